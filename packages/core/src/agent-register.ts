@@ -1,21 +1,21 @@
 /**
- * The registered agents (TQM-ASSIGN-001): what each can take, and how much at once. A registration ends when nothing has been
- * heard of the agent for as long as it asked for. Whether it has ended is judged at the instant of the question (INV-25).
+ * The registered agents (TQM-ASSIGN-001): what each agent can take, and how many tasks at once. A registration ends when the agent has been silent
+ * for the time that it asked for. Whether a registration has ended is judged at the instant of the question (INV-25).
  */
 import type { ShapeOf } from './ready/claim-shape.js'
 import { SortedList } from './sorted-list.js'
 import type { UndoLog } from './undo-log.js'
 
-/** Registrations that a queue keeps at most. */
+/** The largest number of registrations in a queue. */
 export const agentsMax = 10_000
 
-/** Never changed: another object takes its place. Times are milliseconds since 1970. */
+/** Immutable: a change replaces the object. Times are milliseconds since 1970. */
 export interface RegisteredAgent extends ShapeOf {
   readonly agent: string
-  /** Leases that it takes at most at the same time. */
+  /** The largest number of leases that the agent holds at the same time. */
   readonly maxTasks?: number | undefined
   readonly ttlMs: number
-  /** When it was last heard of, and when the registration ends unless it is heard of again. */
+  /** When the agent was last heard of, and when its registration ends unless it is heard of again. */
   readonly seenAt: number
   readonly endsAt: number
 }
@@ -28,7 +28,7 @@ export class AgentRegister {
 
   constructor(private readonly undoLog: UndoLog) {}
 
-  /** Registrations that have ended included, until another agent registers. */
+  /** Number of registrations. Those that have ended count until another agent registers. */
   get size(): number {
     return this.byName.size
   }
@@ -44,12 +44,12 @@ export class AgentRegister {
     return this.size < agentsMax || (this.byEnd.first()?.endsAt ?? at) <= at
   }
 
-  /** Those that have not ended at `at`, the one that ends first before the others. */
+  /** The registrations that have not ended at `at`, the one that ends first before the others. */
   *live(at: number): Generator<RegisteredAgent, void> {
     for (const cursor = this.byEnd.seek(at + 1); cursor.item !== undefined; cursor.advance()) yield cursor.item
   }
 
-  /** When the first of those that have not ended at `at` ends; `undefined` if there is none. */
+  /** When the first of the live registrations ends, as of `at`; `undefined` if there is none. */
   nextEnd(at: number): number | undefined {
     return this.byEnd.seek(at + 1).item?.endsAt
   }
@@ -59,7 +59,7 @@ export class AgentRegister {
     this.put(agent.agent, agent)
   }
 
-  /** The agent was heard of. So that a busy agent costs nothing, it is noted 64 times in the length of a registration at most. */
+  /** Notes that the agent was heard of, at most 64 times in the length of a registration: the reports of a busy agent must cost nothing here. */
   saw(agent: string, at: number): void {
     const known = this.at(agent, at)
     if (known !== undefined && (at - known.seenAt) * 64 >= known.ttlMs) this.put(agent, { ...known, seenAt: at, endsAt: at + known.ttlMs })
@@ -73,12 +73,12 @@ export class AgentRegister {
     for (const agent of [...this.byName.keys()]) this.put(agent, undefined)
   }
 
-  /** Sorted by name, for snapshots and views. */
+  /** All registrations, sorted by name, for snapshots and views. */
   entries(): ReadonlyArray<RegisteredAgent> {
     return [...this.byName.values()].sort(byAgent)
   }
 
-  /** Puts those of a snapshot in place. */
+  /** Restores the registrations of a snapshot. */
   restore(agents: ReadonlyArray<RegisteredAgent>): void {
     for (const agent of agents) this.put(agent.agent, agent)
   }

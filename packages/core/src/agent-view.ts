@@ -6,17 +6,17 @@ import type { Tables } from './tables.js'
 
 export interface AgentView extends Partial<Omit<RegisteredAgent, 'agent' | 'ttlMs' | 'seenAt' | 'endsAt'>> {
   readonly agentId: string
-  /** Whether it holds a task. */
+  /** Whether the agent holds a task. */
   readonly status: 'idle' | 'working'
-  /** The tasks that it holds, by number. */
+  /** Ids of the tasks that the agent holds, by number. */
   readonly tasks: ReadonlyArray<string>
   readonly leases: ReadonlyArray<{ readonly task: string; readonly token: number; readonly expiresAt: number }>
-  /** Of a registered agent: when it was last heard of, and when the registration ends unless it is heard of again. Milliseconds since 1970. */
+  /** Only of a registered agent: when it was last heard of, and when the registration ends unless it is heard of again. Milliseconds since 1970. */
   readonly lastSeenAt?: number
   readonly registeredUntil?: number
 }
 
-/** By name. Registrations that have ended at `at` are left out. Default: the state's own time. */
+/** All agents, sorted by name. Registrations that have ended at `at` are left out. `at`: milliseconds since 1970; default: the state's own time. */
 export const agentsOf = (state: QueueState, at = timeOf(state)): ReadonlyArray<AgentView> => {
   const tables = QueueState.tablesOf(state)
   const names = new Set([...tables.leases.keys(), ...[...tables.agents.live(at)].map(({ agent }) => agent)])

@@ -1,10 +1,10 @@
-/** All tasks of a state, those that are finished and those that are not, as one index. */
+/** All tasks of a state, finished and unfinished, as one index. */
 import type { FinishedTasks } from './finished/finished-tasks.js'
 import type { TaskRecord } from './state.js'
 import type { TaskNumbers } from './task-numbers.js'
 import type { TextIndex } from './text-index.js'
 
-/** By a text of theirs. The record of a finished task is another one each time. */
+/** Finds a task by one of its texts. The record of a finished task is made for each call: compare numbers, not records. */
 export interface TasksByText {
   readonly size: number
   readonly get: (text: string) => TaskRecord | undefined
@@ -30,7 +30,7 @@ export class TasksById implements TasksByText {
   }
 }
 
-/** By idempotency key, the tasks of which new ones with the same key would be duplicates. */
+/** By idempotency key: the tasks that block new tasks with the same key as duplicates. */
 export class TasksByKey implements TasksByText {
   constructor(
     private readonly unfinished: TextIndex<TaskRecord>,
@@ -50,7 +50,7 @@ export class TasksByKey implements TasksByText {
   }
 }
 
-/** By number, in order. */
+/** All tasks by number, in order. */
 export class TasksByNumber {
   constructor(
     private readonly unfinished: TaskNumbers,

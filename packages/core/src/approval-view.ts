@@ -1,4 +1,4 @@
-/** What waits for a guardian, as it is shown. */
+/** The approvals that wait for a guardian, as they are shown. */
 import { type Approval, byAge } from './approvals.js'
 import { recordOf } from './decide/lookup.js'
 import { QueueState } from './queue-state.js'
@@ -15,14 +15,14 @@ export const approvalOf = (state: QueueState, id: string): ApprovalView | undefi
 
 export interface ApprovalContext {
   readonly approval: ApprovalView
-  /** The known tasks of its chain, the first task of the chain included, by number. At most {@link chainShownMax}, the newest. */
+  /** The newest known tasks of the chain by number, its first task included; at most {@link chainShownMax}. */
   readonly chain: ReadonlyArray<TaskView>
-  /** Failures of validation in the chain since it began or was released, by signature. */
+  /** Failures of validation since the chain began or was released, by signature. */
   readonly signatures: Readonly<Record<string, number>>
 }
 export const chainShownMax = 100
 
-/** An approval with all that a guardian needs to decide on it. `undefined` if it is not open. */
+/** An approval with all that a guardian needs to decide on it; `undefined` if it is not open. */
 export const approvalContextOf = (state: QueueState, id: string, at = timeOf(state)): ApprovalContext | undefined => {
   const tables = QueueState.tablesOf(state)
   const approval = tables.approvals.get(id)

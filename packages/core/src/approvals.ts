@@ -1,34 +1,34 @@
 /**
  * What waits for a guardian, and the chains of spawned tasks whose rounds are counted (TQM-VF-002, TQM-VF-003, TQM-BR-003).
  *
- * A chain is in the state while something of it waits for a guardian, or while it has had rounds and tasks of it are known (INV-22).
+ * A chain is in the state while one of its tasks waits for a guardian, or while it has had rounds and some of its tasks are known (INV-22).
  */
 import type { HaltCause, ProposalCause } from './events.js'
 import type { Tables } from './tables.js'
 import type { PlannedTask } from './task-fields.js'
 import type { Undoable } from './undo-log.js'
 
-/** Open approvals at most. While there are so many, nothing is proposed, and halted chains cannot be released. */
+/** The largest number of open approvals. Once it is reached, nothing is proposed, and halted chains cannot be released. */
 export const approvalsMax = 1_000
 
-/** Why something waits: a discovery to be spawned, a chain of fixes that was halted, or a dead letter in such a chain. */
+/** Why an approval is needed: a discovery is to be spawned, a chain of fixes was halted, or a task of such a chain is a dead letter. */
 export type ApprovalKind = 'spawn' | 'loop' | 'dead-letter'
 
-/** Never changed. */
+/** Immutable. */
 export interface Approval {
   readonly id: string
   readonly kind: ApprovalKind
   readonly cause: ProposalCause | HaltCause
-  /** The task that caused it: the one whose completion found something, or the dead letter. */
+  /** The task that caused the approval: the completed task that found something, or the dead letter. */
   readonly parent: string
-  /** The first task of its chain. */
+  /** The first task of the chain. */
   readonly root: string
   readonly at: number
-  /** The revision of the event, whose content has the contents of the tasks. */
+  /** The revision of the event that holds the contents of the tasks. */
   readonly revision: number
   /** The tasks that are spawned if a guardian approves. */
   readonly tasks: ReadonlyArray<PlannedTask>
-  /** Of a chain: its rounds so far, the failure that halted it, and the failure's signature. */
+  /** Only of a halted chain: its rounds so far, the failure that halted it, and the failure's signature. */
   readonly rounds?: number
   readonly error?: string
   readonly signature?: string
@@ -60,7 +60,7 @@ export const updateChain = (tables: Tables, root: string, change: (chain: Chain)
   change(changed)
 }
 
-/** Forgets a chain that cannot go on. `goesOn`: the next events bring tasks of it, though it may have none now. */
+/** Forgets a chain that cannot go on. `goesOn`: the next events add tasks to the chain, though it may have none now. */
 export const dropEndedChain = ({ chains, byRoot, undoLog }: Tables, root: string, goesOn = false): void => {
   const chain = chains.get(root)
   if (chain === undefined || chain.approvals > 0 || (chain.rounds > 0 && (goesOn || byRoot.has(root)))) return
@@ -86,7 +86,7 @@ export const closeApproval = (tables: Tables, id: string, goesOn = false): void 
   dropEndedChain(tables, approval.root, goesOn)
 }
 
-/** What waits because of this task. Cost: O(open approvals). */
+/** The approvals that this task caused. Cost: O(open approvals). */
 export const approvalsOfTask = ({ approvals }: Tables, task: string): ReadonlyArray<Approval> => {
   if (approvals.size === 0) return none
   return [...approvals.values()].filter(({ parent }) => parent === task).sort(byAge)

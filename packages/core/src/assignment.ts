@@ -1,9 +1,9 @@
-/** Who may take a task: what a claim takes over from a registration, and who comes last (TQM-ASSIGN-001, TQM-ASSIGN-005). */
+/** Who may take a task: what a claim takes over from a registration, and which agents come last for a task (TQM-ASSIGN-001, TQM-ASSIGN-005). */
 import type { Asker } from './gates.js'
 import type { TaskRecord } from './state.js'
 import type { Tables } from './tables.js'
 
-/** The claim, with what it leaves out taken from the registration of its agent, if there is one at `at`. */
+/** The claim. Fields that it leaves out are taken from the registration of its agent, if there is one at `at`. */
 export const takeOver = <A extends Asker>(tables: Tables, asker: A, at: number): A => {
   if (tables.agents.size === 0 || asker.agent === undefined) return asker
   const known = tables.agents.at(asker.agent, at)
@@ -17,7 +17,7 @@ export const takeOver = <A extends Asker>(tables: Tables, asker: A, at: number):
   return taken as A
 }
 
-/** How many more tasks this agent may hold at `at`; infinity if it has set no limit. */
+/** Number of further tasks that this agent may hold at `at`; infinity if it has set no limit. */
 export const roomOf = (tables: Tables, agent: string | undefined, at: number): number => {
   if (tables.agents.size === 0 || agent === undefined) return Number.POSITIVE_INFINITY
   const { maxTasks } = tables.agents.at(agent, at) ?? {}
@@ -26,24 +26,24 @@ export const roomOf = (tables: Tables, agent: string | undefined, at: number): n
 
 // ------------------------------------------------------------------------------------- who comes last
 
-/** Agents that are remembered for their failures with one task. */
+/** The largest number of agents whose failures with one task are remembered. */
 const failersMax = 8
 
 export type Failers = ReadonlyArray<readonly [agent: string, at: number]>
 
-/** The last failures with a task, the newest last, one for each agent. */
+/** The task's failures with this one added: the last failure of each agent, the newest last. */
 export const withFailure = (failers: Failers | undefined, agent: string, at: number): Failers => [
   ...(failers ?? []).filter(([other]) => other !== agent).slice(1 - failersMax),
   [agent, at],
 ]
 
-/** Until when this agent comes last for the task, because it failed it; 0 if it does not. */
+/** The end of the time in which this agent comes last for the task because it failed it; 0 if it does not come last. */
 export const lastUntil = (tables: Tables, task: TaskRecord, agent: string, at: number): number => {
   if (task.extras.failers === undefined) return 0
   return failersOf(tables, task, at).find((failer) => failer.agent === agent)?.until ?? 0
 }
 
-/** The agents that come last for the task at `at`, each with the end of that. */
+/** The agents that come last for the task at `at`, each with the end of that time. */
 export const failersOf = ({ head }: Tables, { extras: { failers = [] } }: TaskRecord, at: number): ReadonlyArray<{ readonly agent: string; readonly until: number }> =>
   failers
     .map(([agent, failedAt]) => ({ agent, until: Math.ceil(failedAt + head.settings.assignment.agentTaskBackoffWindow * 1_000) }))

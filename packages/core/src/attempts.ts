@@ -30,20 +30,20 @@ export interface Attempt {
   /** The attempt under way, or the last one: 1, 2, 3 …; 0 before the first. */
   readonly attempt: number
   /**
-   * The total number of attempts that the task can have: those that have ended, and as many more as may fail. A release
-   * uses up an attempt but no retry, so it increases this number, up to the queue's `maxAttempts`.
+   * The largest number of attempts that the task can have: those that have ended, and those that may still fail. A release uses up an attempt but no
+   * retry, so it raises this number, up to the queue's `maxAttempts`.
    */
   readonly attemptsMax: number
 }
 
-/** `attempts` counts ended claims without success. A held or completed task is in the attempt after those. */
+/** `attempts` counts claims that ended without success. A task that is held or completed is one attempt further. */
 const isInAttempt = (status: Status): boolean => status === 'in-progress' || status === 'incomplete' || status === 'completed'
 const isGivenUp = (status: Status): boolean => status === 'dead-letter' || status === 'cancelled' || status === 'discarded'
 
 export const attemptOf = (task: Tried & { readonly status: Status }, maxAttempts: number): Attempt => {
   const { maxRetries, retries, attempts, status } = task
   const left = Math.max(0, failuresMax(maxRetries) - retries)
-  // A lowered `maxAttempts` does not take away the attempt that is under way or comes next.
+  // A lower `maxAttempts` does not take away the attempt that is under way or comes next.
   const least = attempts + (isGivenUp(status) ? 0 : 1)
   return {
     attempt: attempts + (isInAttempt(status) ? 1 : 0),

@@ -1,23 +1,23 @@
 /**
- * Items by an instant, in buckets of ten seconds (a calendar queue: Brown 1988). Only buckets that have been the first, or that were filled at
- * once, are kept in order, so an item whose instant is far away is added and removed in O(1), however many there are.
+ * Items ordered by an instant, in buckets of ten seconds (a calendar queue: Brown 1988). A bucket is sorted only when it becomes the first, or when
+ * it is filled at once. So an item with a distant instant is added and removed in O(1), however many there are.
  *
- * A bucket that gets many items is divided into a calendar queue of 100 ms, and one of those into one of single milliseconds. So a bucket that
- * becomes the first has few items to be sorted, whatever instants they have: nothing waits for a sort of many thousand.
+ * A bucket with many items is divided into a calendar queue of 100 ms, and a bucket of that into one of single milliseconds. So a bucket that becomes
+ * the first has few items to sort, whatever their instants are: nothing waits for a sort of many thousand items.
  */
 import { SmallSet } from './small-set.js'
 import { SortedList, sortedByKey } from './sorted-list.js'
 
 const bucketMsMax = 10_000
-/** Buckets of a divided bucket. */
+/** Number of buckets in a divided bucket. */
 const parts = 100
-/** A bucket in no order with more items than this is divided. To sort so many takes about a third of a millisecond. */
+/** An unsorted bucket with more items than this is divided. Sorting that many takes about a third of a millisecond. */
 const unsortedMax = 512
 
 type Bucket<T extends object> = SortedList<T> | SmallSet<T> | CalendarQueue<T>
 
 export class CalendarQueue<T extends object> {
-  /** By the number of their ten seconds, or of their finer span. None is empty. */
+  /** By the instant divided by the span of a bucket. No bucket is empty. */
   private readonly buckets = new Map<number, Bucket<T>>()
   private readonly numbers = new SortedList<number>(
     (number) => number,
@@ -31,7 +31,7 @@ export class CalendarQueue<T extends object> {
     private readonly bucketMs = bucketMsMax,
   ) {}
 
-  /** The item must not be in it. */
+  /** Adds an item, which must not be in the queue. */
   add(item: T): void {
     const number = this.numberOf(item)
     let bucket = this.buckets.get(number)
@@ -97,7 +97,7 @@ export class CalendarQueue<T extends object> {
     return finer
   }
 
-  /** The first item of a finer calendar queue is known already. */
+  /** A finer calendar queue knows its first item already. */
   private sortFirst(): void {
     const number = this.numbers.first()
     const bucket = number === undefined ? undefined : this.buckets.get(number)

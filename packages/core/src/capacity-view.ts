@@ -9,24 +9,24 @@ import type { Tables } from './tables.js'
 import { type Band, bandOf } from './task.js'
 import { tasksMatching } from './task-lists.js'
 
-/** Ids that are listed at most. */
+/** The largest number of ids in {@link CapacityView.queued}. */
 export const queuedShown = 1_000
 
 export interface CapacityView {
-  /** Agents that hold a task. */
+  /** Number of agents that hold a task. */
   readonly activeAgents: number
   readonly maxConcurrentAgents: number
   readonly isAtCapacity: boolean
-  /** The first ready tasks, bumped ones first, then by priority and number: {@link queuedShown} at most. */
+  /** Ids of the first ready tasks: bumped ones first, then by priority and number. At most {@link queuedShown}. */
   readonly queued: ReadonlyArray<string>
   readonly queuedCount: number
   readonly byPriority: Readonly<Record<Band, number>>
-  /** When the oldest ready task, and the oldest one of band CRITICAL, was enqueued. Milliseconds since 1970. */
+  /** When the oldest ready task was enqueued, and the oldest of band CRITICAL. Milliseconds since 1970. */
   readonly oldestAt: number | undefined
   readonly oldestCriticalAt: number | undefined
 }
 
-/** The first ready tasks, bumped ones first, then by priority and number. Cost: O(1) for each. */
+/** The first ready tasks: bumped ones first, then by priority and number. Cost: O(1) for each. */
 const queuedIn = (tables: Tables, at: number): ReadonlyArray<TaskRecord> => {
   const queued = [...inOrder(tables.ready.policy, tables.ready.bumped, at)]
   for (const task of tasksMatching(tables, { statuses: ['pending', 'queued'] }, undefined, at)) {
@@ -38,13 +38,13 @@ const queuedIn = (tables: Tables, at: number): ReadonlyArray<TaskRecord> => {
 
 /** The place of a task that is ready and waits for capacity (TQM-DM-001). */
 export interface QueuedPlace {
-  /** Since when it has been in the queue. */
+  /** When it was enqueued, in milliseconds since 1970. */
   readonly queuedAt: number
-  /** Its place among the tasks that wait, as {@link CapacityView} lists them: 1 for the first; `null` if it is not among those. */
+  /** Its place among the waiting tasks in the order of {@link CapacityView}: 1 for the first; `null` if it is not listed there. */
   readonly queuePosition: number | null
 }
 
-/** `undefined` for a task that is not shown as `queued`. */
+/** The place of a task that is shown as `queued`; `undefined` for any other task. By id, or by number as `#42`. */
 export const queuedPlaceOf = (state: QueueState, id: string, at = timeOf(state)): QueuedPlace | undefined => {
   const tables = QueueState.tablesOf(state)
   const task = findTask(tables, id, at)
@@ -52,7 +52,7 @@ export const queuedPlaceOf = (state: QueueState, id: string, at = timeOf(state))
   return { queuedAt: task.enqueuedAt, queuePosition: queuedIn(tables, at).indexOf(task) + 1 || null }
 }
 
-/** Cost: O(groups with ready tasks), and O(1) for each id shown. */
+/** The queue's capacity at `at` (default: the state's own time). Cost: O(groups with ready tasks), and O(1) for each id shown. */
 export const capacityOf = (state: QueueState, at = timeOf(state)): CapacityView => {
   const tables = QueueState.tablesOf(state)
   const { byPriority, oldestPendingAt } = depthOf(state, at)

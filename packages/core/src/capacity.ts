@@ -1,6 +1,6 @@
 /**
- * How many agents work at the same time (TQM-CAP): an agent is active while it holds a lease. At capacity no other agent starts,
- * except on a bumped task, within `overcapLimit`. Over capacity nothing but bumped tasks starts (INV-10).
+ * How many agents work at the same time (TQM-CAP). An agent is active while it holds a lease. At capacity no other agent starts, except on a bumped
+ * task and within `overcapLimit`. Over capacity only bumped tasks start (INV-10).
  */
 import type { TaskRecord } from './state.js'
 import type { Tables } from './tables.js'
@@ -11,7 +11,7 @@ export const activeAgents = ({ leases }: Tables): number => leases.size
 
 export const isAtCapacity = (tables: Tables): boolean => tables.leases.size >= tables.head.settings.capacity.maxConcurrentAgents
 
-/** Whether capacity keeps an agent from all tasks that are bumped, or from all that are not. No agent: one that holds nothing. */
+/** Whether capacity keeps an agent from all bumped tasks, or from all others. Without `agent`: an agent that holds no lease. */
 export const isCapacityShut = (tables: Tables, agent: string | undefined, isBumped: boolean): boolean => {
   const { maxConcurrentAgents, overcapLimit, bumpAndStart } = tables.head.settings.capacity
   const active = tables.leases.size

@@ -22,7 +22,7 @@ export const checkCommand = (command: unknown): E.Either<ReadonlyArray<FieldErro
     return E.left([{ path: 'type', message: `must be one of ${Object.keys(commandCodecs).join(', ')}` }])
   }
   if (isPlain(command as Fields)) return E.right(command as Command)
-  // The types do not show it, but what the codec of one command accepts is a member of the union.
+  // What the codec of one command accepts is a member of the union. The types do not show it.
   return validate(commandCodecs[type as CommandType] as t.Type<Command, unknown>)(command)
 }
 

@@ -1,6 +1,6 @@
 /**
- * The dead letters of a queue by failure: one entry for each pair of signature and type. Reading the patterns
- * costs O(patterns), however many dead letters each has.
+ * The dead letters of a queue by failure: one entry for each pair of signature and type. Reading the patterns costs O(patterns), however many dead
+ * letters each pattern has.
  */
 import { SortedList } from './sorted-list.js'
 import { rankOf, type TaskRecord } from './state.js'
@@ -50,7 +50,7 @@ export class DeadLetterIndex {
     if (byType.size === 0) this.alike.delete(signature)
   }
 
-  /** Entries in no particular order; with a signature, only those with it. */
+  /** Entries in no particular order; with `signature`, only its entries. */
   *entries(signature?: string): IterableIterator<AlikeDeadLetters> {
     if (signature !== undefined) yield* this.alike.get(signature)?.values() ?? []
     else for (const byType of this.alike.values()) yield* byType.values()

@@ -1,4 +1,7 @@
-/** Names with a time each, such as the agents that sleep and until when. Small, because each leaves when its time has come. */
+/**
+ * Names with a deadline each, such as the agents that sleep after a rate limit. The list stays small, because a name is removed when its deadline has
+ * passed.
+ */
 import { SortedList } from './sorted-list.js'
 import type { UndoLog } from './undo-log.js'
 
@@ -24,20 +27,20 @@ export class Deadlines {
   has(name: string): boolean {
     return this.byName.has(name)
   }
-  /** 0 if it has no time. */
+  /** The deadline of this name; 0 if it has none. */
   until(name: string): number {
     return this.byName.get(name)?.until ?? 0
   }
-  /** The first to come. */
+  /** The earliest deadline. */
   first(): Deadline | undefined {
     return this.byTime.first()
   }
-  /** The first to come first. */
+  /** All deadlines, the earliest first. */
   [Symbol.iterator](): Iterator<Deadline> {
     return this.byTime[Symbol.iterator]()
   }
 
-  /** `0` removes it. */
+  /** Sets the deadline of a name; 0 removes it. */
   set(name: string, until: number): void {
     const before = this.until(name)
     if (before === until) return

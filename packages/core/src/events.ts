@@ -1,10 +1,8 @@
 /**
- * The events of a queue's log. An event's data has everything that the fold needs. Who caused it, and why, is in its
- * metadata. A published (type, version) keeps its codec for ever. A change of shape is a new version, with an upcaster
- * from the previous version (see `upcast.ts`).
+ * The events of a queue's log. An event's data has everything that the fold needs. Its metadata says who caused it, and why. A published (type,
+ * version) keeps its codec for ever. A change of shape is a new version, with an upcaster from the previous version (see `upcast.ts`).
  *
- * Recorded texts and JSON are accepted whatever their size. New ones are checked in commands, so a stricter limit
- * makes no log unreadable.
+ * Recorded texts and JSON are accepted whatever their size. New ones are checked in commands, so a stricter limit makes no log unreadable.
  */
 import * as t from 'io-ts'
 import { AlertKind } from './alerts.js'
@@ -22,7 +20,10 @@ const due = { name: ScheduleName, dueAt: Instant }
 const review = { task: TaskId, reviewer: Text, reason: Text }
 const RecordedFilter = t.exact(t.partial({ type: Text, signature: Text, error: Text, escalated: t.boolean, snoozed: t.boolean }))
 
-/** Why an attempt ended without a report of the agent. `ran-too-long`: after the task's `maxRunSeconds`, whatever its heartbeats. `agent-terminated` is only in old logs: see `ClaimRevoked`. */
+/**
+ * Why an attempt ended without a report of the agent. `ran-too-long`: after the task's `maxRunSeconds`, whatever its heartbeats. `agent-terminated`
+ * occurs only in old logs: see `ClaimRevoked`.
+ */
 export const expiryCauses = ['lease-expired', 'report-missing', 'agent-terminated', 'ran-too-long'] as const
 export type ExpiryCause = (typeof expiryCauses)[number]
 const ExpiryCause: t.Type<ExpiryCause> = t.keyof({ 'lease-expired': null, 'report-missing': null, 'agent-terminated': null, 'ran-too-long': null })
@@ -36,7 +37,7 @@ const DeadLetterReason: t.Type<DeadLetterReason> = t.keyof({
   imported: null,
 })
 
-/** What a guardian decides on: its id, the task that caused it, and the first task of that one's chain. */
+/** What a guardian decides on: the approval's id, the task that caused it, the first task of that task's chain, and the tasks to spawn. */
 const approval = { approval: Name, parent: TaskId, root: TaskId, tasks: t.readonlyArray(PlannedTask) }
 export const proposalCauses = ['other-ticket', 'too-many-generations'] as const
 export type ProposalCause = (typeof proposalCauses)[number]
@@ -65,8 +66,8 @@ export const eventCodecs = {
     t.partial({ finishedAt: Instant, lastError: Text }),
   ]),
   /**
-   * A task that nobody holds was changed. Each new value comes with the former one; `null` is no time. With `formerContentRevision` its payload is
-   * another one: the same event holds its content from now on, and the event of that revision held it before.
+   * A task that nobody holds was changed. Each new value comes with the former one; `null` means no time. With `formerContentRevision` the payload
+   * was changed: the same event holds the content from now on, and the event of that revision held it before.
    */
   TaskAmended: t.intersection([
     t.type({ task: TaskId, reason: Text }),
@@ -85,8 +86,8 @@ export const eventCodecs = {
   Claimed: t.intersection([t.type({ ...lease, expiresAt: Instant }), t.partial({ probe: t.literal(true) })]),
   LeaseExtended: t.intersection([t.type({ ...lease, expiresAt: Instant }), t.partial({ progress: Json, checkpoint: Json })]),
   /**
-   * The agent refused the task: this counts as an attempt, and the agent is barred from the task (GB-04). With `undelivered`, the server
-   * took the claim back because it did not reach the agent: no attempt, no bar.
+   * The agent refused the task: this counts as an attempt, and the agent is barred from the task (GB-04). With `undelivered`, the claim did not reach
+   * the agent and the server took it back: no attempt, no bar.
    */
   Released: t.intersection([t.type({ ...lease, reason: Text }), t.partial({ undelivered: t.literal(true) })]),
   /** The agent gave the task back because it stops: no attempt, no bar. */
@@ -101,13 +102,13 @@ export const eventCodecs = {
   RetryScheduled: t.type({ task: TaskId, availableAt: Instant }),
   /**
    * The agent met a rate limit: no attempt, no retry, no failure of the type. The task is tried again at `availableAt`, and the agent gets no task
-   * until then. `count`: of the task's rate limits, with this one.
+   * until then. `count`: the task's rate limits so far, this one included.
    */
   RateLimited: t.intersection([
     t.type({ ...lease, error: Failure, availableAt: Instant, count: Count }),
     t.partial({ checkpoint: Json }),
   ]),
-  /** Other agents get no task of this type until then, because `agent` met a rate limit. */
+  /** Other agents get no task of this type until `until`, because `agent` met a rate limit. */
   SlowdownSignalled: t.type({ taskType: TaskType, until: Instant, agent: AgentId }),
   SlowdownEnded: t.type({ taskType: TaskType }),
   /** The agent gets tasks again: the wait after its rate limit is over. */
@@ -126,13 +127,13 @@ export const eventCodecs = {
   Requeued: t.type(review),
   /** A reviewer wants the dead letter to be sent back at `until`. It stays a dead letter until then. */
   Snoozed: t.type({ ...review, until: Instant }),
-  /** Its time has come, but another task has its idempotency key: it stays a dead letter. */
+  /** The end of the snooze has come, but another task has the idempotency key: it stays a dead letter. */
   SnoozeLapsed: t.type({ task: TaskId }),
-  /** A reviewer wants a person to decide. It stays a dead letter. */
+  /** A reviewer wants a person to decide. The task stays a dead letter. */
   Escalated: t.type(review),
-  /** The dead letters that match, and are ones now, are sent back one after the other, so many a minute. */
+  /** The dead letters that match at this moment are sent back one after the other, `perMinute` a minute. */
   RedriveStarted: t.type({ filter: RecordedFilter, perMinute: integer(1, 60_000), reviewer: Text, reason: Text }),
-  /** The redrive has sent this task back: the event before this one. The next is due at `nextAt`. */
+  /** The redrive has sent this task back with the event before this one. The next is due at `nextAt`. */
   RedriveAdvanced: t.type({ task: TaskId, nextAt: Instant }),
   RedriveStopped: t.intersection([
     t.type({ cause: t.keyof({ 'nothing-left': null, 'breaker-opened': null, 'by-hand': null }) }),
@@ -142,16 +143,19 @@ export const eventCodecs = {
   Discarded: t.type(review),
   /** A result says that validation failed: another round of this chain (TQM-VF-001). */
   ValidationFailed: t.type({ parent: TaskId, root: TaskId, signature: t.string, error: Text }),
-  /** A discovery needs a guardian's approval before it becomes a task (TQM-BR-003). The contents of the tasks are in the event's content. */
+  /** A discovery needs a guardian's approval before it becomes a task (TQM-BR-003). The event's content holds the contents of the tasks. */
   SpawnProposed: t.type({ ...approval, cause: ProposalCause }),
-  /** A chain of fixes goes on only if a guardian releases it: with the tasks that are held back, or with the dead letter `parent` sent back (TQM-VF-002, TQM-VF-003). */
+  /**
+   * A chain of fixes goes on only if a guardian releases it. A release enqueues the tasks that are held back, or sends the dead letter `parent` back
+   * (TQM-VF-002, TQM-VF-003).
+   */
   LoopHalted: t.type({ ...approval, cause: HaltCause, rounds: Count, signature: t.string, error: Text }),
   SpawnApproved: t.type({ approval: Name, reason: Text }),
   SpawnRefused: t.type({ approval: Name, reason: Text }),
   /** The chain's rounds and failures are counted from zero again. */
   GuardianReleased: t.type({ approval: Name, root: TaskId, reason: Text }),
   Cancelled: t.type({ task: TaskId, reason: Text }),
-  /** What a finished task contained is gone: the key with which it is encrypted is thrown away after this event (EV-07). The queue may not know the task any more. */
+  /** The content of a finished task is gone: its encryption key is deleted after this event (EV-07). The queue may no longer know the task. */
   TaskErased: t.type({ task: TaskId, reason: Text }),
   BreakerOpened: t.intersection([
     t.type({ taskType: TaskType, cause: t.keyof({ threshold: null, 'probe-failed': null, manual: null }) }),
@@ -162,7 +166,7 @@ export const eventCodecs = {
     t.type({ taskType: TaskType, cause: t.keyof({ 'probe-succeeded': null, manual: null }) }),
     t.partial({ reason: Text }),
   ]),
-  /** A schedule was set or changed. Either `cron` or `every` (seconds) is there. Without `nextAt` it is never due. */
+  /** A schedule was set or changed. It has either `cron` or `every` (seconds). Without `nextAt` it is never due. */
   ScheduleSet: t.intersection([
     t.type({
       name: ScheduleName,
@@ -170,21 +174,21 @@ export const eventCodecs = {
       missed: MissedRuns,
       overlap: OverlappingRuns,
       paused: t.boolean,
-      /** The task that it enqueues. */
+      /** The task that each run enqueues. */
       template: RecordedScheduledTask,
     }),
     t.partial({ cron: t.string, every: Interval, nextAt: Instant }),
   ]),
   ScheduleRemoved: t.type({ name: ScheduleName }),
-  /** A schedule was due at `dueAt`: the next event enqueues its task. It is due next at `nextAt`; without that, never. */
+  /** A schedule was due at `dueAt`: the next event enqueues its task. It is due next at `nextAt`; without `nextAt`, never. */
   ScheduleRan: t.intersection([t.type({ ...due, task: TaskId }), t.partial({ nextAt: Instant })]),
-  /** It was due at `dueAt` and enqueued nothing. With `since`, the same is true of all instants from that one on. */
+  /** A schedule was due at `dueAt` and enqueued nothing. With `since`, this is true of all instants from `since` on. */
   ScheduleSkipped: t.intersection([t.type({ ...due, why: SkipReason }), t.partial({ since: Instant, nextAt: Instant })]),
-  /** It was due at `dueAt`, and will run when its run before has ended. */
+  /** A schedule was due at `dueAt`. It will run when its previous run has ended. */
   ScheduleHeld: t.intersection([t.type(due), t.partial({ nextAt: Instant })]),
   /**
-   * A ready task was put before all others, and may start beyond capacity. With the agents that were working, and whether it starts beyond the
-   * limit if it starts at once. It keeps its place until its claim has ended.
+   * A ready task was put before all others, and may start beyond capacity. It keeps its place until its claim has ended. The event has the number of
+   * agents that were working, and whether the task exceeds the limit if it starts at once.
    */
   TaskBumped: t.type({ task: TaskId, reason: Text, activeAgents: Count, maxConcurrentAgents: Count, isOverCapacity: t.boolean }),
   /** What the agent can take. `endsAt`: the end of the registration, unless the agent is heard of again. */
@@ -195,10 +199,13 @@ export const eventCodecs = {
   /** A condition of the queue began. `message` says it for people. */
   AlertRaised: t.type({ key: t.string, kind: AlertKind, message: Text }),
   AlertCleared: t.type({ key: t.string }),
-  /** How many tasks with this concurrency key, or of this type or tenant (`type:TYPE`, `tenant:TENANT`), may run at once, and how often they may start. */
+  /**
+   * How many tasks with this concurrency key, or of this type or tenant (`type:TYPE`, `tenant:TENANT`), may run at once, and how often they may
+   * start.
+   */
   LimitSet: t.intersection([t.type({ limit: LimitKey }), t.partial({ concurrency: Concurrency, rate: Rate })]),
   LimitRemoved: t.type({ limit: LimitKey }),
-  /** A rate whose starts were used up admits starts again. `limit`: what it counts, never a default such as `type:*`. */
+  /** A rate whose starts were used up admits starts again. `limit`: the key that is counted, never a default such as `type:*`. */
   LimitOpened: t.type({ limit: LimitKey }),
   /** An operator terminated the agent: its registration ends, and so do its claims (`ClaimRevoked`). */
   AgentTerminated: t.type({ agent: AgentId, reason: Text }),

@@ -25,7 +25,7 @@ import { isFinal, type Status } from './task.js'
 import type { Unreadable } from './upcast.js'
 import { isNewer } from './version.js'
 
-/** Number of tasks that are moved to another lane with one event at most. Decisions look at the others one by one. */
+/** The largest number of tasks that one event moves to another lane. Decisions look at the rest one by one. */
 const placedMax = 64
 
 export const apply = (tables: Tables, event: QueueEvent): void => {
@@ -43,7 +43,7 @@ export const apply = (tables: Tables, event: QueueEvent): void => {
   if (event.type !== 'QueueDeleted' && head.misfits === misfits) head.deleted = null
 }
 
-/** A registered agent that does something is still there. */
+/** A sign of life of a registered agent. */
 const heard = (tables: Tables, event: QueueEvent): void => {
   const agent = speakerOf(event)
   if (agent !== undefined) tables.agents.saw(agent, event.at)
@@ -227,7 +227,7 @@ const finish = (tables: Tables, id: string, status: 'discarded' | 'cancelled', a
   if (task !== undefined && task.lastRevision === tables.head.revision) makeRoom(tables, task, at)
 }
 
-/** It is one of the task's events, and changes nothing else. A task that has left the state has none to change. */
+/** The erasure is one of the task's events, and changes nothing else. An evicted task has no record to change. */
 const taskErased = (tables: Tables, event: EventOf<'TaskErased'>): void => {
   if (tables.byId.get(event.data.task) !== undefined) on(tables, event.data.task, isFinal, () => undefined)
 }

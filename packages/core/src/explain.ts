@@ -1,6 +1,6 @@
 /**
- * Why a task is not running (EV-10): all reasons, its position among the tasks that can be claimed now, and its score.
- * Position and reasons come from the code that claims use.
+ * Why a task is not running (EV-10): all reasons, its position among the tasks that can be claimed now, and its score. Position and reasons come from
+ * the code that claims use.
  */
 import { type Picked, pickTasks } from './decide/claim.js'
 import { findTask } from './decide/lookup.js'
@@ -19,20 +19,20 @@ import type { Settings } from './settings.js'
 import type { TaskRecord } from './state.js'
 import type { Status } from './task.js'
 
-/** Up to here positions are exact. */
+/** Positions up to this one are exact. */
 export const positionMax = 10_000
 
 export interface Explanation {
   readonly status: Status
-  /** Whether a claim at this instant that takes enough tasks would get it. */
+  /** Whether a claim at this instant would get the task, if it takes enough tasks. */
   readonly runnable: boolean
   /** All reasons; `ready` if it is runnable. */
   readonly reasons: ReadonlyArray<Reason>
-  /** Its place among the tasks that would be served now: 1 for the next. `null` if it is not runnable, or beyond {@link positionMax}. */
+  /** Its position among the tasks that would be served now: 1 for the next. `null` if it is not runnable, or beyond {@link positionMax}. */
   readonly position: number | null
-  /** Its position is this or later. */
+  /** A lower bound of the position, if that is beyond {@link positionMax}. */
   readonly positionAtLeast?: number
-  /** `null` unless it waits: dead letters, held and finished tasks have no score. */
+  /** The score of a waiting task; `null` for dead letters, held and finished tasks. */
   readonly score: number | null
   readonly scoreParts: ScoreParts | null
 }
@@ -41,11 +41,11 @@ export interface ScorePart {
   /** From 0 to 1. */
   readonly value: number
   readonly weight: number
-  /** Their product. */
+  /** `value` times `weight`. */
   readonly points: number
 }
 
-/** The score is the sum of the points times the boost, or the floor if that is more. */
+/** The parts of a score: the sum of the points times the boost, or the floor if that is more. */
 export interface ScoreParts {
   readonly priority: ScorePart
   readonly age: ScorePart
@@ -54,17 +54,17 @@ export interface ScoreParts {
   readonly retries: ScorePart
   /** 1 before the urgency window of its deadline. */
   readonly boost: number
-  /** Whether it has waited longer than the starvation limit. With policy `priority` it is served before all others then. */
+  /** Whether it has waited longer than the starvation limit. With policy `priority`, starved tasks are served before all others. */
   readonly isStarved: boolean
   /** The least score of a starved task with policy `score`; otherwise `null`. */
   readonly floor: number | null
 }
 
 /**
- * Explains a task at this time; `undefined` if it is unknown. By id, or by number as `#42`. With `asker`, for a claim that
- * asks for this, with what it leaves out taken from the registration of its agent; otherwise for an agent that asks for everything, has all skills and is barred from nothing.
+ * Explains a task at this time; `undefined` if it is unknown. By id, or by number as `#42`. With `asker`: for that claim; fields that it leaves out
+ * are taken from the registration of its agent. Otherwise: for an agent that asks for everything, has all skills and is barred from nothing.
  *
- * Cost: O(groups with ready tasks), and a claim of as many tasks as come before it, 10,000 at most.
+ * Cost: O(groups with ready tasks), and that of a claim of as many tasks as come before it, 10,000 at most.
  */
 export const explainOf = (state: QueueState, id: string, at: number, asker?: Asker): Explanation | undefined => {
   const tables = QueueState.tablesOf(state)
@@ -94,7 +94,7 @@ const inLine = (question: Question): Pick<Explanation, 'runnable' | 'reasons' | 
     : { runnable: true, reasons, position: null, positionAtLeast: positionMax + 1 }
 }
 
-/** Why a claim that begins with these tasks never gets to a task whose gates are all open. `undefined`: it does, later. */
+/** Why a claim that begins with these tasks never gets to a task whose gates are all open. `undefined` if it gets to it later. */
 const heldBackBy = ({ tables, at, task: { group } }: Question, served: ReadonlyArray<Picked>): Reason | undefined => {
   const { type } = group
   const probe = served.find((picked) => picked.probe && picked.task.group.type === type)
@@ -105,7 +105,7 @@ const heldBackBy = ({ tables, at, task: { group } }: Question, served: ReadonlyA
   return { code: 'too-many-barred', ...tooManyPassed(tables) }
 }
 
-/** A limit that tasks use up which are served before this one. */
+/** The reason if tasks that are served before this one use up a limit. */
 const limitedBy = (group: Group, served: ReadonlyArray<Picked>, at: number): Reason | undefined => {
   if (group.meters.length === 0) return undefined
   const room = new Room(at)
@@ -123,7 +123,7 @@ const isFullAfter = (meter: Meter, served: ReadonlyArray<Picked>): boolean => {
 const testing = ({ tables, task: { group: { type } } }: Question): ReadonlyArray<Reason> =>
   tables.breakers.get(type)?.state === 'half-open' ? [{ code: 'breaker-half-open', ...isTestedBy(type, 'it will test it') }] : []
 
-/** The tenants whose turn it is before that of the task's tenant. */
+/** The tenants that are served before the task's own. */
 const tenantTurn = ({ tables, task, asker }: Question): ReadonlyArray<Reason> => {
   const before: Array<string> = []
   let count = 0
@@ -166,5 +166,5 @@ const scoreOf = (score: Score, policy: Settings['policy'], task: TaskRecord, at:
 }
 const scored: ReadonlyArray<Status> = ['pending', 'queued', 'scheduled', 'waiting', 'blocked']
 const part = (value: number, weight: number): ScorePart => ({ value: rounded(value), weight, points: rounded(value * weight) })
-/** To a millionth. */
+/** Rounded to a millionth. */
 const rounded = (value: number): number => Math.round(value * 1e6) / 1e6

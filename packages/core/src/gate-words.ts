@@ -1,4 +1,4 @@
-/** What reasons say to people: the words of the gates in `gates.ts`. */
+/** The words of the gates in `gates.ts`: what reasons say to people. */
 import { approvalsOfTask } from './approvals.js'
 import { activeAgents } from './capacity.js'
 import type { ClaimQuestion, Question, Reason, Words } from './gates.js'
@@ -15,7 +15,7 @@ export const isTestedBy = (type: string, test: string): Words => ({
   message: `the breaker of ${type} is half-open: ${test}`,
   change: `the outcome of the test, or close the breaker of ${type}`,
 })
-/** Of an agent that cannot start because as many work as may. */
+/** The reason of an agent that cannot start because the queue is at capacity. */
 export const atCapacity = ({ tables }: ClaimQuestion): Words => {
   const { maxConcurrentAgents, bumpAndStart } = tables.head.settings.capacity
   return {
@@ -46,7 +46,7 @@ export const barred = (agents: ReadonlyArray<string>): Words => ({
   message: `${agents.join(', ')} gave it back and will not get it again`,
   change: 'claim as another agent',
 })
-/** How a dead letter comes back. `rival`: a task with the same key that was enqueued since. */
+/** How a dead letter comes back. `rival`: a later task with the same key. */
 export const retryWith = (task: TaskRecord, rival: TaskRecord | undefined): string => {
   if (rival === undefined) return 'retry the dead letter'
   if (!isFinal(rival.status)) return `cancel ${rival.id}, which was enqueued since with the same idempotency key, and retry the dead letter`
@@ -54,7 +54,7 @@ export const retryWith = (task: TaskRecord, rival: TaskRecord | undefined): stri
 }
 export const listOf = (names: ReadonlyArray<string> = []): string => (names.length === 0 ? 'none' : names.join(', '))
 
-/** The task that must be finished before this one may run, by their ordering key. */
+/** The task that must be finished before this one may run, because both have the same ordering key. */
 export const aheadOf = ({ lines }: Tables, { extras: { orderingKey }, number }: TaskRecord): TaskRecord | undefined => {
   if (orderingKey === undefined) return undefined
   const first = lines.get(orderingKey)?.first()
@@ -65,11 +65,11 @@ export const aheadOf = ({ lines }: Tables, { extras: { orderingKey }, number }: 
 export const missingOf = (tables: Tables, task: TaskRecord): NonNullable<Reason['blockedBy']> =>
   task.dependencies.flatMap((id) => {
     const dependency = tables.byId.get(id)
-    // A later task with the same id is another one: the dependency was completed and has left the state.
+    // A later task with the same id is another task: the dependency was completed and evicted.
     return dependency === undefined || dependency.number > task.number || dependency.status === 'completed' ? [] : [{ id, status: dependency.status }]
   })
 
-/** Of an agent that comes last for a task that another one can take. */
+/** The reason of an agent that comes last for a task that another agent can take. */
 export const failedHere = ({ tables, task, at, asker }: Question): Words => {
   const agent = asker?.agent ?? ''
   const other = new OtherAgents(tables, agent, at).for(task)?.agent ?? ''
@@ -80,7 +80,7 @@ export const failedHere = ({ tables, task, at, asker }: Question): Words => {
   }
 }
 
-/** Of a claim that ends before it has found anything. */
+/** The reason of a claim that ends before it has found anything. */
 export const tooManyPassed = ({ head }: Tables): Words => {
   const { maxQueueScanBatch } = head.settings.assignment
   return {
@@ -89,7 +89,7 @@ export const tooManyPassed = ({ head }: Tables): Words => {
   }
 }
 
-/** Of a task that can be taken, though these agents come last for it. */
+/** A note about a task that can be taken: the agents that come last for it. */
 export const failedLately = ({ tables, task, at, asker }: Question): Words | undefined => {
   const last = failersOf(tables, task, at).filter(({ agent }) => asker?.agent === undefined || agent === asker.agent)
   if (last.length === 0) return undefined
@@ -100,7 +100,7 @@ export const failedLately = ({ tables, task, at, asker }: Question): Words | und
   }
 }
 
-/** The approvals that wait because of this task, if there are any. */
+/** The approvals that wait because of this task, in words; `undefined` if there are none. */
 export const waitingFor = (tables: Tables, id: string): string | undefined => {
   const waiting = approvalsOfTask(tables, id)
   return waiting.length === 0 ? undefined : waiting.map((approval) => approval.id).join(', ')

@@ -1,8 +1,8 @@
 /**
- * The gates between a task and an agent: all that can keep a task from being claimed. Claims and {@link Reason}s use this
- * one list. A claim asks only whether gates are shut, each as seldom as possible: that is what a gate's scope says.
+ * The gates between a task and an agent: everything that can keep a task from being claimed. Claims and {@link Reason}s use this one list. A claim
+ * asks only whether gates are shut, and asks for each gate as seldom as possible: see {@link Scopes}.
  *
- * A new gate is one entry of {@link gates}. If claims have to ask for it at another moment than those below, it also needs a scope.
+ * A new gate is one entry of {@link gates}. It needs a new scope only if claims have to ask for it at another moment.
  */
 import type { Group } from './group.js'
 import type { ShapeOf } from './ready/claim-shape.js'
@@ -19,30 +19,30 @@ import { isFinal, type Status } from './task.js'
 import { matchesType } from './type-pattern.js'
 
 export type ReasonCode =
-  /** It is claimed and not finished yet. */
+  /** The task is claimed and not finished yet. */
   | 'held'
   | 'finished'
-  /** It was given up and waits for a reviewer. */
+  /** The task was given up and waits for a reviewer. */
   | 'dead-letter'
   /** Other tasks must be completed first. */
   | 'blocked'
-  /** Another task comes before it in the line of its ordering key. */
+  /** Another task with the same ordering key comes first. */
   | 'ordering'
-  /** It is scheduled for later. */
+  /** The task is scheduled for later. */
   | 'scheduled'
-  /** Its agent parked it until a callback comes. */
+  /** The agent parked the task until a callback comes. */
   | 'waiting'
   | 'queue-paused'
   | 'breaker-open'
   /** One task of this type is the probe, and the others wait for its outcome. */
   | 'breaker-half-open'
-  /** An agent met a rate limit with this type, and the others wait for a while. */
+  /** An agent met a rate limit with this type, and other agents wait for a while. */
   | 'slow-down'
   /** The agent met a rate limit, and gets no task for a while. */
   | 'agent-sleeps'
-  /** As many tasks as may run at once under its concurrency key, of its type or of its tenant hold leases. */
+  /** The concurrency key, the type or the tenant has as many live leases as its limit allows. */
   | 'concurrency-limit'
-  /** As many have started as its rate allows for now. */
+  /** The concurrency key, the type or the tenant has had as many starts as its rate allows for now. */
   | 'rate-limit'
   /** The claim asks for other types, other phases, or another tenant. */
   | 'type-not-claimed'
@@ -50,76 +50,76 @@ export type ReasonCode =
   | 'tenant-not-claimed'
   /** Only agents with certain skills may take it. */
   | 'skills-required'
-  /** So many agents work as the queue allows, and this is none of them. */
+  /** As many agents work as the queue allows, and the asking agent is not among them. */
   | 'capacity'
   /** The agent holds as many tasks as it registered for. */
   | 'agent-full'
-  /** These agents released it and will not get it again. */
+  /** Certain agents released the task and will not get it again. */
   | 'agents-barred'
-  /** The agent failed it lately, and another one can take it. */
+  /** The agent failed the task lately, and another agent can take it. */
   | 'failed-here-lately'
-  /** A claim ends before it, because its agent passes over too many tasks that come first. */
+  /** The claim ends before it gets to the task, because its agent passes over too many tasks that come first. */
   | 'too-many-barred'
-  /** No gate is shut, and other tenants are served before its own. */
+  /** No gate is shut, but other tenants are served before the task's own. */
   | 'tenant-turn'
-  /** It can be claimed. */
+  /** The task can be claimed. */
   | 'ready'
 
 export interface Reason {
   readonly code: ReasonCode
-  /** For people. */
+  /** Text for people. */
   readonly message: string
-  /** What would change it, for people. */
+  /** What would change the reason; text for people. */
   readonly change: string
-  /** When it ends by itself, in milliseconds since 1970. */
+  /** When the reason ends by itself, in milliseconds since 1970. */
   readonly until?: number
   /** The tasks on which the task depends, with their statuses. */
   readonly blockedBy?: ReadonlyArray<{ readonly id: string; readonly status: Status }>
 }
 export type Words = Omit<Reason, 'code'>
 
-/** What a claim asks for, and who asks. Without an agent: someone who is barred from nothing. */
+/** What a claim asks for, and which agent asks. Without an agent: an agent that is barred from nothing. */
 export interface Asker extends ShapeOf {
   readonly agent?: string | undefined
 }
 
-/** Whether an asker gets anything at an instant. */
+/** The question whether an asker gets anything at an instant. */
 export interface ClaimQuestion {
   readonly tables: Tables
   readonly at: number
   readonly asker: Asker | undefined
 }
-/** Whether a task can be claimed at an instant: by this asker, or by an agent that asks for everything. */
+/** The question whether a task can be claimed at an instant: by this asker, or by an agent that asks for everything. */
 export interface Question extends ClaimQuestion {
   readonly task: TaskRecord
 }
 
-/** When claims ask for a gate, and what it depends on. */
+/** The scopes of gates: when claims ask for a gate, and what the gate depends on. */
 interface Scopes {
-  /** Asked when the task changes: its status says it, and only tasks with the status `pending` are looked at. */
+  /** Asked when the task changes. Its status tells the answer, and claims look only at tasks with the status `pending`. */
   readonly task: (task: TaskRecord, at: number, tables: Tables) => boolean
   /** Asked once for each claim. */
   readonly queue: (tables: Tables) => boolean
-  /** Asked when something of the type changes: closes the groups of the type. */
+  /** Asked when something of the type changes. A shut gate closes the groups of the type. */
   readonly type: (tables: Tables, type: string) => boolean
-  /** Asked when something moves that counts the group: closes it. */
+  /** Asked when a counter of the group moves. A shut gate closes the group. */
   readonly limit: (group: Group) => boolean
   /** Asked once for each shape of claims and each group. */
   readonly group: (asked: ShapeOf, group: Group) => boolean
-  /** Asked once for each claim: for bumped tasks, and for all others. */
+  /** Asked once for each claim about bumped tasks, and once about all others. */
   readonly asker: (tables: Tables, agent: string | undefined, at: number, isBumped: boolean) => boolean
   /** Asked for each task that a claim is about to take. */
   readonly agent: (task: TaskRecord, agent: string) => boolean
-  /** Asked for each task for which the agent comes last, when the claim has found nothing else. */
+  /** Asked for each task for which the agent comes last, once the claim has found nothing else. */
   readonly last: (task: TaskRecord, others: OtherAgents) => boolean
 }
 type GateOf<S extends keyof Scopes> = {
   readonly code: ReasonCode
   readonly scope: S
   readonly isShut: Scopes[S]
-  /** Why it is shut. */
+  /** Why the gate is shut. */
   readonly words: (question: S extends 'queue' | 'asker' ? ClaimQuestion : Question) => Words
-  /** What is worth knowing while it is open, and no particular agent asks. */
+  /** A note while the gate is open and no particular agent asks. */
   readonly note?: (question: Question) => Words | undefined
 }
 export type Gate = { readonly [S in keyof Scopes]: GateOf<S> }[keyof Scopes]
@@ -340,32 +340,32 @@ const gatesOf = <S extends keyof Scopes>(scope: S): ReadonlyArray<Scopes[S]> =>
 const [queueGates, typeGates, limitGates, groupGates] = [gatesOf('queue'), gatesOf('type'), gatesOf('limit'), gatesOf('group')]
 const [askerGates, agentGates, lastGates] = [gatesOf('asker'), gatesOf('agent'), gatesOf('last')]
 
-/** Whether nothing of the queue is claimed. */
+/** Whether no task of the queue is claimed now. */
 export const isQueueShut = (tables: Tables): boolean => {
   for (const isShut of queueGates) if (isShut(tables)) return true
   return false
 }
-/** Whether nothing of this type is claimed. */
+/** Whether no task of this type is claimed now. */
 export const isTypeShut = (tables: Tables, type: string): boolean => {
   for (const isShut of typeGates) if (isShut(tables, type)) return true
   return false
 }
-/** Whether nothing of this group is claimed, because a limit is reached. */
+/** Whether no task of this group is claimed now, because a limit is reached. */
 export const isLimited = (group: Group): boolean => {
   if (group.meters.length > 0) for (const isShut of limitGates) if (isShut(group)) return true
   return false
 }
-/** Whether a claim that asks for this gets nothing of the group. */
+/** Whether a claim of this shape gets no task of the group. */
 export const isGroupShut = (asked: ShapeOf, group: Group): boolean => {
   for (const isShut of groupGates) if (isShut(asked, group)) return true
   return false
 }
-/** Whether this agent gets nothing that is bumped, or nothing that is not. */
+/** Whether this agent gets no bumped task, or no other task. */
 export const isAskerShut = (tables: Tables, agent: string | undefined, at: number, isBumped: boolean): boolean => {
   for (const isShut of askerGates) if (isShut(tables, agent, at, isBumped)) return true
   return false
 }
-/** Whether an agent that comes last for this task does not get it, even if there is nothing else. */
+/** Whether an agent that comes last for this task does not get it even if there is nothing else. */
 export const isLastShut = (task: TaskRecord, others: OtherAgents): boolean => {
   for (const isShut of lastGates) if (isShut(task, others)) return true
   return false
@@ -378,7 +378,7 @@ export const isAgentShut = (task: TaskRecord, agent: string): boolean => {
 
 // ----------------------------------------------------------------------------------- asked for reasons
 
-/** Why a claim gets nothing that is not bumped. */
+/** Why a claim gets no task that is not bumped. */
 export const reasonOfClaim = (question: ClaimQuestion): Reason | undefined => {
   const { tables, at, asker } = question
   for (const gate of gates) {

@@ -4,16 +4,16 @@ import type { ListsByStatus } from './state.js'
 import type { Phase } from './task.js'
 
 export class GroupKinds {
-  /** Most kinds have neither skills nor a concurrency key. They are found by phase and type, because each arriving task is looked up. */
+  /** Most kinds have neither skills nor a concurrency key. These are found by phase and type, because the kind of each new task is looked up. */
   private readonly plain: ReadonlyMap<Phase | undefined, Map<string, GroupKind>>
-  /** The others, by {@link GroupKind.key}. */
+  /** All other kinds, by {@link GroupKind.key}. */
   private readonly others = new Map<string, GroupKind>()
 
   constructor(private readonly lists: ReadonlyMap<Phase | undefined, ListsByStatus>) {
     this.plain = new Map([...lists.keys()].map((phase) => [phase, new Map<string, GroupKind>()]))
   }
 
-  /** The kind with these fields, which is about to have a group. */
+  /** The kind with these fields. The caller adds a group to it. */
   of(type: string, phase: Phase | undefined, skills: ReadonlyArray<string>, concurrencyKey: string | undefined): GroupKind {
     const isPlain = concurrencyKey === undefined && skills.length === 0
     const known = isPlain ? this.plain.get(phase)?.get(type) : this.others.get(keyOf(type, phase, skills, concurrencyKey))
@@ -29,12 +29,12 @@ export class GroupKinds {
     yield* this.others.values()
   }
 
-  /** One more group of this kind has tasks. */
+  /** Counts one more group of this kind with tasks. */
   join(kind: GroupKind): void {
     if (kind.size++ === 0) this.add(kind)
   }
 
-  /** One group less has tasks. */
+  /** Counts one group less of this kind with tasks. */
   part(kind: GroupKind): void {
     if (--kind.size > 0) return
     if (isPlain(kind)) this.plain.get(kind.phase)?.delete(kind.type)
@@ -50,6 +50,6 @@ const noSkills: ReadonlyArray<never> = []
 
 const isPlain = ({ skills, concurrencyKey }: GroupKind): boolean => concurrencyKey === undefined && skills.length === 0
 
-/** The key of a kind with these fields. Names have no line breaks, so no two kinds have the same one. */
+/** The key of a kind with these fields. Names have no line breaks, so keys are unique. */
 const keyOf = (type: string, phase: Phase | undefined, skills: ReadonlyArray<string>, concurrencyKey: string | undefined): string =>
   [type, phase, concurrencyKey, ...[...skills].sort()].join('\n')

@@ -1,22 +1,22 @@
-/** Groups of tasks: the same claims may take the tasks of a group, and the same limits count them. */
+/** Groups of tasks. The same claims may take all tasks of a group, and the same limits count them. */
 import type { Meter } from './limits/meter.js'
 import type { ClaimShape } from './ready/claim-shape.js'
 import type { ReadyTasks } from './ready/group-tasks.js'
 import type { ListsByStatus, TenantShare } from './state.js'
 import type { Phase } from './task.js'
 
-/** What groups have in common that differ in nothing but their tenant. A queue may have a million tenants, but has few kinds of tasks. */
+/** What groups share that differ only in their tenant. A queue may have a million tenants, but has few kinds of tasks. */
 export class GroupKind {
-  /** Groups with tasks. A kind without any is not in the state (INV-22). */
+  /** Number of groups with tasks. A kind without any is not in the state (INV-22). */
   size = 0
   /** Groups with ready tasks, in no order. */
   readonly ready: Array<Group> = []
-  /** The kept shapes of claims that name no tenant and match it, as of a version of the set of all shapes. */
+  /** The kept shapes of claims that match this kind and name no tenant, as of a version of the set of all shapes. */
   shapes: ReadonlyArray<ClaimShape> = noShapes
   shapesVersion = -1
 
   constructor(
-    /** Of all its other fields: unique. */
+    /** Unique: made of all other fields. */
     readonly key: string,
     readonly type: string,
     readonly phase: Phase | undefined,
@@ -26,12 +26,12 @@ export class GroupKind {
     readonly byStatus: ListsByStatus,
   ) {}
 
-  /** The group has its first ready task. */
+  /** Adds a group that has its first ready task. */
   addReady(group: Group): void {
     group.place = this.ready.push(group) - 1
   }
 
-  /** It has none any more. The last group gets its place. */
+  /** Removes a group that has no more ready tasks. The last group takes its place. */
   removeReady({ place }: Group): void {
     const last = this.ready.pop() as Group
     if (last.place === place) return
@@ -43,16 +43,16 @@ const noShapes: ReadonlyArray<never> = []
 
 /** The tasks of one kind and one tenant. */
 export class Group {
-  /** What counts its leases: see `limits/limits.ts`. */
+  /** The meters that count its leases: see `limits/limits.ts`. */
   meters: ReadonlyArray<Meter> = noMeters
-  /** Tasks in it. A group without any is not in the state (INV-22). */
+  /** Number of its tasks. A group without any is not in the state (INV-22). */
   size = 0
-  /** Those that are ready: how many, and which (see `ready/group-tasks.ts`). */
+  /** Number of its ready tasks, and the tasks (see `ready/group-tasks.ts`). */
   ready = 0
   readyTasks: ReadyTasks = undefined
-  /** With ready tasks: its index among those of its kind. */
+  /** Its index in {@link GroupKind.ready}, while it has ready tasks. */
   place = 0
-  /** Whether claims may take from it: see `ready/ready-index.ts`. */
+  /** Whether claims may take its tasks: see `ready/ready-index.ts`. */
   isOpen = false
 
   constructor(

@@ -1,4 +1,4 @@
-/** A binary heap: its first item is before all others. `isBefore` may change for the first item only, until `sinkFirst`. */
+/** A binary heap: its first item is before all others. `isBefore` may change only for the first item, and only until `sinkFirst`. */
 export class Heap<T> {
   private readonly items: Array<T> = []
 
@@ -29,7 +29,7 @@ export class Heap<T> {
     this.sinkFirst()
   }
 
-  /** To be called when the first item has moved back in the order. */
+  /** Must be called when the first item has moved back in the order. */
   sinkFirst(): void {
     const { items } = this
     const item = items[0]

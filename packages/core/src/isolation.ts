@@ -1,16 +1,16 @@
 /**
- * Queues whose tenants know nothing of each other (`tenants: isolated`, ADR 65). What a task is found by, and what it has in common with others, is kept
- * under the name of its tenant: `acme:invoice-7`. So what one tenant has used makes no difference to another.
+ * Queues whose tenants know nothing of each other (`tenants: isolated`, ADR 65). Ids, keys and names that tasks are found by or share are stored with
+ * the tenant's name in front: `acme:invoice-7`. So a name that one tenant uses does not affect another tenant.
  */
 import * as t from 'io-ts'
 import type { PreparedTask } from './commands.js'
 import { invalid, type Rejection } from './rejections.js'
 import type { Settings } from './settings.js'
 
-/** `type:` and `tenant:` begin the keys of other limits. */
+/** The keys of other limits begin with `type:` or `tenant:`. */
 const reserved: ReadonlyArray<string> = ['type', 'tenant']
 
-/** A tenant of an isolated queue. No such name has a colon, so no two begin the same name. */
+/** A tenant of an isolated queue. Its name has no colon, so the prefixes of two tenants are never the same. */
 export const TenantName = t.refinement(
   t.string,
   (name) => /^[A-Za-z0-9][A-Za-z0-9._-]{0,31}$/.test(name) && !reserved.includes(name),
@@ -23,22 +23,22 @@ interface Configured {
 
 export const isIsolated = ({ head }: Configured): boolean => head.settings.tenants === 'isolated'
 
-/** The name under that of its tenant; one that is there already stays as it is. */
+/** The name with the tenant's name in front. A name that already has this prefix stays as it is. */
 export const under = (tenant: string, name: string): string => (isUnder(tenant, name) ? name : `${tenant}:${name}`)
 export const isUnder = (tenant: string, name: string): boolean => name.startsWith(`${tenant}:`)
 
-/** The tenant under whose name it is; `undefined` if it is under none. */
+/** The tenant whose prefix the name has; `undefined` if it has none. */
 export const tenantOver = (name: string): string | undefined => {
   const tenant = name.slice(0, Math.max(0, name.indexOf(':')))
   return TenantName.is(tenant) ? tenant : undefined
 }
 
-/** As long as a name may be. */
+/** The greatest length of a name. */
 const nameMax = 128
 
 const isTooLong = (tenant: string, name: string | undefined): boolean => name !== undefined && under(tenant, name).length > nameMax
 
-/** The task as an isolated queue keeps it: with its keys, and an id that nobody gave, under its tenant. In other queues, the task itself. */
+/** The task as an isolated queue stores it: its keys, and an id that the producer did not give, have the tenant's prefix. In other queues, the task itself. */
 export const isolated = <T extends PreparedTask>(task: T, tables: Configured): T => {
   const { tenant } = task
   if (!isIsolated(tables) || tenant === undefined) return task
@@ -51,7 +51,7 @@ export const isolated = <T extends PreparedTask>(task: T, tables: Configured): T
   }
 }
 
-/** Why an isolated queue does not take the task. `path`: of the task, with a dot at its end. */
+/** Why an isolated queue refuses the task; `undefined` if it does not. `path`: that of the task, ending with a dot. */
 export const refusalOfIsolation = (task: PreparedTask, tables: Configured & { readonly queue: string }, path: string): Rejection | undefined => {
   if (!isIsolated(tables)) return undefined
   const { tenant, id, isMadeId } = task
@@ -67,20 +67,20 @@ export const refusalOfIsolation = (task: PreparedTask, tables: Configured & { re
   return undefined
 }
 
-/** Why it is no tenant of an isolated queue. */
+/** Why this is no valid tenant of an isolated queue; `undefined` if it is. */
 export const refusalOfTenant = (tenant: string | undefined, queue: string, path: string): Rejection | undefined => {
   if (TenantName.is(tenant)) return undefined
   return invalid([{ path: `${path}tenant`, message: `${tenant === undefined ? 'is required' : 'must be another'} in queue ${queue}, whose tenants are isolated: ${TenantName.name}` }])
 }
 
-/** Why an agent may not claim or register so. `undefined` in queues that are not isolated. */
+/** Why the agent may not claim or register with this tenant. `undefined` in queues that are not isolated. */
 export const refusalOfAgent = (agent: string, tenant: string | undefined, tables: Configured): Rejection | undefined => {
   const over = isIsolated(tables) ? tenantOver(agent) : undefined
   if (over === undefined || over === tenant) return undefined
   return invalid([{ path: 'tenant', message: `must be ${over}, because ${agent} is an agent of this tenant: claim for it alone, or take another name` }])
 }
 
-/** A callback's key as it is kept; or why it cannot be. */
+/** A callback's key as it is stored, or the refusal. */
 export const isolatedCallback = (key: string, tenant: string | undefined, tables: Configured): string | Rejection => {
   if (!isIsolated(tables) || tenant === undefined) return key
   return isTooLong(tenant, key) ? tooLong('callbackKey', tenant) : under(tenant, key)

@@ -41,7 +41,7 @@ export const canonicalJson = (value: unknown, path = 'payload'): string => {
   return text
 }
 
-/** `undefined` for what is not JSON. */
+/** Canonical text; `undefined` for a value that is not JSON. */
 const print = (value: unknown, place: Place, depth: number): string | undefined => {
   switch (typeof value) {
     case 'string': {
@@ -98,7 +98,7 @@ const printMembers = (members: Record<string, unknown>, place: Place, depth: num
 const defined = (members: Record<string, unknown>): Record<string, unknown> =>
   Object.fromEntries(Object.entries(members).filter(([, member]) => member !== undefined))
 
-/** Bounds of what is cached: orders per place, keys per order and their length, orders in all, and the length of a text. */
+/** Bounds of the caches: orders per place, keys per order and their length, orders in all, and the length of a text. */
 const ordersMax = 4
 const keysMax = 64
 const keysLengthMax = 2_048
@@ -106,8 +106,8 @@ const ordersInAllMax = 1_000
 const textMax = 64
 
 /**
- * A place in a document. Objects at the same place of similar documents mostly have the same keys. Their sorted order
- * is cached there, because sorting costs more than all the rest.
+ * A place in a document. Objects at the same place of similar documents mostly have the same keys. Their sorted order is cached there, because
+ * sorting would cost more than all other steps.
  */
 class Place {
   private readonly orders: Array<KeyOrder> = []
@@ -128,9 +128,9 @@ class Place {
   }
 }
 
-/** The keys of objects that have the same keys in the same order, and the texts that were printed last. */
+/** An order of keys that objects have had, with the texts that were printed last. */
 class KeyOrder {
-  /** By UTF-16 code units. */
+  /** Sorted by UTF-16 code units. */
   readonly keys: ReadonlyArray<string>
   /** No key has a lone surrogate. */
   readonly isUnicode: boolean
@@ -140,7 +140,7 @@ class KeyOrder {
   private readonly textHeads: ReadonlyArray<string>
   private readonly places: Array<Place | undefined>
   private readonly lastTexts: Array<string | undefined>
-  /** Head and text together, once the same text has come twice. */
+  /** Head and text together, once the same text has come twice in a row. */
   private readonly lastPrinted: Array<string | undefined>
 
   constructor(private readonly asGiven: ReadonlyArray<string>) {
@@ -170,7 +170,7 @@ class KeyOrder {
     return (this.places[index] ??= new Place())
   }
 
-  /** A member that is a text. It is often the same as in the last document. `undefined` for a lone surrogate. */
+  /** A member whose value is a text. The text is often the same as in the last document. `undefined` if it has a lone surrogate. */
   withText(index: number, text: string): string | undefined {
     if (text === this.lastTexts[index]) return (this.lastPrinted[index] ??= [this.heads[index], quote(text)].join(''))
     const body = escapedUnicode(text)

@@ -1,17 +1,16 @@
 /**
- * What is a JSON value, and why something is not. JSON texts are in `json-text.ts`.
+ * What a JSON value is, and why a value is not JSON. JSON texts are in `json-text.ts`.
  *
- * An accepted value means the same to every reader: it has no numbers that readers would round, and no text without a
- * UTF-8 form (RFC 8785, RFC 7493).
+ * An accepted value means the same to every reader: no number is rounded by readers, and every text has a UTF-8 form (RFC 8785, RFC 7493).
  */
 import * as t from 'io-ts'
 
 export type Json = null | boolean | number | string | ReadonlyArray<Json> | { readonly [key: string]: Json }
 
-/** Deepest nesting that a payload may have. */
+/** The greatest depth of a payload. */
 export const jsonDepthMax = 64
 
-/** Why a value is not JSON, and where: `path` is like `payload.params[3]`. */
+/** A value is not JSON. The message says why, and `path` where: `payload.params[3]`. */
 export class NotJson extends Error {
   override readonly name = 'NotJson'
   constructor(
@@ -22,32 +21,32 @@ export class NotJson extends Error {
   }
 }
 
-/** Only objects made by literals and parsers are JSON. */
+/** Whether the object was made by a literal or a parser. Only such objects are JSON. */
 export const isPlain = (value: object): boolean => {
   const prototype: unknown = Object.getPrototypeOf(value)
   return prototype === Object.prototype || prototype === null
 }
 
 /**
- * Whether every reader of the canonical text gets the same number. That is not so for integers beyond ±(2^53 − 1): different
- * ones may be the same double (RFC 7493, 2.2). From 10^21 on numbers are printed with an exponent and count as measurements.
+ * Whether every reader of the canonical text gets the same number. Beyond ±(2^53 − 1) several integers are the same double (RFC 7493, 2.2). From
+ * 10^21 on numbers are printed with an exponent and count as measurements.
  */
 export const isExactNumber = (value: number): boolean =>
   (value <= Number.MAX_SAFE_INTEGER && value >= Number.MIN_SAFE_INTEGER) || (Math.abs(value) >= 1e21 && Number.isFinite(value))
 
 type Path = Array<string | number>
 
-/** `undefined` for JSON. Properties that are `undefined` count as absent. */
+/** Why the value is not JSON; `undefined` if it is. A property that is `undefined` counts as absent. */
 export const whyNotJson = (value: unknown, start: string): NotJson | undefined => {
   const path: Path = []
   const reason = reasonIn(value, path, strictly)
   if (reason === undefined) return undefined
   const place = path.map((step) => (typeof step === 'number' ? `[${step}]` : `.${step}`)).join('')
-  // The path must be readable as well, so it must not have lone surrogates.
+  // The path must be readable, so it must not have lone surrogates either.
   return new NotJson(start + place.toWellFormed(), reason)
 }
 
-/** The rules for texts and numbers: each returns the reason for refusing one. */
+/** The rules for texts and numbers. Each returns the reason for a refusal. */
 interface Leaves {
   readonly text: (value: string) => string | undefined
   readonly number: (value: number) => string | undefined
@@ -66,7 +65,7 @@ const strictly: Leaves = {
 /** The weaker rules for recorded values. */
 const asRecorded: Leaves = { text: () => undefined, number: notFinite }
 
-/** `path` is the path of `value`. If a reason is returned, `path` is that of the invalid part. */
+/** Why the value is not JSON; `undefined` if it is. `path` is that of `value`; with a reason, it becomes that of the invalid part. */
 const reasonIn = (value: unknown, path: Path, leaves: Leaves): string | undefined => {
   switch (typeof value) {
     case 'string':

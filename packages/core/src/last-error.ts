@@ -1,13 +1,13 @@
-/** The last error of a task, as kept in its record. */
+/** The last error of a task, as it is kept in the record. */
 import { firstOf } from './scalars.js'
 
 /** Maximum number of characters; the complete error is in the log. */
 const lastErrorMax = 1_000
 
-/** Well-formed Unicode, because older logs contain lone surrogates. */
+/** Made well-formed, because older logs contain lone surrogates. */
 export const keptError = (message: string): string => firstOf(message, lastErrorMax).toWellFormed()
 
-/** The error of a claim that ended by itself. */
+/** The error of a claim that ended without a report. */
 export const expiryMessage = {
   'lease-expired': 'lease expired without a heartbeat',
   'report-missing': 'decision report missing',

@@ -1,23 +1,23 @@
 /**
- * A set of whole numbers in order, as a bitmap: a number costs one bit where its neighbours are in the set as well, and at most a
- * hundred bytes where they are not. To add and to remove cost O(1) among numbers without large gaps, else O(log n), wherever they are.
+ * A sorted set of whole numbers, as a bitmap. A number costs one bit where its neighbours are in the set as well, and at most a hundred bytes where
+ * they are not. Adding and removing cost O(1) among numbers without large gaps, and O(log n) elsewhere.
  */
 
 /** 32-bit words in a block. */
 const blockWords = 16
 const blockSize = blockWords * 32
-/** Empty blocks are removed when there are more of them than others, and more than this. */
+/** Empty blocks are removed when there are more of them than of others, and more than this. */
 const emptyMax = 16
 
 export class NumberSet {
-  /** The blocks that have numbers, and some that had, in order: block `b` holds those from `b * 512` on. */
+  /** The numbers of the blocks, in order: block `b` holds the numbers from `b * 512` on. Some blocks may be empty. */
   private readonly blocks: Array<number> = []
-  /** How many numbers each of them has. */
+  /** How many numbers each block has. */
   private readonly counts: Array<number> = []
-  /** Their words, one block after the other, and room for more. */
+  /** The words of the blocks, one block after the other, with spare room at the end. */
   private words = noWords
   private count = 0
-  /** Blocks without numbers. */
+  /** How many blocks are empty. */
   private empty = 0
 
   get size(): number {
@@ -29,7 +29,7 @@ export class NumberSet {
     return this.blocks.length
   }
 
-  /** False if it is in the set already. */
+  /** Adds a number. False if it is in the set already. */
   add(number: number): boolean {
     const block = Math.floor(number / blockSize)
     const at = this.placeOf(block)
@@ -44,7 +44,7 @@ export class NumberSet {
     return true
   }
 
-  /** False if it is not in the set. */
+  /** Removes a number. False if it is not in the set. */
   remove(number: number): boolean {
     const block = Math.floor(number / blockSize)
     const at = this.placeOf(block)
@@ -82,11 +82,11 @@ export class NumberSet {
     for (let next = this.from(0); next !== undefined; next = this.from(next + 1)) yield next
   }
 
-  /** The first bit of a block that is set, from `bit` on. */
+  /** The first set bit of a block, from `bit` on. */
   private bitFrom(at: number, bit: number): number | undefined {
     const first = at * blockWords
     let word = bit >> 5
-    // Without the bits below.
+    // Clears the bits below `bit`.
     let rest = (this.words[first + word] as number) & (-1 << (bit & 31))
     while (rest === 0 && ++word < blockWords) rest = this.words[first + word] as number
     return rest === 0 ? undefined : word * 32 + (31 - Math.clz32(rest & -rest))
@@ -95,7 +95,7 @@ export class NumberSet {
   /** The index of this block, or where it would be inserted. */
   private placeOf(block: number): number {
     const { blocks } = this
-    // Where no block is missing.
+    // The index if no block is missing.
     const straight = block - (blocks[0] ?? 0)
     if (blocks[straight] === block) return straight
     let low = 0
@@ -123,7 +123,7 @@ export class NumberSet {
     this.counts.splice(at, 0, 0)
   }
 
-  /** A block is empty now. All such blocks are removed together, because each removal moves the blocks after it. */
+  /** Called when a block has become empty. Empty blocks are removed together, because each removal moves the blocks after it. */
   private emptied(): void {
     const { blocks, counts, words } = this
     if (++this.empty <= emptyMax || this.empty * 2 <= blocks.length) return
@@ -140,5 +140,5 @@ export class NumberSet {
     this.empty = 0
   }
 }
-/** Of a set that never had a number: a queue has hundreds of sets. */
+/** Shared by sets that never had a number: a queue has hundreds of them. */
 const noWords = new Int32Array(0)

@@ -1,11 +1,11 @@
-/** The other registered agents that could take a task in the place of one that failed it (TQM-ASSIGN-005). */
+/** The other registered agents that could take a task instead of an agent that failed it (TQM-ASSIGN-005). */
 import type { RegisteredAgent } from './agent-register.js'
 import { isBarred, lastUntil, roomOf } from './assignment.js'
 import { isGroupShut } from './gates.js'
 import type { TaskRecord } from './state.js'
 import type { Tables } from './tables.js'
 
-/** Registrations that one claim looks at, for all tasks together. */
+/** The largest number of registrations that one claim looks at, for all its tasks together. */
 const looksMax = 10_000
 
 /** Made for one question. */
@@ -19,8 +19,8 @@ export class OtherAgents {
   ) {}
 
   /**
-   * One that could take the task: its registration has not ended and matches, it has room, and it neither gave the task back
-   * nor failed it lately. Beyond 10,000 looks nobody is found.
+   * An agent that could take the task. Its registration has not ended and matches, it has room, and it neither gave the task back nor failed it
+   * lately. Once {@link looksMax} registrations were looked at, the answer is `undefined`.
    */
   for(task: TaskRecord): RegisteredAgent | undefined {
     const { tables, asker, at } = this

@@ -1,6 +1,6 @@
 /**
- * Queries on a state. Answers are copies and do not change with the state.
- * Content (payload, result) is not in the state. `contentRevision` and `lastRevision` say where in the log it is.
+ * Queries on a state. Answers are copies and do not change with the state. Content (payload, result) is not in the state: `contentRevision` and
+ * `lastRevision` say where in the log it is.
  */
 import { isAtCapacity } from './capacity.js'
 import { type Alert, failureCountsAt, discoveryIn, spikeStepMs } from './alerts.js'
@@ -22,7 +22,7 @@ import { contentRevisionOf as revisionOfContent, type Breaker, type BreakerState
 import { type Band, bandOf, type Status } from './task.js'
 import { shownOf, type TaskView } from './task-view.js'
 
-/** By id, or by number as `#42`; `undefined` if it is not known at `at`. Default: the state's own time. */
+/** A task by id, or by number as `#42`; `undefined` if it is not known at `at`. `at`: milliseconds since 1970; default: the state's own time. */
 export const taskOf = (state: QueueState, id: string, at = timeOf(state)): TaskView | undefined => {
   const tables = QueueState.tablesOf(state)
   const task = findTask(tables, id, at)
@@ -32,19 +32,19 @@ export const taskOf = (state: QueueState, id: string, at = timeOf(state)): TaskV
 export interface Depth {
   readonly total: number
   readonly byStatus: Readonly<Record<Status, number>>
-  /** Tasks that are ready (pending or queued) by priority band, type, phase and tenant. */
+  /** Number of ready tasks (pending or queued) by priority band, type, phase and tenant. */
   readonly byPriority: Readonly<Record<Band, number>>
   readonly byType: Readonly<Record<string, number>>
   readonly byPhase: Readonly<Record<string, number>>
   readonly byTenant: Readonly<Record<string, number>>
-  /** When the ready task with the lowest number was enqueued. */
+  /** When the ready task with the lowest number was enqueued, in milliseconds since 1970. */
   readonly oldestPendingAt: number | undefined
 }
 
 /**
  * Counts the tasks known at `at`. Default: the state's own time.
  *
- * Cost: O(groups with ready tasks), and O(1) for each forgotten task that has not left the state yet.
+ * Cost: O(groups with ready tasks), and O(1) for each forgotten task that has not been evicted yet.
  */
 export const depthOf = (state: QueueState, at = timeOf(state)): Depth => {
   const tables = QueueState.tablesOf(state)
@@ -79,19 +79,19 @@ export const depthOf = (state: QueueState, at = timeOf(state)): Depth => {
   }
 }
 
-/** Sorted by name, so that the order does not depend on the history. */
+/** Sorted by name, so that the order does not depend on how the state came about. */
 const byName = (counts: ReadonlyMap<string, number>): Readonly<Record<string, number>> =>
   Object.fromEntries([...counts].sort(([a], [b]) => (a < b ? -1 : 1)))
 
 export interface QueueSummary {
   /** Why the queue is paused; `null` when it is not. */
   readonly paused: string | null
-  /** Number of all tasks that it knows. */
+  /** Number of all known tasks. */
   readonly total: number
   readonly byStatus: Readonly<Record<Status, number>>
 }
 
-/** Summarises the tasks known at `at`. Costs O(1) for each forgotten task that has not left the state yet. */
+/** Summarises the tasks known at `at`. Costs O(1) for each forgotten task that has not been evicted yet. */
 export const summaryOf = (state: QueueState, at = timeOf(state)): QueueSummary => {
   const tables = QueueState.tablesOf(state)
   return { paused: tables.head.paused, ...countsAt(tables, at) }
@@ -113,9 +113,9 @@ export interface BreakerView {
   readonly failures: number
   readonly lastFailure?: number
   readonly openedAt?: number
-  /** When it will turn, or has turned, half-open. */
+  /** When the breaker will turn, or has turned, half-open. Milliseconds since 1970. */
   readonly halfOpenAt?: number
-  /** The task that is testing a half-open breaker. */
+  /** Id of the task that is testing a half-open breaker. */
   readonly probe?: string
   readonly reason?: string
 }
@@ -127,13 +127,13 @@ export const breakersOf = (state: QueueState): Readonly<Record<string, BreakerVi
       .map((breaker) => [breaker.type, breakerView(breaker)]),
   )
 
-/** `undefined` if no task of this type ever failed. */
+/** The breaker of a type; `undefined` if no task of this type ever failed. */
 export const breakerOf = (state: QueueState, type: string): BreakerView | undefined => {
   const breaker = QueueState.tablesOf(state).breakers.get(type)
   return breaker === undefined ? undefined : breakerView(breaker)
 }
 
-/** The type of a task, and the ids of the tasks that wait for it to be finished: those that depend on it, and the next of its ordering key. */
+/** The type of a task, and the ids of the tasks that wait for its end: its dependents, and the next task with its ordering key. */
 export const neighboursOf = (state: QueueState, id: string): { readonly type: string; readonly waiting: ReadonlyArray<string> } | undefined => {
   const tables = QueueState.tablesOf(state)
   const task = recordOf(tables, id)
@@ -163,18 +163,18 @@ export interface FailurePattern {
   readonly signature: string
   readonly type: string
   readonly count: number
-  /** The error of one of them. */
+  /** The error of one of these dead letters. */
   readonly sample: string
   readonly firstAt: number
   readonly lastAt: number
-  /** Ids of at most ten of them. */
+  /** Ids of at most ten of these dead letters. */
   readonly tasks: ReadonlyArray<string>
 }
 
 const patternTasksMax = 10
 
 /**
- * Most frequent first. With `tenant`, of its dead letters only.
+ * The failure patterns of the dead letters that match, the most frequent first. `tenant`: only this tenant's dead letters.
  *
  * Cost: O(patterns); with a tenant or a filter by `error`, O(dead letters of the types and signatures that match).
  */
@@ -205,7 +205,7 @@ const patternOf = ({ signature, type, byRank, byTime }: AlikeDeadLetters): Failu
   }
 }
 
-/** The pattern of only those dead letters that are of this tenant, and whose error contains this text, in any case. */
+/** The pattern among the dead letters of this tenant whose error contains this text, in any case. */
 const patternAmong = ({ signature, type, byRank }: AlikeDeadLetters, error = '', tenant?: string): FailurePattern | undefined => {
   const text = error.toLowerCase()
   const found = [...byRank].filter(
@@ -233,7 +233,7 @@ export const deadLetters = (state: QueueState, filter: DeadLetterFilter, max: nu
 /** The last redrive, under way or stopped; `null` if there was none. */
 export const redriveOf = (state: QueueState): Redrive | null => QueueState.tablesOf(state).head.redrive
 
-/** How many dead letters match. Cost: O(dead letters of the types and signatures that match). */
+/** Number of dead letters that match. Cost: O(dead letters of the types and signatures that match). */
 export const countDeadLetters = (state: QueueState, filter: DeadLetterFilter): number =>
   deadLettersMatching(QueueState.tablesOf(state), filter, Number.POSITIVE_INFINITY).length
 
@@ -268,7 +268,7 @@ export const lastUnreadableOf = (state: QueueState): UnreadableEvent | null => Q
 export const revisionOf = (state: QueueState): number => QueueState.tablesOf(state).head.revision
 export const timeOf = (state: QueueState): number => QueueState.tablesOf(state).head.at
 
-/** When the state changes by itself next, in milliseconds since 1970; `undefined` for never. */
+/** When the state next changes by itself, in milliseconds since 1970; `undefined` for never. */
 export const nextDue = (state: QueueState): number | undefined => {
   const [lease, other] = [nextLeaseEnd(state), nextOtherDue(state)]
   return lease === undefined ? other : other === undefined ? lease : Math.min(lease, other)
@@ -284,14 +284,17 @@ export const nextAlertDue = (state: QueueState): number | undefined => nextAlert
 /** The alerts that are raised, by key. */
 export const alertsOf = (state: QueueState): ReadonlyArray<Alert> => QueueState.tablesOf(state).alerts.all()
 
-/** Failed attempts of the phase (`none`: of tasks without one) or of tasks about the kind of discovery. */
+/** The failed attempts of a phase (`none`: tasks without one), or of the tasks about a kind of discovery. */
 export interface FailedAttempts {
   readonly by: 'phase' | 'discovery'
   readonly name: string
   readonly count: number
 }
 
-/** Failed attempts of the last hour (TQM-OBS-003): of the five minutes now under way, and the twelve before them. Only those that are counted: see {@link countedMax}. */
+/**
+ * Failed attempts of the last hour (TQM-OBS-003): in the current five minutes, and in the twelve steps before. Only phases and kinds that are
+ * counted: see {@link countedMax}.
+ */
 export const failedAttemptsOf = (state: QueueState, at: number): ReadonlyArray<FailedAttempts> =>
   [...QueueState.tablesOf(state).alerts.failures].map(([about, counts]) => {
     const count = failureCountsAt(counts, Math.max(counts.step, Math.floor(at / spikeStepMs))).reduce((a, b) => a + b, 0)
@@ -299,17 +302,17 @@ export const failedAttemptsOf = (state: QueueState, at: number): ReadonlyArray<F
     return discovery === undefined ? { by: 'phase', name: about, count } : { by: 'discovery', name: discovery, count }
   })
 
-/** When a ready task will next be in another lane: see {@link forget}. `undefined` for never. */
+/** When a ready task will next belong to another lane: see {@link forget}. `undefined` for never. */
 export const nextMisplaced = (state: QueueState): number | undefined => QueueState.tablesOf(state).ready.places.nextMisplaced
 
 /** When the next finished task will be forgotten; `undefined` if none is retained. */
 export const nextForgotten = (state: QueueState): number | undefined => nextForgottenOf(QueueState.tablesOf(state))
 
-/** Number of tasks in the state, including forgotten ones that have not left it yet. */
+/** Number of tasks in the state, including forgotten ones that have not been evicted yet. */
 export const taskCount = (state: QueueState): number => QueueState.tablesOf(state).byId.size
-/** Those of them that are finished. */
+/** Number of finished tasks in the state. */
 export const finishedCount = (state: QueueState): number => QueueState.tablesOf(state).finished.size
-/** How many of these are in a store of rows, about. */
+/** About how many finished tasks are in a row store. */
 export const storedCount = (state: QueueState): number => QueueState.tablesOf(state).finished.inStore
 export const pendingCount = (state: QueueState): number => QueueState.tablesOf(state).counts.pending
 
@@ -339,7 +342,7 @@ export const limitsOf = (state: QueueState): ReadonlyArray<LimitView> => {
   const tables = QueueState.tablesOf(state)
   return [...tables.limits.set].sort(([a], [b]) => (a < b ? -1 : 1)).map(([key, limit]) => limitView(tables, key, limit))
 }
-/** `undefined` if it is not set. */
+/** The limit with this key; `undefined` if it is not set. */
 export const limitOf = (state: QueueState, key: string): LimitView | undefined => {
   const tables = QueueState.tablesOf(state)
   const limit = tables.limits.set.get(key)

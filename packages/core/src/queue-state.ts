@@ -1,6 +1,6 @@
 /**
- * The state as an opaque handle that is used once. `evolve` consumes the state it is given and returns the next one.
- * To callers that keep this rule the core is pure.
+ * The state as an opaque handle for single use. `evolve` consumes the state it is given and returns the next one. To callers that keep this rule the
+ * core is pure.
  *
  * In debug mode (in all tests) every step returns a new handle, and using an old one throws.
  */
@@ -20,7 +20,7 @@ export class QueueState {
     return new QueueState(tables)
   }
 
-  /** For the core alone: the records behind the handle. */
+  /** Only for the core: the records behind the handle. */
   static tablesOf(state: QueueState): Tables {
     if (state.consumed) throw new Error('this state was consumed by evolve or rollback: use the one they returned')
     return state.tables
@@ -35,27 +35,30 @@ export class QueueState {
 }
 
 let poisoning = false
-/** Debug mode: consumed states throw when used again. */
+/** Turns debug mode on or off. In debug mode a consumed state throws when it is used again. */
 export const poisonConsumedStates = (on: boolean): void => {
   poisoning = on
 }
 
 /**
- * The state of an empty queue. `seed`: a random 32-bit integer for the hash index (see `text-index.ts`). `store`: where rows of finished tasks may be;
- * default: in memory. No result depends on these.
+ * The state of an empty queue. `seed`: a random 32-bit integer for the hash index (see `text-index.ts`). `store`: where rows of finished tasks may be
+ * kept; default: in memory. No result depends on these.
  */
 export const initial = (queue: string, seed = 0, store?: RowStore): QueueState => QueueState.of(new Tables(queue, seed, store))
 
 /**
- * Of an empty state, to which a log will be added: what orders ready tasks is not kept until {@link endReplay}, or until the first
- * question that depends on this order, such as a claim or a position, so that events fold faster. Consumes `state`.
+ * Prepares an empty state for the replay of a log. Consumes `state`. Until {@link endReplay} the order of ready tasks is not kept, so events fold
+ * faster. A question that depends on this order, such as a claim or a position, restores it.
  */
 export const beginReplay = (state: QueueState): QueueState => {
   QueueState.tablesOf(state).ready.putAside()
   return QueueState.step(state)
 }
 
-/** Puts the ready tasks in order, before anybody waits for a claim. Without {@link beginReplay} it does nothing. Cost: O(n log n) of the ready tasks. Consumes `state`. */
+/**
+ * Puts the ready tasks in order before anybody waits for a claim. Consumes `state`. Without {@link beginReplay} it does nothing. Cost: O(n log n) of
+ * the ready tasks.
+ */
 export const endReplay = (state: QueueState): QueueState => {
   QueueState.tablesOf(state).ready.order()
   return QueueState.step(state)
@@ -74,8 +77,8 @@ export const skip = (state: QueueState, type: string, event: Unreadable): QueueS
 }
 
 /**
- * Removes finished tasks whose retention is over at `at`, the longest finished first, and does as {@link settle}: `max` at most of each. It
- * frees memory in an idle queue. `at` must not be later than that of later decisions. Consumes `state`.
+ * Removes finished tasks whose retention is over at `at`, the longest finished first, and does the work of {@link settle}. At most `max` tasks of
+ * each. It frees memory in an idle queue. `at` must not be later than the time of later decisions. Consumes `state`.
  */
 export const forget = (state: QueueState, at: number, max: number): QueueState => {
   evictForgotten(QueueState.tablesOf(state), at, max)
@@ -83,9 +86,9 @@ export const forget = (state: QueueState, at: number, max: number): QueueState =
 }
 
 /**
- * Moves ready tasks to the lanes in which they are at `at`, `max` at most. No decision and no view depends on this, so it is not an event.
- * A claim looks at each task that should have been moved; to move one costs as much as two such looks. `at` must not be later than that of
- * later decisions. Consumes `state`.
+ * Moves ready tasks to the lanes in which they belong at `at`, at most `max`. No decision and no view depends on this, so it is not an event. Without
+ * it, a claim looks at each task that is in a wrong lane; a move costs as much as two such looks. `at` must not be later than the time of later
+ * decisions. Consumes `state`.
  */
 export const settle = (state: QueueState, at: number, max: number): QueueState => {
   QueueState.tablesOf(state).ready.settle(max, at)
@@ -98,7 +101,7 @@ export const mark = (state: QueueState): Mark => QueueState.tablesOf(state).undo
 /** Drops the oldest mark. */
 export const release = (state: QueueState, point: Mark): void => QueueState.tablesOf(state).undoLog.release(point)
 
-/** The state as it was at the mark. Consumes `state`. The mark and later ones are removed. */
+/** Rolls the state back to the mark. Consumes `state`. Removes the mark and later ones. */
 export const rollback = (state: QueueState, point: Mark): QueueState => {
   const tables = QueueState.tablesOf(state)
   tables.undoLog.rollback(point)

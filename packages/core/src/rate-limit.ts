@@ -1,18 +1,18 @@
 /**
- * Recognises errors that are rate limits, and how long to wait (LK-16). Pure and total: whatever an agent or the service behind it says,
- * the answer is a wait of a millisecond to a day, or none.
+ * Recognises errors that are rate limits, and how long to wait (LK-16). Pure and total: for any text of an agent or a service the answer is a wait
+ * from a millisecond to a day, or no rate limit.
  */
 import type { Failure } from './task.js'
 
-/** A longer wait than this is not believed: it is cut to a day. */
+/** The longest wait that is believed. Longer ones are cut to it. */
 export const retryAfterMaxSeconds = 86_400
 
 export interface RateLimit {
-  /** What the service asked for, in milliseconds; `undefined` if it said nothing that can be used. */
+  /** The wait that the service asked for, in milliseconds; `undefined` if it gave none that can be used. */
   readonly askedMs: number | undefined
 }
 
-/** The rate limit that this error tells of; `undefined` if it is another error. `at`: now, for waits that are given as a time. */
+/** The rate limit that this error reports; `undefined` if it is another error. `at`: the present time, for waits that are given as a time. */
 export const rateLimitOf = ({ message, code, retryAfter }: Failure, at: number): RateLimit | undefined => {
   if (retryAfter !== undefined) return { askedMs: waitOf(retryAfter, at) ?? waitIn(message, at) }
   const isLimit = (code !== undefined && codes.test(code)) || texts.some((text) => text.test(message))
@@ -23,14 +23,14 @@ export const rateLimitOf = ({ message, code, retryAfter }: Failure, at: number):
 
 const codes = /^\W*(?:(?:http|e|err|status)?[\s_-]?429|(?:.{0,40}[\s_.-])?(?:rate[\s_-]?limit(?:ed|s|ing|error)?(?:[\s_-]?(?:exceeded|reached|hit|error))?|too[\s_-]?many[\s_-]?requests|quota[\s_-]?exceeded|insufficient[\s_-]quota)(?:[\s_-]?(?:error|exception))?)\W*$/i
 
-/** What may follow a bare 429: nothing that makes it a count, as in `429 files`. */
+/** What may follow a bare 429. It must not be a count, as in `429 files`. */
 const alone = String.raw`(?![\w.,-]*\d)(?=\s*(?:$|[.,;:)\]}"'({<-]|error\b|client\b))`
 const texts: ReadonlyArray<RegExp> = [
   /\brate[\s_-]{0,3}limit/i,
   /\btoo[\s_-]{1,3}many[\s_-]{1,3}requests?\b/i,
   /\bquota[\s_-]{0,3}(?:has been |was |is )?exceeded\b|\bexceeded (?:\w+ ){0,4}quota\b/i,
   /\bretry[\s_-]{0,3}after\b/i,
-  // The number alone may be a port, a line or an id. It is a status if a word before it says so, or if it stands alone at the beginning.
+  // A bare 429 may be a port, a line or an id. It is a status if a word before it says so, or if it stands alone at the beginning.
   /\b(?:http(?:\/\d(?:\.\d)?)?|status(?:[\s_-]?code)?)["']?[\s:=("'#]{0,4}429(?![\w-]|[.,]\d)/i,
   new RegExp(String.raw`\b(?:error|code|response|responded with|answered|returned|got|received)["']?[\s:=("'#]{1,4}(?:an? )?429${alone}`, 'i'),
   new RegExp(String.raw`^[\s("'\[]{0,4}429${alone}`, 'i'),
@@ -38,7 +38,10 @@ const texts: ReadonlyArray<RegExp> = [
 
 // --------------------------------------------------------------------------------------- how long
 
-/** A `Retry-After`: seconds as a number or as digits, an HTTP date, or a time in ISO 8601. `undefined` if it is none of these, or is not in the future. */
+/**
+ * The wait that a `Retry-After` asks for, in milliseconds. It is given in seconds (number or digits), as an HTTP date, or as an ISO 8601 time.
+ * `undefined` if it is none of these, or is not in the future.
+ */
 export const waitOf = (retryAfter: number | string, at: number): number | undefined => {
   if (typeof retryAfter === 'number') return believable(retryAfter * 1_000)
   const text = retryAfter.trim()
@@ -47,7 +50,7 @@ export const waitOf = (retryAfter: number | string, at: number): number | undefi
   return time === undefined ? undefined : believable(time - at)
 }
 
-/** At least a millisecond, at most a day. Zero, a time in the past and NaN say nothing: then the queue's own backoff is better than none. */
+/** At least a millisecond, at most a day. Zero, a past time and NaN are ignored, because the queue's own backoff is better than no wait. */
 const believable = (ms: number): number | undefined => (ms > 0 ? Math.min(Math.max(1, Math.round(ms)), retryAfterMaxSeconds * 1_000) : undefined)
 
 const inText = new RegExp(
@@ -89,6 +92,6 @@ const timeOf = (text: string): number | undefined => {
   if (index < 0 || !(Number(day) >= 1 && Number(day) <= 31) || !(Number(hour) <= 23 && Number(minute) <= 59 && Number(second) <= 60)) return undefined
   return Date.UTC(full, index, Number(day), hour, minute, second)
 }
-/** asctime has the month first and the year last. */
+/** asctime puts the month first and the year last. */
 const inOrder = (found: RegExpExecArray | null): ReadonlyArray<string | undefined> =>
   found === null ? [] : [found[0], found[2], found[1], found[6], found[3], found[4], found[5]]

@@ -6,8 +6,8 @@ import { isHeld, type TaskRecord } from './state.js'
 import { isFinal } from './task.js'
 
 /**
- * The reasons of a task at this time, whoever claims; `undefined` if the task is unknown. By id, or by number as `#42`.
- * They do not depend on other tasks that wait: see `explainOf` for those that do.
+ * The reasons of a task at this time, whichever agent claims; `undefined` if the task is unknown. By id, or by number as `#42`. They do not depend on
+ * other waiting tasks: see `explainOf` for the reasons that do.
  */
 export const reasonsOf = (state: QueueState, id: string, at: number): ReadonlyArray<Reason> | undefined => {
   const tables = QueueState.tablesOf(state)
@@ -19,9 +19,9 @@ export const reasonsOf = (state: QueueState, id: string, at: number): ReadonlyAr
 }
 
 export interface Reasons {
-  /** Of the gates that are shut. */
+  /** The reasons of the gates that are shut. */
   readonly shut: ReadonlyArray<Reason>
-  /** What else is worth knowing of a task that waits. */
+  /** Notes on a waiting task. */
   readonly notes: ReadonlyArray<Reason>
 }
 
@@ -39,10 +39,10 @@ export const reasonsAt = (question: Question): Reasons => {
   }
 }
 
-/** Nothing else keeps a task that is held or finished from being claimed. */
+/** For a task that is held or finished, only the gate of its status counts. */
 const isAskedOf = ({ scope }: Gate, task: TaskRecord): boolean => scope === 'task' || !(isHeld(task) || isFinal(task.status))
 
-/** Whether the gate was judged for this asker, so that it is open for it. */
+/** Whether the gate was judged for this asker and is therefore open. */
 const isJudged = ({ scope }: Gate, agent: string | undefined): boolean => scope === 'group' || (scope === 'agent' && agent !== undefined)
 
 export const ready = ({ group: { type } }: TaskRecord): Reason => ({

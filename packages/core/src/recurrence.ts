@@ -1,24 +1,26 @@
 /**
- * When a schedule is due: by a cron expression in a time zone, or at an interval. Pure: the time zones' rules are those of the
- * JavaScript engine (ICU). The fold never asks: each event says when the schedule is due next.
+ * When a schedule is due: by a cron expression in a time zone, or at an interval. Pure: the rules of time zones come from the JavaScript engine
+ * (ICU). The fold never asks, because each event says when the schedule is due next.
  *
- * Cron: five fields, or six with seconds first; `@daily` and the like, names, lists, ranges, steps, `L`, `W` and `#`. If both day of month
- * and day of week are given, either suffices. On days of 23 and 25 hours (as Vixie cron does it): a run at fixed times of day whose
- * time does not exist is due at the first moment after the gap, and one whose time comes twice is due once. A run with a `*` or a step in seconds,
- * minutes or hours goes by elapsed time: it has no instants in the gap, and both of a repeated one.
+ * Cron: five fields, or six with seconds first; `@daily` and the like, names, lists, ranges, steps, `L`, `W` and `#`. If both day of month and day of
+ * week are given, either suffices.
+ *
+ * Days of 23 and 25 hours follow Vixie cron. A run at fixed times of day that fall into the gap is due at the first moment after it. If its time
+ * comes twice, it is due once. A run with a `*` or a step in seconds, minutes or hours goes by elapsed time: it has no instants in the gap, and both
+ * of a repeated one.
  */
 import { Cron } from 'croner'
 
 export type Recurrence =
   | { readonly cron: string; readonly timeZone: string }
-  /** Seconds. */
+  /** `every`: in seconds. */
   | { readonly every: number; readonly timeZone: string }
 
-/** Why this is no recurrence; `undefined` if it is one. */
+/** Why the rule is invalid; `undefined` if it is valid. */
 export const whyNoRecurrence = (rule: Recurrence): { readonly path: 'cron' | 'timeZone'; readonly message: string } | undefined => {
   if (!isTimeZone(rule.timeZone)) return { path: 'timeZone', message: `${JSON.stringify(rule.timeZone)} is not a time zone: use a name of the IANA list, like Europe/Berlin, or UTC` }
   if (!('cron' in rule)) return undefined
-  // The library would take it for a date.
+  // The library would take the text for a date.
   if (/\dT\d/.test(rule.cron)) return { path: 'cron', message: 'is a time: a schedule repeats; for one run, enqueue a task with availableAt' }
   try {
     // Some expressions are never due, such as the 30th of February.
@@ -33,7 +35,7 @@ export const whyNoRecurrence = (rule: Recurrence): { readonly path: 'cron' | 'ti
 const isTimeZone = (name: string): boolean => {
   try {
     new Intl.DateTimeFormat('en', { timeZone: name })
-    // Offsets are accepted by newer engines only.
+    // Only newer engines accept offsets as time zones.
     return /^[A-Za-z]/.test(name)
   } catch {
     return false
@@ -43,20 +45,20 @@ const isTimeZone = (name: string): boolean => {
 /** The first instant after `at` of a schedule that begins at `at`; `undefined` for never. */
 export const firstDue = (rule: Recurrence, at: number): number | undefined => dueAfter(rule, at)
 
-/** The instant after `due`, which is one itself if the rule is an interval. */
+/** The instant after `due`. If the rule is an interval, `due` must be one of its instants. */
 export const dueAfter = (rule: Recurrence, due: number): number | undefined => {
   const next = 'every' in rule ? due + rule.every * 1_000 : parsed(rule).nextRun(new Date(due))?.getTime()
   return next === undefined || next > instantMax ? undefined : next
 }
 
-/** The last instant at or before `at`, given an earlier one, `due`. */
+/** The last instant at or before `at`. `due`: an earlier instant. */
 export const lastDueBy = (rule: Recurrence, due: number, at: number): number => {
   if ('every' in rule) return due + Math.floor((at - due) / (rule.every * 1_000)) * rule.every * 1_000
   const [last] = parsed(rule).previousRuns(1, new Date(at + 1))
   return Math.max(due, last?.getTime() ?? due)
 }
 
-/** `next` and the instants after it, `max` at most. */
+/** `first` and the instants after it, at most `max`. */
 export const upcoming = (rule: Recurrence, first: number, max: number): ReadonlyArray<number> => {
   const found: Array<number> = []
   for (let next: number | undefined = first; next !== undefined && found.length < max; next = dueAfter(rule, next)) found.push(next)
@@ -66,7 +68,7 @@ export const upcoming = (rule: Recurrence, first: number, max: number): Readonly
 /** The end of the year 9999. */
 const instantMax = 253_402_300_799_999
 
-/** Parsing takes as long as one question, so some are kept. No result depends on which. */
+/** Parsing takes as long as one question, so some parsed expressions are cached. No result depends on which. */
 const kept = new Map<string, Cron>()
 const keptMax = 1_000
 

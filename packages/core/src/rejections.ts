@@ -1,7 +1,7 @@
 /** Why a command is refused. `code` is stable and is the `code` of the HTTP problem. */
 
 export interface FieldError {
-  /** Where: `tasks[3].priority`. */
+  /** The place of the error: `tasks[3].priority`. */
   readonly path: string
   readonly message: string
 }
@@ -12,7 +12,7 @@ export type RejectionCode =
   | 'conflict'
   | 'lease-lost'
   | 'wrong-state'
-  /** A setting of the queue forbids it. */
+  /** A setting of the queue forbids the command. */
   | 'disabled'
   /** No more agents may start. */
   | 'capacity-exceeded'

@@ -27,32 +27,32 @@ export interface Enqueued {
   readonly number: number
   readonly status: Status
   readonly duplicate: boolean
-  /** Of a duplicate: what it has in common with the task named here. */
+  /** Only of a duplicate: what it has in common with the task named here. */
   readonly duplicateBy?: 'id' | 'key' | 'content'
-  /** Of a duplicate of a finished task: until when that blocks duplicates. */
+  /** Only of a duplicate of a finished task: until when that task blocks duplicates, in milliseconds since 1970. */
   readonly until?: number
 }
 
 /** Fields that cannot change are read from the record. The others are copied at the claim. */
 class Claimed {
-  /** Claims before this one that ended without success. */
+  /** Earlier claims of the task that ended without success. */
   readonly attempts: number
   readonly retries: number
   /** Number of this attempt: 1, 2, 3 … */
   readonly attempt: number
-  /** The number of the attempt whose failure makes a dead letter. */
+  /** Number of the last attempt: its failure makes a dead letter. */
   readonly attemptsMax: number
   /** The revision of the event that holds the task's content. */
   readonly contentRevision: number
-  /** The revision of the event with the checkpoint of a former attempt. */
+  /** The revision of the event with the last checkpoint of an earlier attempt. */
   readonly checkpointRevision: number | undefined
-  /** The callback for which a former attempt parked the task, and the revision of the event with its payload. */
+  /** The callback for which an earlier attempt parked the task, and the revision of the event with its payload. */
   readonly callbackReceived: Parking['callback']
   /** JSON text of `{payload?, description?, metadata?}`. The engine reads it from the log and fills it in. */
   content = ''
-  /** JSON text of the checkpoint of a former attempt, filled in likewise. */
+  /** JSON text of that checkpoint, filled in likewise. */
   checkpoint: string | undefined = undefined
-  /** JSON text of the callback's `{payload?}`, likewise. */
+  /** JSON text of the callback's `{payload?}`, filled in likewise. */
   callback: string | undefined = undefined
   /** How long the claim had waited when it was granted, in milliseconds. Set by the engine, which has a clock. */
   waitedMs = 0
@@ -62,7 +62,7 @@ class Claimed {
     readonly agent: string,
     readonly token: number,
     readonly expiresAt: number,
-    /** How long the lease lasts without a heartbeat. */
+    /** Length of the lease without a heartbeat, in milliseconds. */
     readonly leaseMs: number,
     maxAttempts: number,
   ) {
@@ -76,7 +76,7 @@ class Claimed {
     this.callbackReceived = record.extras.parking?.callback
   }
 
-  /** Without the record, which refers to the whole queue. */
+  /** Leaves out the record, which refers to the whole queue. */
   toJSON(): Readonly<Record<string, unknown>> {
     const { task, number, type, agent, token, expiresAt, leaseMs, waitedMs, priority, timeout, maxRetries, retries, attempts, createdAt } = this
     const { attempt, attemptsMax, idempotencyKey, dependencies } = this
@@ -131,17 +131,17 @@ export interface Replies {
   readonly Heartbeat: { readonly token: number; readonly expiresAt: number }
   readonly Complete: {
     readonly status: Status
-    /** Ids of the tasks that it spawned. Missing if nothing was found. */
+    /** Ids of the spawned tasks. Missing if nothing was found. */
     readonly spawned?: ReadonlyArray<string>
-    /** Ids of what waits for a guardian because of it. */
+    /** Ids of the approvals that wait for a guardian because of this completion. */
     readonly approvals?: ReadonlyArray<string>
-    /** Number of discoveries of which nothing became: not understood, of a kind without a rule, or too many. They are in the result. */
+    /** Number of discoveries that led to nothing: not understood, of a kind without a rule, or too many. The result still has them. */
     readonly left?: number
   }
   readonly Fail: { readonly status: Status; readonly availableAt?: number }
   readonly Release: { readonly status: Status }
   readonly Park: { readonly status: Status }
-  /** The status is that which the first callback with this key gave the task. */
+  /** `status`: the one that the first callback with this key gave the task. */
   readonly Callback: { readonly task: string; readonly status: Status }
   readonly Cancel: { readonly cancelled: ReadonlyArray<string> }
   readonly CancelAll: {
@@ -151,7 +151,7 @@ export interface Replies {
   }
   readonly Retry: { readonly retried: ReadonlyArray<string> }
   readonly Discard: { readonly discarded: ReadonlyArray<string>; readonly cancelled: ReadonlyArray<string> }
-  /** The tasks that are enqueued now, or the dead letter that was sent back. */
+  /** Ids of the tasks that were enqueued, or of the dead letter that was sent back. */
   readonly Approve: { readonly spawned: ReadonlyArray<string>; readonly retried: ReadonlyArray<string> }
   readonly Refuse: null
   readonly Snooze: { readonly snoozed: ReadonlyArray<string> }
@@ -160,14 +160,14 @@ export interface Replies {
   readonly StopRedrive: Redrive
   readonly OpenBreaker: null
   readonly CloseBreaker: null
-  /** The fields that have another value now. Empty if all were so already. */
+  /** The fields whose values have changed. Empty if all had the wanted values already. */
   readonly AmendTask: { readonly id: string; readonly status: Status; readonly changed: ReadonlyArray<AmendedField> }
   readonly Bump: { readonly status: Status }
   readonly Erase: { readonly id: string }
   readonly Restart: { readonly id: string; readonly number: number; readonly restartOf: string; readonly status: Status }
   /** When the registration ends, unless the agent is heard of again. */
   readonly RegisterAgent: { readonly agent: string; readonly endsAt: number }
-  /** The tasks that the agent held, with their new status. */
+  /** The tasks that the agent held, with their new statuses. */
   readonly TerminateAgent: {
     readonly tasks: ReadonlyArray<{ readonly id: string; readonly number: number; readonly status: Status }>
     /** Number of leases that the agent still holds, if one append could not end them all. */
@@ -185,7 +185,7 @@ export interface Replies {
   readonly Tick: null
 }
 
-/** `state`: after the events. `at`: the time of the decision. */
+/** The reply to a command. `state`: after the events. `at`: the time of the decision. */
 export const replyTo = <C extends Command>(
   command: C,
   events: ReadonlyArray<QueueEvent>,
@@ -213,7 +213,7 @@ const reply = (command: Command, events: ReadonlyArray<QueueEvent>, tables: Tabl
     }
     case 'Complete':
       if (command.found !== undefined) return completed(command, command.found, events, tables)
-      // To look it up would make the record of a finished task.
+      // A lookup would make the record of a finished task.
       return events[0]?.type === 'Completed' ? inStatus.completed : inStatus[statusOf(tables, command.task)]
     case 'Release':
     case 'Park':
@@ -236,7 +236,7 @@ const reply = (command: Command, events: ReadonlyArray<QueueEvent>, tables: Tabl
       return { escalated: tasksOf(events, 'Escalated') }
     case 'Redrive':
     case 'StopRedrive':
-      // Both are refused, or leave one.
+      // Both commands are refused, or leave a redrive.
       return tables.head.redrive as Redrive
     case 'Retry':
       return { retried: tasksOf(events, 'Requeued') }
@@ -284,7 +284,7 @@ const reply = (command: Command, events: ReadonlyArray<QueueEvent>, tables: Tabl
   }
 }
 
-/** The cursor of the first matching task that is left. The next command begins there, and does not scan earlier tasks again. */
+/** The cursor of the first matching task that is left. The next command begins there and does not scan earlier tasks again. */
 const nextOf = ({ filter, after }: CommandOf<'CancelAll'>, tables: Tables): string | undefined => {
   // Unfinished tasks are never forgotten, so any time will do.
   const [left] = tasksMatching(tables, cancellableOf(filter), after, tables.head.at)
@@ -297,9 +297,9 @@ const enqueued = (
   tables: Tables,
   at: number,
 ): ReadonlyArray<Enqueued> => {
-  // Limits that the tasks set come last.
+  // The limits that the tasks set are the last events.
   const events = all[all.length - 1]?.type === 'LimitSet' ? all.filter(({ type }) => type !== 'LimitSet') : all
-  // Without duplicates there is an event for each task. Otherwise the first task with each event's id is the new one.
+  // Without duplicates there is an event for each task. Otherwise, of the tasks with an event's id, the first is the new one.
   const fresh = events.length === command.tasks.length ? undefined : new Set(events.map((event) => (event as EventOf<'TaskEnqueued'>).data.task))
   const known = new KnownTasks(tables, at)
   return command.tasks.map((given, index): Enqueued => {
@@ -313,7 +313,7 @@ const enqueued = (
       const told = { id: found.id, number: found.number, status: shownStatus(tables, found.status), duplicate }
       return duplicate ? { ...told, ...inTheWay(task, found, tables) } : told
     }
-    // It was imported as finished, and its retention was over within this command.
+    // The task was imported as finished, and its retention was over within this command.
     const event = events.find((each) => (each as EventOf<'TaskImported'>).data.task === task.id) as EventOf<'TaskImported'> | undefined
     return { id: task.id, number: event?.data.number ?? 0, status: event?.data.status ?? 'completed', duplicate }
   })
@@ -324,12 +324,12 @@ const inTheWay = (task: PreparedTask, known: TaskRecord, { head }: Tables): Pick
   ...(known.finishedAt === 0 ? {} : { until: known.finishedAt + head.settings.retentionSeconds * 1_000 }),
 })
 
-/** By ids, so that a repeated report gets the same answer as the first while what it spawned is known. */
+/** Looks up by ids. So a repeated report gets the same answer as the first one for as long as the spawned tasks are known. */
 const completed = ({ task: id, token }: CommandOf<'Complete'>, found: Findings, events: ReadonlyArray<QueueEvent>, tables: Tables): Replies['Complete'] => {
   const status = statusOf(tables, id)
   const task = recordOf(tables, id)
   if (status !== 'completed') return inStatus[status]
-  // Its retention was over within this command.
+  // The retention of the task was over within this command.
   if (task === undefined) return { status, spawned: tasksOf(events, 'TaskEnqueued') }
   const discoveries = found.discoveries.map((_, index) => `discovery ${index}`)
   const isThere = (part: string): boolean => tables.byId.get(spawnId(task, token, part)) !== undefined
@@ -345,7 +345,7 @@ const completed = ({ task: id, token }: CommandOf<'Complete'>, found: Findings, 
 }
 
 const claimed = ({ at, data }: EventOf<'Claimed'>, tables: Tables): ClaimedTask =>
-  // Its event has just been folded, so it is there.
+  // The event was just folded, so the task is there.
   new ClaimedTask(tables.held(data) as TaskRecord, data.agent, data.token, data.expiresAt, data.expiresAt - at, tables.head.settings.maxAttempts)
 
 const statusOf = (tables: Tables, id: string): Status => shownStatus(tables, recordOf(tables, id)?.status ?? 'completed')

@@ -1,13 +1,13 @@
 /**
- * How long finished tasks stay known. This is judged at the time of the question (INV-25), by the task's finish time,
- * and does not depend on whether the task has left the state. Leaving the state is bookkeeping: the fold removes
- * some tasks with every event, so that no single event pays for a long pause, and the engine's timer removes the rest.
+ * How long finished tasks stay known. This is judged at the time of the question (INV-25), by the task's finish time, and does not depend on whether
+ * the task was evicted from the state. Eviction is bookkeeping: the fold evicts some tasks with every event, so that no single event pays for a long
+ * pause, and the engine's timer evicts the rest.
  */
 import type { TaskRecord } from './state.js'
 import type { Tables } from './tables.js'
 import { isFinal } from './task.js'
 
-/** Maximum number of tasks that leave with one event. An event finishes one task at most, so the rest shrinks. */
+/** The largest number of tasks that are evicted with one event. An event finishes at most one task, so the backlog shrinks. */
 const evictionsMax = 16
 
 /** Tasks that finished at or before this time are no longer known at `at`. */
@@ -65,7 +65,7 @@ export const nextForgotten = (tables: Tables): number | undefined => {
   return oldestAt === undefined ? undefined : oldestAt + tables.head.settings.retentionSeconds * 1_000
 }
 
-/** Removes tasks that are no longer known at `at`, `max` at most. True if none of them is left. */
+/** Evicts tasks that are no longer known at `at`, at most `max`. True if none of them is left. */
 export const evictForgotten = (tables: Tables, at: number, max = evictionsMax): boolean => {
   const until = forgottenAt(tables, at)
   for (let n = 0; ; n++) {
@@ -76,7 +76,7 @@ export const evictForgotten = (tables: Tables, at: number, max = evictionsMax): 
   }
 }
 
-/** Records what is forgotten at the time of the last event, so that a longer retention does not bring it back. */
+/** Records the tasks that are forgotten at the time of the last event, so that a longer retention does not bring them back. */
 export const passTime = (tables: Tables): void => {
   const { head } = tables
   head.forgottenUntil = forgottenAt(tables, head.at)
@@ -84,8 +84,8 @@ export const passTime = (tables: Tables): void => {
 }
 
 /**
- * Removes the finished task that still has this id or key, because an event uses it again: its decision treated it as free.
- * This is done even if the task is still known at this state's time, because another server's clock may differ.
+ * Evicts the finished task that still has this id or key, because an event uses it again: its decision treated it as free. This is done even if the
+ * task is still known at this state's time, because another server's clock may differ.
  */
 export const freeId = (tables: Tables, id: string): void => {
   const task = tables.byId.get(id)

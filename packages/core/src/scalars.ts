@@ -7,7 +7,7 @@ const refine = <C extends t.Any>(codec: C, name: string, holds: (value: t.TypeOf
 // eslint-disable-next-line no-control-regex -- it is control characters that are refused here
 const unprintable = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\ud800-\udfff]/u
 
-/** 1–128 printable characters. Ids are the producer's own or a UUIDv7. */
+/** 1–128 printable characters. An id is the producer's own, or a UUIDv7. */
 const isName = (value: string): boolean => value.length > 0 && value.length <= 128 && !unprintable.test(value)
 
 /** A task's id. `#` begins a task's number (`#42`), so an id must not start with it. */
@@ -20,7 +20,7 @@ export const TaskRef = refine(
 )
 export const AgentId = refine(t.string, 'agent id: 1–128 printable characters', isName)
 export const TaskType = refine(t.string, 'task type: 1–128 printable characters, without *', (type) => isName(type) && !type.includes('*'))
-/** `eng-backend`, `eng-*` or `*`. */
+/** A type or a pattern: `eng-backend`, `eng-*` or `*`. */
 export const TypePattern = refine(
   t.string,
   'type pattern: a task type, a prefix with * at its end, or *',
@@ -54,10 +54,10 @@ export const Text = refine(
 /** Text as it may have been recorded by earlier versions, under weaker rules. */
 export const RecordedText = t.string
 
-/** The first characters of a text, at most `max` including a final `…`. A surrogate pair is not cut in half. */
+/** The text, cut to at most `max` characters; a cut text ends with `…`. A surrogate pair is not cut in half. */
 export const clipped = (text: string, max: number): string => (text.length <= max ? text : `${firstOf(text, max - 1)}…`)
 
-/** The first characters of a text, at most `max`; a surrogate pair is not cut in half. */
+/** The first `max` characters of a text at most. A surrogate pair is not cut in half. */
 export const firstOf = (text: string, max: number): string => {
   if (text.length <= max) return text
   const last = text.charCodeAt(max - 1)
@@ -79,15 +79,15 @@ const instantMax = 253_402_300_799_999
 /** Milliseconds since 1970 in UTC, up to the year 9999. */
 export const Instant = refine(t.number, 'milliseconds since 1970', isInteger(0, instantMax))
 export type Instant = number
-/** An {@link Instant}, or `null` for none. */
+/** An {@link Instant}; `null` for no time. */
 export const InstantOrNone = t.union([Instant, t.null])
 /** The {@link Instant} at or just before this many milliseconds since 1970, or the nearest valid one. */
 export const toInstant = (ms: number): Instant => (ms >= instantMax ? instantMax : ms > 0 ? Math.floor(ms) : 0)
 
 const secondsMax = 10 * 365 * 86_400
-/** A duration: at most ten years. */
+/** A duration in seconds, at most ten years. */
 export const Seconds = between(0, secondsMax)
-/** A duration of at least a millisecond. */
+/** A duration in seconds, at least a millisecond. */
 export const PositiveSeconds = between(0.001, secondsMax)
 
 export const Priority = integer(1, 10)

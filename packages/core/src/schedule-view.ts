@@ -6,7 +6,7 @@ import type { ScheduledTask } from './task-fields.js'
 
 export interface ScheduleView {
   readonly name: string
-  /** Exactly one of `cron` and `every` (seconds) is there. */
+  /** Exactly one of `cron` and `every` (seconds) is given. */
   readonly cron?: string
   readonly every?: number
   readonly timeZone: string
@@ -14,7 +14,7 @@ export interface ScheduleView {
   readonly overlap: OverlappingRuns
   readonly paused: boolean
   readonly task: ScheduledTask
-  /** The next runs, earliest first; none while it is paused. */
+  /** The next runs, earliest first, in milliseconds since 1970. Empty while the schedule is paused. */
   readonly next: ReadonlyArray<number>
   /** The last runs, newest first. */
   readonly last: ReadonlyArray<PastRun>
@@ -22,7 +22,7 @@ export interface ScheduleView {
 
 const nextShown = 5
 
-/** `nextMax`: number of next runs; each but the first takes a tenth of a millisecond. */
+/** `nextMax`: how many next runs to compute. Each but the first takes a tenth of a millisecond. */
 export const viewOfSchedule = (schedule: Schedule, nextMax = nextShown): ScheduleView => {
   const { name, rule, missed, overlap, paused, task, nextAt, runs } = schedule
   return { name, ...ruleFields(rule), missed, overlap, paused, task, next: paused || nextAt === null ? [] : upcoming(rule, nextAt, nextMax), last: runs.toReversed() }
@@ -34,7 +34,7 @@ const ruleFields = (rule: Recurrence): Pick<ScheduleView, 'cron' | 'every' | 'ti
 export const schedulesOf = (state: QueueState): ReadonlyArray<ScheduleView> =>
   QueueState.tablesOf(state).schedules.all().map((schedule) => viewOfSchedule(schedule, 1))
 
-/** `undefined` if there is none of this name. */
+/** The schedule with this name; `undefined` if there is none. */
 export const scheduleOf = (state: QueueState, name: string): ScheduleView | undefined => {
   const schedule = QueueState.tablesOf(state).schedules.get(name)
   return schedule === undefined ? undefined : viewOfSchedule(schedule)

@@ -9,42 +9,42 @@ import { SortedList } from './sorted-list.js'
 import type { ScheduledTask } from './task-fields.js'
 import type { UndoLog } from './undo-log.js'
 
-/** Part of the ids of its tasks, and of paths. */
+/** A name of a schedule. It is part of the ids of its tasks, and of paths. */
 export const ScheduleName = t.refinement(t.string, (name) => /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(name), 'schedule name: 1–64 of a–z A–Z 0–9 . _ -')
 /** Seconds between two runs. */
 export const Interval = integer(1, 10 * 365 * 86_400)
 
-/** What becomes of runs that were due while no server was there: none, the last one, or all of them. */
+/** Which runs that were due while no server was running are made up for: none, the last one, or all. */
 export const MissedRuns = t.keyof({ skip: null, once: null, all: null }, 'missed')
 export type MissedRuns = t.TypeOf<typeof MissedRuns>
-/** What becomes of a run while the one before is unfinished: it begins as well, is left out, or waits (one at most). */
+/** What happens to a run that is due while the previous one is unfinished: it starts, is left out, or waits (at most one). */
 export const OverlappingRuns = t.keyof({ allow: null, skip: null, queue: null }, 'overlap')
 export type OverlappingRuns = t.TypeOf<typeof OverlappingRuns>
 
-/** Why no task was enqueued. `missed`: the server was down. `overlap`: the run before was unfinished. `duplicate`: the id was taken. */
+/** Why no task was enqueued. `missed`: the server was down. `overlap`: the previous run was unfinished. `duplicate`: the id was taken. */
 export const SkipReason = t.keyof({ missed: null, overlap: null, duplicate: null }, 'skipped')
 export type SkipReason = t.TypeOf<typeof SkipReason>
 
 /** Number of schedules that a queue may have. */
 export const schedulesMax = 1_000
-/** Characters of one schedule's task as JSON, and of those of all schedules of a queue. They are in memory and in snapshots. */
+/** The largest size of one schedule's task as JSON, and of all such tasks of a queue, in characters. They are in memory and in snapshots. */
 export const scheduledTextMax = 65_536
 export const scheduledTextsMax = 4_194_304
 
-/** What became of an instant at which a schedule was due: exactly one of `task`, `skipped` and `waits` is there. */
+/** The outcome of an instant at which a schedule was due. Exactly one of `task`, `skipped` and `waits` is given. */
 export interface PastRun {
   readonly dueAt: number
-  /** When it was decided. */
+  /** When the outcome was decided. */
   readonly at: number
-  /** The task that was enqueued. */
+  /** Id of the task that was enqueued. */
   readonly task?: string
   readonly skipped?: SkipReason
-  /** All instants from this one on to `dueAt` were skipped. */
+  /** All instants from this one to `dueAt` were skipped. */
   readonly since?: number
-  /** It begins when the one before has ended. */
+  /** The run begins when the previous one has ended. */
   readonly waits?: true
 }
-/** Number of runs that are kept. The log has all. */
+/** Number of runs that are kept. The log has all runs. */
 export const runsKept = 5
 
 export interface Schedule {
@@ -54,11 +54,11 @@ export interface Schedule {
   readonly overlap: OverlappingRuns
   readonly paused: boolean
   readonly task: ScheduledTask
-  /** Characters of the task as JSON. */
+  /** Length of the task as JSON, in characters. */
   readonly size: number
-  /** When it is due next, also if that is past; `null` for never again. */
+  /** When the schedule is due next, even if that time has passed; `null` for never again. */
   readonly nextAt: number | null
-  /** The newest task that it enqueued. */
+  /** The newest task that the schedule enqueued. */
   readonly lastTask: string | null
   /** A run that waits for the end of a task; `after` is `null` once that has ended. */
   readonly held: { readonly dueAt: number; readonly after: string | null } | null
@@ -74,11 +74,11 @@ const byName = (a: Schedule, b: Schedule): number => (a.name < b.name ? -1 : 1)
 
 export class Schedules {
   private readonly byName = new Map<string, Schedule>()
-  /** Those that will have something to do, by when. */
+  /** The schedules that will have something to do, by time. */
   readonly due = new SortedList<Schedule>(actsAt, byName)
-  /** By the id of a task, the schedule of which a run waits for its end. */
+  /** By the id of a task: the schedule with a run that waits for the end of the task. */
   private readonly waiting = new Map<string, string>()
-  /** Characters of all tasks as JSON. */
+  /** Total length of all tasks as JSON, in characters. */
   textSize = 0
 
   constructor(private readonly undoLog: UndoLog) {}
@@ -91,7 +91,7 @@ export class Schedules {
     return this.byName.get(name)
   }
 
-  /** By name. */
+  /** All schedules by name. */
   all(): ReadonlyArray<Schedule> {
     return [...this.byName.values()].sort(byName)
   }
@@ -101,7 +101,7 @@ export class Schedules {
     return this.waiting.size > 0
   }
 
-  /** The schedule of which a run waits for the end of this task. */
+  /** The schedule with a run that waits for the end of this task. */
   waitingFor(task: string): Schedule | undefined {
     const name = this.waiting.get(task)
     return name === undefined ? undefined : this.byName.get(name)
@@ -137,7 +137,7 @@ export class Schedules {
     if (typeof to.held?.after === 'string') this.waiting.set(to.held.after, name)
   }
 
-  /** When the first has something to do; `undefined` for never. */
+  /** When the first schedule has something to do; `undefined` for never. */
   nextDue(): number | undefined {
     const first = this.due.first()
     return first === undefined ? undefined : actsAt(first)

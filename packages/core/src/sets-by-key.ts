@@ -1,4 +1,4 @@
-/** An index with a set of items for each key. A key without items is not in it. */
+/** An index with a set of items for each key. Keys without items are removed. */
 export const addTo = <K, T>(index: Map<K, Set<T>>, key: K, item: T): void => {
   const known = index.get(key)
   if (known === undefined) index.set(key, new Set([item]))

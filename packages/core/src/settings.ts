@@ -31,15 +31,15 @@ const defaults = {
 }
 
 const assignment = {
-  /** How many candidates one claim may pass over: tasks that this agent is barred from, or for which it comes last. */
+  /** The largest number of candidates that one claim passes over: tasks that this agent is barred from, or for which it comes last. */
   maxQueueScanBatch: integer(1, 100_000),
-  /** So long an agent comes last for a task that it failed, in seconds. */
+  /** How long an agent comes last for a task that it failed, in seconds. */
   agentTaskBackoffWindow: Seconds,
 }
 const capacity = {
-  /** Agents that may hold leases at the same time. */
+  /** The largest number of agents that hold leases at the same time. */
   maxConcurrentAgents: integer(1, 1_000_000),
-  /** So many more may start on bumped tasks. */
+  /** How many agents beyond that may start on bumped tasks. */
   overcapLimit: integer(0, 1_000_000),
   /** Whether tasks may be bumped. */
   bumpAndStart: t.boolean,
@@ -47,14 +47,14 @@ const capacity = {
 const CapacitySettings = t.type(capacity)
 /** When alerts are raised: see `alerts.ts`. */
 const alerts = {
-  /** A ready CRITICAL task has waited for longer than this, in seconds. */
+  /** Raised when a ready CRITICAL task has waited for longer than this, in seconds. */
   criticalDepthSeconds: Seconds,
-  /** So many failed attempts of a phase in five minutes are never too many. */
+  /** The least number of failed attempts of a phase in five minutes that can be a spike. */
   retrySpikeMin: integer(1, 1_000_000),
 }
 /** How the score of a waiting task is made up (TQM-PRI-002 to TQM-PRI-004): see `ready/score.ts`. */
 const scoreParts = {
-  /** Weights of the parts. */
+  /** Weights of the parts of the score. */
   priority: between(0, 1),
   age: between(0, 1),
   deadline: between(0, 1),
@@ -62,10 +62,10 @@ const scoreParts = {
   retries: between(0, 1),
   /** Seconds after which the age counts in full. */
   ageCeiling: PositiveSeconds,
-  /** Seconds before the deadline from which on it counts, and the factor by which the score grows then. */
+  /** How many seconds before the deadline the deadline begins to count; and the factor by which the score grows from then on. */
   slaUrgencyWindow: PositiveSeconds,
   slaBoost: between(1, 10),
-  /** Seconds after which a task is starved, and the least score of a starved task with policy `score`. */
+  /** Seconds after which a task is starved; and the least score of a starved task with policy `score`. */
   starvationLimit: PositiveSeconds,
   starvationFloor: between(0, 10),
   /** Number of blocked tasks that counts in full. */
@@ -75,40 +75,42 @@ const ScoreSettings = t.type(scoreParts)
 export type ScoreSettings = t.TypeOf<typeof ScoreSettings>
 
 const rateLimit = {
-  /** Seconds that a task and its agent wait after the first rate limit, if the error does not say; doubles with each, up to `max`. */
+  /** Seconds that a task and its agent wait after the first rate limit if the error gives no time. The wait doubles with each, up to `max`. */
   base: PositiveSeconds,
   max: PositiveSeconds,
   /** Waits without a `Retry-After` are up to this share longer, at random. */
   jitter: between(0, 1),
-  /** Other agents wait with tasks of the type for this share of the wait, of `max` at most. 0 for not at all. */
+  /** The share of the wait, at most `max`, for which other agents get no tasks of the type. 0: not at all. */
   slowdownFactor: between(0, 1),
-  /** Rate limits of a task that do not count as failures. */
+  /** How many rate limits of one task do not count as failures. */
   maxPerTask: integer(0, 1_000),
 }
 
-/** What becomes of a kind of discovery (TQM-BR-001). What is left out is the parent's; the priority is that of the discovery's severity then. */
+/**
+ * The task that is spawned for a kind of discovery (TQM-BR-001). Fields that are left out are taken from the parent; the priority, from the
+ * discovery's severity.
+ */
 const discovery = { type: TaskType, phase: Phase, priority: t.union([Priority, PriorityName]), skills: t.readonlyArray(Name) }
 const DiscoveryRule = t.exact(t.partial(discovery), 'discovery rule')
 export type DiscoveryRule = t.TypeOf<typeof DiscoveryRule>
 
 const loops = {
-  /** The failure of a validation with the same signature, so many times in a chain of tasks, halts the chain (TQM-VF-003). */
+  /** A chain of tasks is halted when a validation has failed this many times with the same signature (TQM-VF-003). */
   repeatSignatureLimit: integer(1, 1_000),
-  /** Number of fixes that one chain may have before a guardian decides (TQM-VF-002). */
+  /** How many fixes a chain may have before a guardian decides (TQM-VF-002). */
   maxRounds: integer(1, 1_000),
-  /** Discoveries of tasks that are so many steps from the first of their chain need approval. */
+  /** Discoveries of tasks this many steps from the first of their chain need approval. */
   maxGenerations: integer(1, 1_000),
-  /** Tasks that one completion may spawn or propose. */
+  /** How many tasks one completion may spawn or propose. */
   maxSpawned: integer(0, 1_000),
 }
 
-/** A tenant's share of the leases, in relation to the others' (TQM-ASSIGN-004). */
+/** A tenant's share of the leases, relative to the shares of the others (TQM-ASSIGN-004). */
 const Weight = between(0.01, 1_000)
 
 /**
- * With `policy: priority` starved tasks are served first, then by priority, then by score, then first in, first out. With `policy: score` by score
- * first, then by priority. With `decisionReport: required`,
- * a task that is completed without a report becomes *incomplete* (LK-02).
+ * `policy: priority` serves starved tasks first, then by priority, then by score, then first in, first out. `policy: score` serves by score, then by
+ * priority. With `decisionReport: required`, a task that is completed without a report becomes *incomplete* (LK-02).
  */
 export const Settings = t.type(
   {
@@ -116,7 +118,7 @@ export const Settings = t.type(
     decisionReport: t.keyof({ required: null, optional: null }, 'decisionReport'),
     /** What makes a new task a duplicate of a known one: equal type and payload (`content`), an equal key of the producer (`key`), or nothing (`off`). */
     deduplicate: Deduplicate,
-    /** Whether what tasks contain is written to the log encrypted, under a key for each task that can be thrown away (EV-07): see `withhold.ts`. */
+    /** Whether the contents of tasks are encrypted in the log, each under a key of its own that can be deleted (EV-07): see `withhold.ts`. */
     erasable: t.boolean,
     /** Whether tenants know nothing of each other's tasks (see `isolation.ts`). Can be changed only while the queue is empty. */
     tenants: Tenants,
@@ -129,9 +131,9 @@ export const Settings = t.type(
     score: ScoreSettings,
     rateLimit: t.type(rateLimit),
     alerts: t.type(alerts),
-    assignment: t.type({ ...assignment, /** Weights by tenant; `default` is that of all others. */ tenants: t.record(Name, Weight) }),
+    assignment: t.type({ ...assignment, /** Weights by tenant. `default` holds for all other tenants. */ tenants: t.record(Name, Weight) }),
     loops: t.type(loops),
-    /** By kind of discovery. Discoveries of other kinds are kept in the result only. */
+    /** By kind of discovery. Discoveries of other kinds are only kept in the result. */
     discoveries: t.record(Name, DiscoveryRule),
     breakers: t.type({ defaults: BreakerSettings, overrides: t.record(TaskType, t.partial(breaker)) }),
   },
@@ -177,7 +179,7 @@ export const settingsDefault: Settings = {
   },
 }
 
-/** A part of the settings; the others are not changed. An override, weight or discovery of `null` is removed. */
+/** A part of the settings; the others are not changed. `null` removes an override, a weight or a discovery. */
 export const SettingsPatch = t.exact(
   t.partial({
     policy: Settings.props.policy,
@@ -226,7 +228,7 @@ export const patchSettings = (settings: Settings, patch: SettingsPatch): Setting
   }
 }
 
-/** Members by name; `null` removes one. A map is used, because a name may be anything, `__proto__` too. */
+/** Members by name; `null` removes one. A map, because a name may be anything, even `__proto__`. */
 const patchedMembers = <A, B>(
   members: Readonly<Record<string, A>>,
   patch: Readonly<Record<string, B | null>> = {},
@@ -240,7 +242,7 @@ const patchedMembers = <A, B>(
   return Object.fromEntries(patched)
 }
 
-/** The patch without `undefined` members, which would not come back from the log either. */
+/** The patch without `undefined` members, which would not survive the log. */
 const given = <T extends object>(patch: T | undefined): T | undefined =>
   // Only optional members are removed.
   patch === undefined ? undefined : (Object.fromEntries(Object.entries(patch).filter(([, value]) => value !== undefined)) as T)

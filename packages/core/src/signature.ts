@@ -1,9 +1,9 @@
-/** A common signature for failures that differ only in details (LK-11, TQM-VF-003). */
+/** A signature that is equal for failures that differ only in details (LK-11, TQM-VF-003). */
 import { sha256 } from '@noble/hashes/sha2.js'
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js'
 
 const textMax = 2_000
-/** Schemes are short. Without a bound each `a.` of `a.a.a.…` would be searched to its end for `://`. */
+/** Schemes are short. Without this bound, each `a.` of `a.a.a.…` would be searched to its end for `://`. */
 const schemeMax = 32
 const url = new RegExp(`\\b[a-z][a-z0-9+.-]{0,${schemeMax - 1}}:\\/\\/\\S+`, 'g')
 

@@ -1,12 +1,12 @@
-/** Sets that are small as a rule: most groups, tenants and keys have one member, and a queue may have a million of them. */
+/** Sets that are mostly small: most groups, tenants and keys have one member, and a queue may have a million of them. */
 
-/** Nothing, one item by itself, or an array of items in no order. */
+/** No item, one item by itself, or an array of items in no order. */
 export type Few<T extends object> = Array<T> | T | undefined
 
 export const itemsOf = <T extends object>(few: Few<T>): ReadonlyArray<T> => (few === undefined ? none : Array.isArray(few) ? few : [few])
 const none: ReadonlyArray<never> = []
 
-/** The item must not be in it. An array is changed in place. */
+/** Adds an item that is not in it. An array is changed in place. */
 export const withItem = <T extends object>(few: Few<T>, item: T): Few<T> => {
   if (few === undefined) return item
   if (!Array.isArray(few)) return [few, item]
@@ -14,7 +14,7 @@ export const withItem = <T extends object>(few: Few<T>, item: T): Few<T> => {
   return few
 }
 
-/** The same if the item is not in it. */
+/** Removes an item, if it is in it. An array is changed in place. */
 export const withoutItem = <T extends object>(few: Few<T>, item: T): Few<T> => {
   if (!Array.isArray(few)) return few === item ? undefined : few
   const last = few.pop()
@@ -37,12 +37,12 @@ export class SmallSet<T extends object> implements Iterable<T> {
     return items instanceof Set ? items.size : itemsOf(items).length
   }
 
-  /** Whether it has had more than a few items. */
+  /** Whether it has had more than a few items since it was made. */
   get isLarge(): boolean {
     return this.items instanceof Set
   }
 
-  /** The item must not be in it. */
+  /** Adds an item that is not in the set. */
   add(item: T): void {
     const { items } = this
     if (items instanceof Set) return void items.add(item)

@@ -1,7 +1,9 @@
 /**
- * Pages of unfinished tasks, by column: all numbers in one array, column after column, and the rest as one JSON text. The queue
- * waits while its state is read, and copying a record's numbers costs a twentieth of printing them as JSON.
- * Pages of finished tasks are their rows as they are (`finished/finished-walk.ts`), or the places where a store has them, after pages of the names to which these refer.
+ * Pages of unfinished tasks, by column: all numbers in one array, column after column, and the rest as one JSON text. The queue waits while its state
+ * is read, and copying a record's numbers costs a twentieth of printing them as JSON.
+ *
+ * Pages of finished tasks hold their rows as they are (`finished/finished-walk.ts`), or the places where a store has them. They follow the pages of
+ * names to which the rows refer.
  */
 import type { KeptPage, NamesPage, RowsPage } from './finished/finished-walk.js'
 import type { RowsPlace } from './finished/row-store.js'
@@ -9,21 +11,21 @@ import type { Group } from './group.js'
 import { leaseEnds, newTaskRecord, noExtras, type TaskExtras, type TaskRecord } from './state.js'
 import { type Phase, type Status, statuses } from './task.js'
 
-/** Tasks of a full page. */
+/** Number of tasks in a full page. */
 export const pageTasks = 1_024
 
 export interface SnapshotPage {
   readonly text: string
   readonly rows: number
-  /** The first column's `rows` values, the second's, and so on. */
+  /** The values of the first column for all rows, then those of the second, and so on. */
   readonly numbers: Float64Array
-  /** Only of a page of finished tasks, of which the numbers are the lengths, or of places, with the rows that were written again. */
+  /** Only in pages of finished tasks. With rows: their bytes, and the numbers are their lengths. With places: the bytes of the rewritten rows. */
   readonly bytes?: Uint8Array<ArrayBuffer>
-  /** Only of a page of places that has just been made: the files of the store to which it refers. */
+  /** Only in a page of places that was just made: the files of the store to which it refers. */
   readonly files?: ReadonlySet<string>
 }
 
-/** Groups and agents of finished tasks. Only such pages, and the first one, have neither rows nor bytes. */
+/** Names of groups and agents of finished tasks. Only pages of names, and the first page, have neither rows nor bytes. */
 export interface NamesText {
   readonly groups: ReadonlyArray<GroupText | null>
   readonly agents: ReadonlyArray<string | null>
@@ -37,10 +39,10 @@ export const pageOfNames = ({ groups, agents }: NamesPage): SnapshotPage => {
 
 export const pageOfRows = ({ lengths, bytes }: RowsPage): SnapshotPage => ({ text: '', rows: lengths.length, numbers: lengths, bytes })
 
-/** A chunk that a store has: its place, the rows that are not there, and the lengths of those that were written again, whose bytes the page has. */
+/** A chunk in a store: its place, the rows that were removed, and the lengths of the rewritten rows, whose bytes the page has. */
 type PlaceText = readonly [file: string, at: RowsPlace['at'], absent: ReadonlyArray<number>, rewritten: ReadonlyArray<readonly [row: number, length: number]>]
 
-/** A page of places: as many rows as chunks, of which the numbers are how many tasks each has. */
+/** A page of places. It has a row for each chunk; the numbers are how many tasks each chunk has. */
 export const pageOfKept = (kept: ReadonlyArray<KeptPage>, chunkRows: number): SnapshotPage => {
   const rewritten = kept.flatMap((each) => each.rewritten)
   const bytes = new Uint8Array(rewritten.reduce((sum, [, { length }]) => sum + length, 0))
@@ -53,7 +55,7 @@ export const pageOfKept = (kept: ReadonlyArray<KeptPage>, chunkRows: number): Sn
   return { text: JSON.stringify(text), rows: kept.length, numbers: Float64Array.from(kept, ({ absent }) => chunkRows - absent.length), bytes, files: new Set(kept.map(({ place }) => place.file)) }
 }
 
-/** The chunks of a page of places; none of any other page. Throws when it is malformed. */
+/** The chunks of a page of places; empty for any other page. Throws if the page is malformed. */
 export const keptIn = ({ text, bytes }: SnapshotPage): ReadonlyArray<KeptPage> => {
   if (bytes === undefined || text === '') return []
   let at = 0
@@ -71,11 +73,11 @@ export const tasksInPage = (page: SnapshotPage): number => (page.bytes === undef
 interface Texts {
   readonly id: ReadonlyArray<string>
   readonly key: ReadonlyArray<string>
-  /** Names of the agents that hold or held one of the tasks. */
+  /** Names of the agents that hold, or held, a task of the page. */
   readonly agents: ReadonlyArray<string>
   readonly dependencies: Few<ReadonlyArray<string>>
   readonly extras: Few<TaskExtras>
-  /** The groups that no page before had: they get the next numbers. */
+  /** The groups that no earlier page had: they get the next numbers. */
   readonly groups: ReadonlyArray<GroupText>
 }
 /** Type, phase, skills, tenant and concurrency key. */
@@ -83,7 +85,7 @@ export type GroupText = readonly [string, Phase | null, ReadonlyArray<string>, s
 /** A field that most tasks do not have: the rows that have it, each with its value. */
 type Few<T> = Array<readonly [row: number, value: T]>
 
-/** The columns. One that refers to a list holds an index, or -1 for none. */
+/** The columns. A column that refers to a list holds an index; -1 for none. */
 const column = {
   number: 0,
   group: 1,
@@ -111,7 +113,7 @@ const column = {
 } as const
 const columns = Object.keys(column).length
 
-/** A page of `tasks`. `groups`: the numbers of the groups in the pages before. New ones are added. */
+/** A page of `tasks`. `groups`: the numbers of the groups of earlier pages. New groups are added. */
 export const pageOf = (tasks: ReadonlyArray<TaskRecord>, groups: Map<Group, number>): SnapshotPage => {
   const rows = tasks.length
   const numbers = new Float64Array(rows * columns)
@@ -165,7 +167,7 @@ export const pageOf = (tasks: ReadonlyArray<TaskRecord>, groups: Map<Group, numb
   return { text: JSON.stringify(texts), rows, numbers }
 }
 
-/** The index of `value` among the distinct values seen, which the map keeps in order. A new one is added. */
+/** The index of `value` among the distinct values so far, which the map keeps in order. A new value is added. */
 const indexOf = <T>(known: Map<T, number>, value: T): number => {
   const index = known.get(value) ?? known.size
   if (index === known.size) known.set(value, index)
@@ -180,8 +182,8 @@ const isEmpty = (value: object): boolean => {
 }
 
 /**
- * The tasks of a page. `groups`: those of the pages before, to which those of this one are added. `shared` returns one string for equal names
- * of agents. Throws when it is not a page.
+ * The tasks of a page. `groups`: the groups of earlier pages; those of this page are added. `shared` returns one string for equal names of agents.
+ * Throws if it is not a page.
  */
 export const tasksOf = (
   { text, rows, numbers }: SnapshotPage,
@@ -241,13 +243,13 @@ export const tasksOf = (
 }
 const noIds: ReadonlyArray<string> = []
 
-/** The value of a row. Must be called with growing rows. */
+/** Returns a function for the value of a row. Its calls must have growing rows. */
 const fewOf = <T>(few: Few<T>): ((row: number) => T | undefined) => {
   let at = 0
   return (row) => (few[at]?.[0] === row ? few[at++]?.[1] : undefined)
 }
 
-/** A number read from a Float64Array is a boxed double in V8. As a small integer it takes no object of its own in each field. */
+/** V8 boxes a number that is read from a Float64Array. As a small integer it needs no object of its own in each field. */
 const whole = (value: number): number => {
   const small = value | 0
   return small === value ? small : value

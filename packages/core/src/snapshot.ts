@@ -1,9 +1,9 @@
 /**
- * Converts a state into pages and back. The first page has everything except the tasks. A snapshot is a cache: only the version
- * of the fold that wrote it can read it.
+ * Converts a state into pages and back. The first page has everything except the tasks. A snapshot is a cache: only the version of the fold that
+ * wrote it can read it.
  *
- * `beginSnapshot` makes its pages in small steps while the state goes on changing. All pages show the state at the
- * moment it began (see `task-walk.ts`).
+ * `beginSnapshot` makes its pages in small steps while the state goes on changing. All pages show the state at the moment it began (see
+ * `task-walk.ts`).
  */
 import type { LoadedNames } from './finished/finished-tasks.js'
 import { chunkRows } from './finished/chunk.js'
@@ -32,9 +32,9 @@ export const foldVersion = 12
 
 type HeadText = Omit<Head, 'savedFor'> & {
   readonly queue: string
-  /** How many tasks are finished. */
+  /** Number of finished tasks. */
   readonly finished: number
-  /** That of the hashes, if the snapshot names places of rows: their columns have hashes. */
+  /** The seed of the hashes. Only if the snapshot names places of rows, because their columns have hashes. */
   readonly seed?: number
   readonly limits: ReadonlyArray<readonly [string, Limit]>
   readonly meters: ReadonlyArray<MeterEntry>
@@ -52,13 +52,13 @@ type HeadText = Omit<Head, 'savedFor'> & {
 
 export interface SnapshotWork {
   readonly revision: number
-  /** The next pages, with at least `tasksMin` tasks unless it is the end. `undefined` when there are no more. */
+  /** The next pages, with at least `tasksMin` tasks except at the end. `undefined` if there are no more. */
   readonly next: (tasksMin: number) => ReadonlyArray<SnapshotPage> | undefined
   /** Stops copying tasks that change. Needed only for a snapshot that is not taken to its end. */
   readonly abandon: () => void
 }
 
-/** Starts a snapshot of the state as it is now. `names`: it names the places of rows that a store has, instead of copying their bytes. Default: it has all. */
+/** Starts a snapshot of the state as it is now. With `names` it names the places of rows that are in a store. Default: it copies all bytes. */
 export const beginSnapshot = (state: QueueState, names = false): SnapshotWork => {
   const tables = QueueState.tablesOf(state)
   const walk = new TaskWalk(tables)
@@ -79,7 +79,7 @@ export const beginSnapshot = (state: QueueState, names = false): SnapshotWork =>
   return { revision: tables.head.revision, next, abandon }
 }
 
-/** Adds pages of finished tasks and their names: at least so many, if there are. Returns how many tasks, names and places that are. */
+/** Adds pages of names and of finished tasks: at least `tasksMin` tasks, names and places together, if there are that many. Returns their number. */
 const addFinished = (pages: Array<SnapshotPage>, walk: FinishedWalk, namesPlaces: boolean, min: number): number => {
   let added = 0
   while (added < min) {
@@ -94,13 +94,13 @@ const addFinished = (pages: Array<SnapshotPage>, walk: FinishedWalk, namesPlaces
   return added
 }
 
-/** The next chunks that a store has. */
+/** The next chunks that are in a store. */
 const placesOf = (walk: FinishedWalk): ReadonlyArray<KeptPage> => {
   const kept: Array<KeptPage> = []
   for (let next = walk.nextKept(); next !== undefined; next = kept.length < pagePlaces ? walk.nextKept() : undefined) kept.push(next)
   return kept
 }
-/** Chunks of a full page of places. */
+/** Number of chunks in a full page of places. */
 const pagePlaces = 64
 
 /** The whole snapshot at once. */
@@ -132,22 +132,22 @@ const headPage = (tables: Tables, names: boolean): SnapshotPage => {
 }
 
 export interface SnapshotReader {
-  /** Pages must be given in order. Throws when it is malformed. */
+  /** Adds a page. Pages must be given in order. Throws if it is malformed. */
   readonly page: (page: SnapshotPage) => void
-  /** The state. `isReplayed`: a log will be added to it, as after `beginReplay`. Default false. */
+  /** Returns the state. `isReplayed`: a log will be replayed on it, as after `beginReplay`. Default: false. */
   readonly finish: (isReplayed?: boolean) => QueueState
 }
 
 /**
- * Builds a state from a snapshot's pages. `seed` and `store`: see `initial`; a snapshot that names places of rows has a seed of its own. `rowsAt`: the rows
- * at a place that it names; throws if they are not there.
+ * Builds a state from a snapshot's pages. `seed` and `store`: see `initial`; a snapshot that names places of rows has a seed of its own. `rowsAt`:
+ * returns the rows at a place that it names, and throws if they are not there.
  */
 export const snapshotReader = (seed = 0, store?: RowStore, rowsAt: (place: RowsPlace) => KeptRows = nowhere): SnapshotReader => {
   let tables: Tables | undefined
   let finishedCount = 0
   const groups: Array<Group> = []
   const known = new Map<string, Group>()
-  /** The names of the numbers that rows of finished tasks have. */
+  /** What the numbers for groups in rows of finished tasks mean. */
   const finishedGroups: Array<GroupText | null> = []
   const finishedAgents: Array<string | null> = []
   let breakers: HeadText['breakers'] = []
@@ -197,7 +197,7 @@ export const snapshotReader = (seed = 0, store?: RowStore, rowsAt: (place: RowsP
     }
   }
 
-  /** One group for each text, because the state does not know a group that has no task yet. */
+  /** One group for each text. A group without a task is not in the state, so the state cannot find it. */
   const groupOf = (loaded: Tables, text: GroupText): Group => {
     const [type, phase, skills, tenant, key] = text
     const printed = JSON.stringify(text)
@@ -206,7 +206,7 @@ export const snapshotReader = (seed = 0, store?: RowStore, rowsAt: (place: RowsP
     return group
   }
 
-  /** A name without a task may be in a snapshot. The state gets no group of it. */
+  /** A snapshot may have names that no task uses. The state gets no group for such a name. */
   const namesIn = (loaded: Tables): LoadedNames => ({
     groupOf: (index) => {
       const text = finishedGroups[index]
@@ -235,7 +235,7 @@ export const snapshotReader = (seed = 0, store?: RowStore, rowsAt: (place: RowsP
       if (task.dependencies.length === 0) continue
       for (const id of task.dependencies) {
         const dependency = loaded.byId.get(id)
-        // A task with a higher number is another one, which got the id after the dependency had left the state.
+        // A task with a higher number is another task, which got the id after the dependency had been evicted.
         if (dependency === undefined || isFinal(dependency.status) || dependency.number > task.number) continue
         loaded.addDependent(dependency, task)
       }
@@ -265,7 +265,7 @@ const nowhere = ({ file }: RowsPlace): KeptRows => {
   throw new Error(`the snapshot names rows in the file ${file}, and there is none`)
 }
 
-/** An independent copy, for auditors and experiments. */
+/** An independent copy, for audits and experiments. */
 export const fork = (state: QueueState): QueueState => {
   const reader = snapshotReader()
   for (const page of snapshotPages(state)) reader.page(page)

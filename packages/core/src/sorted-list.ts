@@ -1,10 +1,10 @@
 /**
- * A sorted list of chunks. A chunk has at most 128 items and is found by binary search. Insert, remove and seek
- * cost O(log n + 128). Appending at the end and taking from the front cost O(1). Walking in order costs one step
- * per item and changes nothing, so `decide` can look at the first k of a million tasks.
+ * A sorted list of chunks. A chunk has at most 128 items and is found by binary search. Insert, remove and seek cost O(log n + 128). Appending at the
+ * end and taking from the front cost O(1). Walking in order costs one step per item and changes nothing, so `decide` can look at the first k of a
+ * million tasks.
  *
- * Each chunk keeps the keys of its items in an array of their own. A binary search over the records themselves
- * would miss the processor's cache at every step.
+ * Each chunk keeps the keys of its items in a separate array. A binary search over the records themselves would miss the processor's cache at every
+ * step.
  *
  * A list of one item has no chunks, because a queue may have a list for each of a million tenants.
  */
@@ -28,7 +28,7 @@ export class SortedList<T> {
   private chunks: Array<Chunk<T>> = none
   /** The last key of each chunk. */
   private lastKeys: Array<number> = none
-  /** The only item of a list that has never had more since it was empty. */
+  /** The only item. Set only if the list has had no more than one since it was last empty. */
   private only: T | undefined
   private count = 0
 
@@ -50,7 +50,7 @@ export class SortedList<T> {
     return chunk === undefined ? this.only : chunk.items[chunk.from]
   }
 
-  /** The key of the first item; `NaN` without one. */
+  /** The key of the first item; `NaN` if the list is empty. */
   firstKey(): number {
     const chunk = this.chunks[0]
     if (chunk !== undefined) return chunk.keys[chunk.from] as number
@@ -73,7 +73,7 @@ export class SortedList<T> {
     const end = chunks.length - 1
     const tail = chunks[end] as Chunk<T>
     if (this.isBefore(lastKeys[end] as number, lastOf(tail), key, item)) {
-      // Appending in order fills chunks to the brim; splitting would leave them half empty for ever.
+      // Appending in order fills chunks completely; splitting would leave them half empty for ever.
       if (tail.items.length < chunkMax) {
         tail.keys.push(key)
         tail.items.push(item)
@@ -92,7 +92,7 @@ export class SortedList<T> {
     if (chunk.items.length > chunkMax) this.split(at, chunk)
   }
 
-  /** Fills an empty list at once, in O(n) when the items come in order. `keys`: theirs. The list keeps the arrays. */
+  /** Fills an empty list at once, in O(n) if the items come in order. `keys`: the keys of the items. The list takes over both arrays. */
   fill(items: Array<T>, keys: Array<number> = items.map(this.keyOf)): void {
     if (this.count > 0) throw new Error('only an empty list can be filled')
     for (let i = 1; i < items.length; i++) {
@@ -111,7 +111,7 @@ export class SortedList<T> {
     this.lastKeys = chunks.map((chunk) => chunk.keys[chunk.keys.length - 1] as number)
   }
 
-  /** False when the item is not in the list. */
+  /** Removes an item. False if it is not in the list. */
   remove(item: T): boolean {
     if (this.only !== undefined) {
       if (this.only !== item) return false
@@ -120,7 +120,7 @@ export class SortedList<T> {
       return true
     }
     const key = this.keyOf(item)
-    // Mostly the first item is removed, and then no search is needed.
+    // Mostly the first item is removed, which needs no search.
     const at = this.first() === item ? 0 : this.chunkOf(key, item)
     const chunk = this.chunks[at]
     if (chunk === undefined) return false
@@ -152,7 +152,7 @@ export class SortedList<T> {
     return chunk !== undefined && chunk.items[this.indexIn(chunk, key, item)] === item
   }
 
-  /** The first item of this key. */
+  /** The first item with this key. */
   at(key: number): T | undefined {
     if (this.only !== undefined) return this.keyOf(this.only) === key ? this.only : undefined
     const chunk = this.chunks[this.lastKeys.length > 1 ? firstNotBelow(this.lastKeys, key) : 0]
@@ -175,7 +175,7 @@ export class SortedList<T> {
     return new Cursor(this.chunks, at, chunk === undefined ? 0 : firstNotBelow(chunk.keys, key, chunk.from))
   }
 
-  /** In order, from the first item that is not `before`. That holds for none of the items or for the first ones, and for no others. */
+  /** In order, from the first item for which `before` is false. `before` must hold for the first items of the list, or none, and for no others. */
   seekPast(before: (item: T) => boolean): Cursor<T> {
     const chunks = this.only === undefined ? this.chunks : this.asChunks(this.only)
     const at = firstWhere(0, chunks.length, (chunk) => !before(lastOf(chunks[chunk] as Chunk<T>)))
@@ -183,7 +183,7 @@ export class SortedList<T> {
     return new Cursor(chunks, at, chunk === undefined ? 0 : firstWhere(chunk.from, chunk.items.length, (index) => !before(chunk.items[index] as T)))
   }
 
-  /** How many items have a key below `key`. */
+  /** Number of items with a key below `key`. */
   countBelow(key: number): number {
     if (this.only !== undefined) return this.keyOf(this.only) < key ? 1 : 0
     const at = firstNotBelow(this.lastKeys, key)
@@ -228,7 +228,7 @@ export class SortedList<T> {
     return keyA < keyB || (keyA === keyB && a !== b && this.compareTies(a, b) < 0)
   }
 
-  /** The chunk that has the item or would get it: the first whose last item is not before it. */
+  /** The chunk that has the item or would get it: the first chunk whose last item is not before it. */
   private chunkOf(key: number, item: T): number {
     const { chunks, lastKeys } = this
     let at = firstNotBelow(lastKeys, key)
@@ -277,7 +277,7 @@ export const sortedByKey = <T>(items: ReadonlyArray<T>, keyOf: (item: T) => numb
   return Array.from(places, (place) => items[place % length] as T)
 }
 
-/** The first whole number from `from` to below `end` for which it holds, as it does for all after it; `end` if there is none. */
+/** The first whole number from `from` to below `end` for which `holds` is true; `end` if there is none. It must be true for all numbers after that as well. */
 const firstWhere = (from: number, end: number, holds: (index: number) => boolean): number => {
   let low = from
   let high = end

@@ -1,4 +1,4 @@
-/** The records of a queue's state and functions of their fields. The indexes are in `tables.ts`. */
+/** The records of a queue's state, and functions of their fields. The indexes are in `tables.ts`. */
 import type { Failers } from './assignment.js'
 import { type DeadLetterReason, expiryCauses } from './events.js'
 import type { DeadLetterFilter } from './commands.js'
@@ -18,13 +18,13 @@ export interface Lease {
   readonly token: number
   readonly claimedAt: number
   readonly expiresAt: number
-  /** Length of the lease from the claim, or from the last heartbeat. */
+  /** Length of the lease in milliseconds, from the claim or from the last heartbeat. */
   readonly durationMs: number
   /** The breaker's epoch at the claim. A result from an earlier epoch does not move the breaker. */
   readonly epoch: number
   /** Whether this is the probe of a half-open breaker. */
   readonly probe: boolean
-  /** How the claim ended, if it has ended without success. */
+  /** How the claim ended without success; `null` if it has not. */
   readonly end: LeaseEnd | null
 }
 export const leaseEnds = [...expiryCauses, 'failed', 'released', 'cancelled', 'parked', 'rate-limited'] as const
@@ -39,7 +39,7 @@ export interface Escalation {
   readonly reason: string
 }
 
-/** Dead letters that are sent back one after the other, or were. */
+/** A redrive, under way or stopped: dead letters are sent back one after the other. */
 export interface Redrive {
   readonly filter: DeadLetterFilter
   readonly perMinute: number
@@ -49,21 +49,21 @@ export interface Redrive {
   readonly retried: number
   /** When the next one is due; 0 when it has stopped. */
   readonly nextAt: number
-  /** The rank of the last one: those after it are still to come. */
+  /** The rank of the last dead letter that was sent back. Those with higher ranks are still to come. */
   readonly after: number
-  /** Of each type that it has sent back, the breaker's epoch at the first one. */
+  /** By type: the breaker's epoch when the redrive sent back the first task of the type. */
   readonly epochs: Readonly<Record<string, number>>
   readonly stopped?: { readonly at: number; readonly cause: string; readonly taskType?: string }
 }
 
-/** What a task that was ever parked waits for, and the callbacks that it got. */
+/** What a task waits for, and the callbacks that it got. Only of a task that was ever parked. */
 export interface Parking {
-  /** What it waits for, while its status is `waiting`. */
+  /** The callback's key. The task waits for it while its status is `waiting`. */
   readonly key: string
   readonly onTimeout: OnTimeout
-  /** Keys that were answered, newest last: a repeated callback gets the same answer. At most {@link answeredMax}. */
+  /** Keys that were answered, newest last, so that a repeated callback gets the same answer. At most {@link answeredMax}. */
   readonly answered: ReadonlyArray<string>
-  /** The last callback, until it parks again: the next claims get its payload, which is in the event of this revision. */
+  /** The last callback, until the task is parked again. The next claims get its payload, which is in the event of this revision. */
   readonly callback?: { readonly key: string; readonly at: number; readonly revision: number }
 }
 export const answeredMax = 16
@@ -72,22 +72,22 @@ export const answeredMax = 16
 export interface TaskExtras extends ExtraFields {
   /** Agents that released the task and are barred from it (GB-02). */
   readonly claimants?: ReadonlyArray<string>
-  /** It was bumped, and its claim has not ended since. */
+  /** When the task was bumped. Removed when its claim has ended. */
   readonly bumpedAt?: number
-  /** Agents that failed it, or let its lease expire, and when: see `assignment.ts`. */
+  /** Agents that failed the task, or let its lease expire, and when: see `assignment.ts`. */
   readonly failers?: Failers
-  /** The revision of the event that amended its payload last, and holds all of its content. */
+  /** The revision of the event that last amended the payload. It holds the complete content. */
   readonly contentRevision?: number
   /** Revisions of the newest checkpoint, and of the newest progress of the last claim. */
   readonly checkpointRevision?: number
   readonly progressRevision?: number
   readonly lastError?: string
-  /** Of a CRITICAL task: when it last became ready. */
+  /** Only of a CRITICAL task: when it last became ready. */
   readonly readySince?: number
   readonly signature?: string
   readonly deadLetter?: { readonly at: number; readonly reason: DeadLetterReason }
   readonly parking?: Parking
-  /** Who sends the dead letter back at `delayedUntil`, and who escalated it. */
+  /** Who wants the dead letter to be sent back at `delayedUntil`, and who escalated it. */
   readonly snooze?: { readonly reviewer: string; readonly reason: string }
   readonly escalated?: Escalation
   /** How often it met a rate limit since the last requeue. */
@@ -105,20 +105,20 @@ export interface TaskRecord extends Undoable {
   readonly maxRetries: number
   readonly backoffSeconds: number
   readonly enqueuedAt: number
-  /** The revision of the event that brought the task. It holds the content, unless that was amended: see {@link contentRevisionOf}. */
+  /** The revision of the event that added the task. It holds the content, unless the payload was amended: see {@link contentRevisionOf}. */
   readonly enqueuedRevision: number
   readonly dependencies: ReadonlyArray<string>
   status: Status
   retries: number
   attempts: number
-  /** Number of dependencies that are not completed yet, and 1 while another task comes before it in its line ({@link Tables.lines}). */
+  /** Number of dependencies that are not completed yet, plus 1 while another task comes first in its line ({@link Tables.lines}). */
   missing: number
-  /** Tasks that wait for this one, cancelled ones included until they leave the state; and how many of them are unfinished. */
+  /** Tasks that depend on this one, including cancelled ones until they are evicted; and how many of them are unfinished. */
   dependents: Array<TaskRecord>
   blocking: number
-  /** The last claim; a live lease while the task {@link isHeld}. */
+  /** The last claim. It is a live lease while the task {@link isHeld}. */
   lease: Lease | null
-  /** The end of a scheduled task's delay, a waiting task's wait, or a dead letter's snooze; 0 for all others. */
+  /** When a scheduled task's delay, a waiting task's wait or a dead letter's snooze ends; 0 for all other tasks. */
   delayedUntil: number
   finishedAt: number
   /** The revision of the last event about this task. */
@@ -129,17 +129,17 @@ export interface TaskRecord extends Undoable {
 /** One list for each status and priority, by number. The index is the priority. */
 export type ListsByStatus = Readonly<Record<Status, ReadonlyArray<StatusList>>>
 
-/** What a tenant has had of the queue (TQM-ASSIGN-004): see `ready/fair-share.ts`. */
+/** What a tenant has had of the queue's leases (TQM-ASSIGN-004): see `ready/fair-share.ts`. */
 export interface TenantShare extends Undoable {
-  /** `undefined`: the tasks without a tenant. */
+  /** `undefined` for the tasks without a tenant. */
   readonly name: string | undefined
-  /** Its virtual time: grows by 1/weight with each lease. The tenant with the least is served next. */
+  /** Its virtual time, which grows by 1/weight with each lease. The tenant with the least is served next. */
   turn: number
   /** The token of its last lease, 0 for none. */
   lastToken: number
   /** Its groups with tasks. */
   groups: TenantGroups
-  /** Its places in the kept shapes of claims. */
+  /** Its entries in the kept shapes of claims. */
   turns: ReadonlyArray<ShapeTurn>
 }
 
@@ -150,11 +150,11 @@ export interface Breaker extends Undoable {
   failures: number
   lastFailure: number
   openedAt: number
-  /** Open: when it turns half-open by itself, 0 for never (opened by hand). Half-open: since when. */
+  /** Open: when the breaker turns half-open by itself; 0 for never (opened by hand). Half-open: since when. */
   halfOpenAt: number
   /** Grows each time the breaker opens. */
   epoch: number
-  /** The task that tests a half-open breaker. */
+  /** The task that tests the half-open breaker. */
   probe: TaskRecord | null
   reason: string
 }
@@ -166,7 +166,7 @@ export interface UnreadableEvent {
   /** The version of its data; `null` if it has none. */
   readonly version: number | null
   readonly why: Unreadable['why']
-  /** The version of Daybook that can read it and all earlier such events, according to their writers. */
+  /** The version of Daybook that can read this event and all earlier ones that could not be read, according to their writers. */
   readonly needs: string | null
 }
 
@@ -175,11 +175,11 @@ export interface Head extends Undoable {
   revision: number
   /** Time of the last event. */
   at: number
-  /** Tasks that finished at or before this time are no longer known, whatever the retention is now. Never goes back. */
+  /** Tasks that finished at or before this time are no longer known, whatever the retention is now. It never decreases. */
   forgottenUntil: number
   lastNumber: number
   lastToken: number
-  /** The virtual time of the last lease: that of the tenant that got it, before it. */
+  /** The virtual time of the last lease: the turn of its tenant before that lease. */
   turn: number
   /** Whether there ever was a task with a tenant. */
   hasTenants: boolean
@@ -189,10 +189,10 @@ export interface Head extends Undoable {
   redrive: Redrive | null
   /** Why the queue was deleted; `null` after the next event. */
   deleted: string | null
-  /** Events that this version could not read, by `why: type`. */
+  /** Number of events that this version could not read, by `why: type`. */
   unreadable: Readonly<Record<string, number>>
   lastUnreadable: UnreadableEvent | null
-  /** Events that did not fit the state, e.g. a completion of an unknown task. */
+  /** Number of events that did not fit the state, such as a completion of an unknown task. */
   misfits: number
 }
 

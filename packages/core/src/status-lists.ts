@@ -1,6 +1,6 @@
 /**
- * All tasks of the queue by phase, status and priority, each list by number. Tasks change their status in any order, and only
- * people ask for these lists: so a list is a set of numbers, to which and from which any task moves in O(1).
+ * All tasks of the queue by phase, status and priority; each list is ordered by number. Tasks change their status in any order, and only people ask
+ * for these lists. So a list is a set of numbers, and a task moves from one to another in O(1).
  */
 import type { Group } from './group.js'
 import { NumberSet } from './number-set.js'
@@ -81,6 +81,6 @@ const newLists = (byNumber: (number: number) => TaskRecord | undefined): ListsBy
   return Object.fromEntries(statuses.map((status) => [status, byPriority()])) as ListsByStatus
 }
 
-/** The list in which this task is. */
+/** The list that contains this task. */
 export const listOf = ({ group, status, priority }: TaskRecord): StatusList => listIn(group, status, priority)
 export const listIn = (group: Group, status: Status, priority: number): StatusList => group.kind.byStatus[status][priority] as StatusList

@@ -1,10 +1,9 @@
 /**
- * The state of one queue: its records and the indexes over them. It is the fold of the queue's events and nothing
- * else. It has one owner and is updated in place (`evolve` consumes it).
+ * The state of one queue: its records and the indexes over them. It is the fold of the queue's events and nothing else. It has one owner and is
+ * updated in place (`evolve` consumes it).
  *
- * The fields of a record decide which indexes it is in. A change removes the record from its indexes (`unlink`),
- * changes it and adds it again (`link`). Rollback and loading a snapshot use the same two functions, so an index
- * cannot disagree with its records.
+ * The fields of a record decide which indexes it is in. A change removes the record from its indexes (`unlink`), changes it and adds it again
+ * (`link`). Rollback and loading a snapshot use the same two functions, so an index cannot disagree with its records.
  */
 import { AgentRegister } from './agent-register.js'
 import { TasksById, TasksByKey, TasksByNumber } from './all-tasks.js'
@@ -50,11 +49,11 @@ import { TextIndex } from './text-index.js'
 const byNumber = (a: TaskRecord, b: TaskRecord): number => a.number - b.number
 const numberOf = ({ number }: TaskRecord): number => number
 const tokenOf = (task: TaskRecord): number => task.lease?.token ?? 0
-/** Whether it is CRITICAL and ready: alerts count such tasks. */
+/** Whether the task is CRITICAL and ready: alerts count such tasks. */
 const isCritical = ({ priority, status }: TaskRecord): boolean => priority === priorityOf.CRITICAL && status === 'pending'
 const delayOf = (task: TaskRecord): number => task.delayedUntil
 const leaseEndOf = (task: TaskRecord): number => task.lease?.expiresAt ?? 0
-/** Leases that end at the same time are ordered by token. Tasks claimed together are mostly finished in that order, so they are removed from the front. */
+/** Leases that end at the same time are ordered by token. Tasks that were claimed together mostly finish in that order, so they are removed from the front. */
 const byToken = (a: TaskRecord, b: TaskRecord): number => tokenOf(a) - tokenOf(b) || byNumber(a, b)
 const noShares: ReadonlyArray<never> = []
 export const byType = (a: Breaker, b: Breaker): number => (a.type < b.type ? -1 : a.type > b.type ? 1 : 0)
@@ -78,19 +77,19 @@ export class Tables {
     lastUnreadable: null,
     misfits: 0,
   }
-  /** The records of tasks that are not finished. */
+  /** The records of unfinished tasks. */
   readonly unfinished = new TaskNumbers()
   private readonly ids: TextIndex<TaskRecord>
   private readonly keys: TextIndex<TaskRecord>
-  /** Finished tasks have no records: one is made for whoever asks, so compare their numbers. */
+  /** Finished tasks have no records. One is made for each call: compare numbers, not records. */
   readonly finished: FinishedTasks
-  /** All tasks. */
+  /** All tasks, finished and unfinished. */
   readonly byNumber: TasksByNumber
   readonly byId: TasksById
   readonly byKey: TasksByKey
-  /** Numbers of tasks. */
+  /** Numbers of the tasks of each ticket. */
   readonly byTicket = new Map<string, Set<number>>()
-  /** The number of the task that waits for a callback with this key, or has got it. No two tasks have the same key here. */
+  /** The number of the task that waits for a callback with this key, or has got it. Keys are unique here. */
   readonly byCallback = new Map<string, number>()
   /** Numbers of spawned tasks, by the first task of their chain. */
   readonly byRoot = new Map<string, Set<number>>()
@@ -105,12 +104,12 @@ export class Tables {
     held: () => this.leaseEnds,
     refresh: (groups) => this.ready.refreshAll(groups),
   })
-  /** By ordering key, the unfinished tasks, first in, first out: only the first may run. */
+  /** The unfinished tasks of each ordering key, first in, first out: only the first may run. */
   readonly lines = new Map<string, SortedList<TaskRecord>>()
   readonly kinds = new GroupKinds(this.lists)
   readonly shares = new FairShare(this.head, () => this.touchHead(), this.undoLog)
   readonly agents = new AgentRegister(this.undoLog)
-  /** Types of which no task is claimed for a while, and agents that get none, after a rate limit (LK-16). */
+  /** After a rate limit (LK-16): types of which other agents get no task for a while, and agents that get no task at all. */
   readonly slowdowns = new Deadlines(this.undoLog, (type) => this.ready.breakerMoved(type))
   readonly sleepers = new Deadlines(this.undoLog)
   /** The tasks that each agent holds, by token. */
@@ -126,9 +125,9 @@ export class Tables {
   readonly schedules = new Schedules(this.undoLog)
   readonly alerts = new Alerts(this.undoLog)
   readonly counts = Object.fromEntries(statuses.map((status) => [status, 0])) as Record<Status, number>
-  /** Walks in progress: each is notified before a task changes. */
+  /** Walks in progress. Each is told before a task changes. */
   readonly walks: Array<TaskWalk> = []
-  /** `seed`: see `text-index.ts`. `store`: where rows of finished tasks may be. */
+  /** `seed`: see `text-index.ts`. `store`: where rows of finished tasks may be kept. */
   constructor(
     readonly queue: string,
     readonly seed: number,
@@ -153,8 +152,8 @@ export class Tables {
   }
 
   /**
-   * The task, if this agent holds it by this token. It is looked up by token: an agent mostly finishes its tasks in the
-   * order of their tokens, so the search stays in the processor's cache. A search by id would not.
+   * The task, if this agent holds it with this token. It is looked up by token: an agent mostly finishes its tasks in the order of their tokens, so
+   * the search stays in the processor's cache. A search by id would not.
    */
   held({ task: id, agent, token }: { readonly task: string; readonly agent: string; readonly token: number }): TaskRecord | undefined {
     const task = this.leases.get(agent)?.at(token)
@@ -217,7 +216,7 @@ export class Tables {
     return [...this.unfinished.values()].filter(({ status }) => status === 'pending')
   }
 
-  /** `revision`: that of the event, if the event is about this task. Otherwise the task keeps its last revision. */
+  /** Changes a task. `revision`: that of the event, if the event is about this task. By default the task keeps its last revision. */
   update<T extends TaskRecord>(task: T, change: (task: T) => void, revision = task.lastRevision): void {
     for (const walk of this.walks) walk.beforeChange(task)
     if (this.undoLog.mustSave(task)) this.undoLog.note(new TaskBefore(this, task))
@@ -229,9 +228,9 @@ export class Tables {
     const back = this.relink(task, change, revision)
     if (!hadWork && hasOpenGroup(group)) this.shares.comeBack(group.share)
     for (const other of back) if (other !== group.share) this.shares.comeBack(other)
-    // An agent has ended, and others may start (TQM-CAP-003).
+    // An agent has become inactive, so other agents may start (TQM-CAP-003).
     if (this.leases.size < active && active >= this.head.settings.capacity.maxConcurrentAgents) this.ready.wakeAll()
-    // An agent has room again, or less room than before.
+    // An agent has more or less room than before.
     if (this.agents.size > 0 && wasHeld !== isHeld(task)) this.ready.wakeHeldBack()
     if (wasFinal) this.rewrite(task)
     else if (isFinal(task.status)) this.retire(task)
@@ -240,11 +239,11 @@ export class Tables {
   /** Undoes a change. */
   restore(task: TaskRecord, before: TaskBefore): void {
     this.relink(task, () => before.putBack(), before.lastRevision)
-    // Meanwhile another task may have had the key.
+    // Another task may have had the key since.
     if (blocksDuplicates(task.status) && !isFinal(task.status)) this.keys.set(task.key, task.number)
   }
 
-  /** The task is finished: only its bytes are kept from here on. */
+  /** The task is finished: from now on only its bytes are kept. */
   private retire(task: TaskRecord): void {
     if (task.status !== 'completed') this.leaveDependencies(task)
     const isKeyed = this.leaveUnfinished(task)
@@ -258,13 +257,13 @@ export class Tables {
     })
   }
 
-  /** A finished task, of which this is a record made for the change, has changed a little. */
+  /** Rewrites a finished task. The record was made for this change. */
   private rewrite(task: TaskRecord): void {
     const undo = this.finished.rewrite(task)
     if (this.undoLog.isRecording) this.undoLog.note({ undo })
   }
 
-  /** Removes a finished task from the state. Its history stays in the log. */
+  /** Evicts a finished task from the state. Its history stays in the log. */
   evict(task: TaskRecord): void {
     for (const walk of this.walks) walk.beforeLeaving(task)
     const removed = this.finished.remove(task)
@@ -283,7 +282,10 @@ export class Tables {
     if (rootTaskId !== undefined) dropEndedChain(this, rootTaskId)
   }
 
-  /** Removes the task from its dependencies. Otherwise a live task would keep all tasks that ever depended on it, and the state would grow with history (INV-22). */
+  /**
+   * Removes the task from its dependencies. Otherwise an unfinished task would keep all tasks that ever depended on it, and the state would grow with
+   * history (INV-22).
+   */
   private leaveDependencies(task: TaskRecord): void {
     for (const id of task.dependencies) {
       const dependents = this.byId.get(id)?.dependents
@@ -307,17 +309,17 @@ export class Tables {
     if (undoLog.isRecording) undoLog.note({ undo: () => dependents.pop() })
   }
 
-  /** A task that others may count among those that wait for them is finished without being completed. */
+  /** Called for a task that ends without being completed. Its dependencies no longer count it among the tasks that they block. */
   stopWaiting(task: TaskRecord): void {
     for (const id of task.dependencies) {
       const dependency = this.byId.get(id)
-      // A task with a higher number is another one, which got the id after the dependency had left the state.
+      // A task with a higher number is another task, which got the id after the dependency had been evicted.
       if (dependency === undefined || isFinal(dependency.status) || dependency.number > task.number) continue
       this.update(dependency, (record) => record.blocking--)
     }
   }
 
-  /** The settings of the order of tasks have changed. */
+  /** Called when the settings for the order of tasks have changed. */
   reorder(before: Settings): void {
     const { settings } = this.head
     if (settings.policy === before.policy && settings.score === before.score) return
@@ -335,7 +337,7 @@ export class Tables {
     return breaker
   }
 
-  /** All finished tasks, approvals, breakers, limits and registrations, and all waits after rate limits. */
+  /** Forgets all finished tasks, approvals, breakers, limits and registrations, and all waits after rate limits. */
   forgetAll(): void {
     this.agents.clear()
     this.slowdowns.clear()
@@ -372,14 +374,14 @@ export class Tables {
     for (const share of this.linkBreaker(breaker)) this.shares.comeBack(share)
   }
 
-  /** The group of these fields. A new one is not in the state until it has a task. */
+  /** The group with these fields. A new group is not in the state until it has a task. */
   group(type: string, phase: Phase | undefined, skills: ReadonlyArray<string>, tenant: string | undefined, concurrencyKey: string | undefined): Group {
     const kind = this.kinds.of(type, phase, skills, concurrencyKey)
     const share = this.shares.of(tenant)
     return groupIn(share.groups, kind) ?? new Group(kind, share)
   }
 
-  /** No task of the type is claimed until then; `0` for now. */
+  /** Until this time other agents get no task of the type; `0` ends the wait. */
   slowDown(type: string, until: number): void {
     this.slowdowns.set(type, until)
     for (const share of this.ready.breakerMoved(type)) this.shares.comeBack(share)
@@ -391,7 +393,7 @@ export class Tables {
   }
 
   private register(task: TaskRecord): void {
-    // First, because the other indexes refer to a task by its number.
+    // First, because the other indexes refer to the task by its number.
     this.enterUnfinished(task, blocksDuplicates(task.status))
     this.join(task)
   }
@@ -402,7 +404,7 @@ export class Tables {
     if (isKeyed) this.keys.set(task.key, task.number)
   }
 
-  /** Returns whether new tasks with its key were duplicates of it. */
+  /** Returns whether the task blocked new tasks with its key as duplicates. */
   private leaveUnfinished({ id, key, number }: TaskRecord): boolean {
     this.ids.deleteNumber(id, number)
     const isKeyed = this.keys.deleteNumber(key, number)
@@ -410,7 +412,7 @@ export class Tables {
     return isKeyed
   }
 
-  /** Counts the task in its group, ticket and chain, finished or not. */
+  /** Counts the task in its group, ticket and chain, whether it is finished or not. */
   private join(task: TaskRecord): void {
     this.joinGroup(task.group)
     this.joinOthers(task)
@@ -443,7 +445,7 @@ export class Tables {
   /** Undoes an insertion. */
   private leave(task: TaskRecord): void {
     this.unlink(task)
-    // A new task is undone as it is, and it may have been claimed since.
+    // A new task is undone with its present fields, and it may have been claimed since.
     if (task.group.meters.length > 0 && isHeld(task)) this.limits.moved(task.group, -1)
     this.leaveUnfinished(task)
     this.depart(task)
@@ -511,7 +513,7 @@ export class Tables {
   }
 
   private unlistKeys(task: TaskRecord, { key, answered }: Parking): void {
-    // In a rollback another task may have the key already.
+    // In a rollback another task may have the key by now.
     const unlist = (each: string): unknown => this.byCallback.get(each) === task.number && this.byCallback.delete(each)
     answered.forEach(unlist)
     if (task.status === 'waiting') unlist(key)

@@ -1,9 +1,9 @@
-/** The undo of a change of a task. */
+/** The undo of a task's change. */
 import type { Lease, TaskExtras, TaskRecord } from './state.js'
 import type { Status } from './task.js'
 import type { Undo } from './undo-log.js'
 
-/** The former values of a task's changeable fields, and the undo that restores them. One object, because nearly every event makes one. */
+/** The former values of a task's changeable fields, and the undo that restores them. Both are one object, because nearly every event makes one. */
 export class TaskBefore implements Undo {
   readonly savedFor: number
   readonly priority: number

@@ -1,6 +1,6 @@
 /**
- * The fields that a producer may give a task, besides its type, id, key and priority: each is declared once, in
- * {@link taskFields}. Commands, events, state, views, the HTTP API, the client's types and the import follow from this table.
+ * The fields that a producer may give a task, besides its type, id, key and priority. Each is declared once, in {@link taskFields}. Commands, events,
+ * state, views, the HTTP API, the client's types and the import follow from this table.
  */
 import * as t from 'io-ts'
 import { Json, JsonObject, RecordedJson, RecordedObject } from './json.js'
@@ -12,29 +12,29 @@ import { Deduplicate, Dependencies, Phase, PriorityName, retriesMax } from './ta
 interface Field {
   readonly codec: t.Mixed
   /**
-   * Where it is kept.
-   * - `record`: as a member of the task's record.
+   * Where the field is kept.
+   * - `record`: a member of the task's record.
    * - `group`: in the group of tasks that the same claims may take.
    * - `extras`: in the record's `extras`, which most tasks do not have.
    * - `log`: not in the state, only in the content of the event.
-   * - `command`: nowhere, it matters only to the decision.
+   * - `command`: nowhere; only the decision uses it.
    */
   readonly kept: 'record' | 'group' | 'extras' | 'log' | 'command'
-  /** Its default is the setting of the same name, so every event has it. Without this, the field may be missing everywhere. */
+  /** The default is the setting of the same name, so every event has the field. Without `default`, the field may be missing everywhere. */
   readonly default?: 'settings'
-  /** A list. An empty one is the same as none, and is not recorded. */
+  /** The field is a list. An empty list is the same as none, and is not recorded. */
   readonly isList?: true
-  /** Milliseconds since 1970 inside, ISO 8601 in the HTTP API. */
+  /** The field is a time: milliseconds since 1970 inside, ISO 8601 in the HTTP API. */
   readonly isTime?: true
-  /** Only the queue gives it: it is no field of requests. */
+  /** Only the queue sets the field: requests cannot have it. */
   readonly givenBy?: 'queue'
-  /** An import gives it, too. */
+  /** An import may give the field, too. */
   readonly isImported?: true
-  /** Views, claims, HTTP answers, handlers and queue files show it as it was given. Other fields are shown in ways of their own, or not. */
+  /** Views, claims, HTTP answers, handlers and queue files show the field as it was given. Other fields are shown in ways of their own, or not at all. */
   readonly isShown?: true
 }
 
-/** Events have their optional fields in this order. */
+/** The order here is the order of the optional fields in events. */
 export const taskFields = {
   payload: { codec: Json, kept: 'log' },
   description: { codec: Text, kept: 'log' },
@@ -43,41 +43,41 @@ export const taskFields = {
   deduplicate: { codec: Deduplicate, kept: 'command' },
   /** Seconds a lease lasts without a heartbeat. */
   timeout: { codec: PositiveSeconds, kept: 'record', default: 'settings' },
-  /** How long one attempt may take, from its claim, whatever heartbeats say. */
+  /** How long one attempt may take from its claim, in seconds, whatever its heartbeats. */
   maxRunSeconds: { codec: PositiveSeconds, kept: 'extras', isShown: true },
-  /** Number of failures after which it is a dead letter, including the first; see `attempts.ts`. */
+  /** After this many failures, the first included, the task is a dead letter; see `attempts.ts`. */
   maxRetries: { codec: integer(0, retriesMax), kept: 'record', default: 'settings' },
-  /** Seconds before the first retry; doubles with each. */
+  /** Seconds before the first retry. The wait doubles with each retry. */
   backoffSeconds: { codec: Seconds, kept: 'record', default: 'settings' },
   /** Ids of the tasks that must be completed first. */
   dependencies: { codec: Dependencies, kept: 'record', isList: true },
-  /** Shown only while the task is scheduled, and then also for the delay of a retry. */
+  /** Shown only while the task is scheduled; then also for the delay of a retry. */
   availableAt: { codec: Instant, kept: 'extras', isTime: true },
-  /** By when it should be done: its score rises before that. */
+  /** By when the task should be done. Its score rises before that. */
   deadlineAt: { codec: Instant, kept: 'extras', isTime: true, isShown: true },
-  /** The ticket that it belongs to. */
+  /** The ticket that the task belongs to. */
   ticketId: { codec: Name, kept: 'extras', isShown: true },
   phase: { codec: Phase, kept: 'group', isShown: true },
-  /** On whose account it is. */
+  /** The tenant on whose account the task runs. */
   tenant: { codec: Name, kept: 'group', isShown: true },
-  /** Tasks with the same key share a limit of how many of them run at once, and how often they start. */
+  /** Tasks with the same key share limits on how many run at once and how often they start. */
   concurrencyKey: { codec: ConcurrencyKey, kept: 'group', isShown: true },
-  /** Sets the limit of live leases of its concurrency key. */
+  /** Sets the limit on live leases of the task's concurrency key. */
   concurrencyLimit: { codec: Concurrency, kept: 'command' },
   /** Tasks with the same key run one after the other, in the order in which they were enqueued. */
   orderingKey: { codec: Name, kept: 'extras', isShown: true },
   /** Given and shown as `requires: { skills }`. */
   skills: { codec: t.readonlyArray(Name), kept: 'group', isList: true },
-  /** Id of the task that it is a part of, which need not be in the queue. */
+  /** Id of the task that this one is a part of. That task need not be in the queue. */
   parentTaskId: { codec: TaskId, kept: 'extras', isShown: true },
-  /** What kind of discovery of the parent it is about (TQM-BR-001); `validation_failed` for fixes and re-checks. */
+  /** The kind of the parent's discovery that the task is about (TQM-BR-001); `validation_failed` for fixes and re-checks. */
   discovery: { codec: Name, kept: 'extras', isShown: true },
-  /** The span of the trace that it was enqueued in (W3C Trace Context). Spawned tasks have that of their parents, restarted ones that of the old task. */
+  /** The span of the trace in which the task was enqueued (W3C Trace Context). A spawned task has that of its parent, a restarted task that of the old one. */
   traceparent: { codec: TraceParent, kept: 'extras', isShown: true },
-  /** Of a spawned task: the first task of its chain, whose completion began it, and its place in the chain: 1 for children of that task. */
+  /** Only of a spawned task. `rootTaskId`: the first task of its chain. `generation`: its distance from that task, 1 for its children. */
   rootTaskId: { codec: TaskId, kept: 'extras', givenBy: 'queue', isImported: true, isShown: true },
   generation: { codec: Count, kept: 'extras', givenBy: 'queue', isImported: true, isShown: true },
-  /** Of a task that was restarted: the finished task whose content it has, and why. */
+  /** Only of a restarted task: the old task whose content it has, and why it was restarted. */
   restartOf: { codec: TaskId, kept: 'extras', givenBy: 'queue', isShown: true },
   restartReason: { codec: Text, kept: 'extras', givenBy: 'queue', isShown: true },
 } as const satisfies Readonly<Record<string, Field>>
@@ -128,7 +128,7 @@ const queueFields = fieldsWith({ givenBy: 'queue' })
 /** The fields of requests. */
 export const givenFields = without(names, queueFields)
 
-/** The fields of a prepared task: its content is a text by then. */
+/** The fields of a prepared task. Fields of the content are part of its content text. */
 export const preparedFields = without(givenFields, fieldsWith({ kept: 'log' }))
 export type PreparedField = (typeof preparedFields)[number]
 
@@ -140,7 +140,7 @@ const { skills, ...given } = codecsOf(givenFields)
 const ofEachTask = { id: TaskId, idempotencyKey: Name, requires: t.exact(t.partial({ skills })), priority: t.union([Priority, PriorityName]) }
 const optional: Codecs<Exclude<(typeof givenFields)[number], 'skills'>> & typeof ofEachTask = { ...given, ...ofEachTask }
 
-/** A task as it is enqueued: only `type` is needed. Times are milliseconds here, ISO 8601 over HTTP. */
+/** A task as it is enqueued: only `type` is required. Times are in milliseconds here, and ISO 8601 over HTTP. */
 export const NewTask = t.intersection(
   [t.type({ type: TaskType }), t.partial(optional)],
   'new task',
@@ -150,12 +150,15 @@ export const newTaskKeys: ReadonlySet<string> = new Set(NewTask.types.flatMap(({
 
 export const preparedCodecs = codecsOf(preparedFields)
 
-/** What the queue alone gives to new tasks, and an import keeps. */
+/** The fields that only the queue sets for new tasks, and that an import keeps. */
 export const importedFields = fieldsWith({ isImported: true })
 export type ImportedField = (typeof importedFields)[number]
 export const importedCodecs = codecsOf(importedFields)
 
-/** What a schedule cannot give to each of its tasks: points in time, other tasks, a limit that each run would set again, a rule for duplicates, of which there are none, and one trace for all runs. */
+/**
+ * Fields that a schedule's task cannot have. All runs would share them: points in time, other tasks, one trace, a limit that each run would set
+ * again. A rule for duplicates would have no effect.
+ */
 const unscheduled = ['traceparent', 'deduplicate', 'concurrencyLimit', 'dependencies', 'availableAt', 'deadlineAt'] as const
 const inSchedule = without(without(names, unscheduled), ['skills'])
 /** The fields of a schedule's task that a prepared task has under the same name. */
@@ -167,7 +170,7 @@ export const ScheduledTask = t.intersection(
   'scheduled task',
 )
 export type ScheduledTask = t.TypeOf<typeof ScheduledTask>
-/** The same as it may have been recorded by earlier versions, under weaker rules. */
+/** A schedule's task as it may have been recorded by earlier versions, under weaker rules. */
 export const RecordedScheduledTask: t.Type<ScheduledTask, unknown> = t.intersection(
   [
     t.type({ type: TaskType }),
@@ -176,7 +179,7 @@ export const RecordedScheduledTask: t.Type<ScheduledTask, unknown> = t.intersect
   'recorded scheduled task',
 )
 
-/** A task without its content. Part of every `TaskEnqueued`. */
+/** A task without its content. It is part of every `TaskEnqueued`. */
 export const TaskFacts = t.intersection(
   [
     t.type({
@@ -199,7 +202,7 @@ export type TaskFacts = t.TypeOf<typeof TaskFacts>
 export const requiredFacts: ReadonlyArray<string> = Object.keys(TaskFacts.types[0].props)
 
 const { availableAt: _, dependencies, ...plannable } = { ...codecsOf(optionalFacts), ...codecsOf(queueFields) }
-/** A task that is spawned, or will be if a guardian approves: everything that is decided about it before it has a number. */
+/** A task that is spawned, or will be if a guardian approves: all of its fields except its number. */
 export const PlannedTask = t.intersection(
   [t.type({ task: TaskId, type: TaskType, priority: Priority, ...codecsOf(everyFact), maxRetries: Count }), t.partial({ ...plannable, dependencies })],
   'planned task',

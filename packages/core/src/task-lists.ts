@@ -1,4 +1,4 @@
-/** Lists of tasks, a page at a time. What is returned is a copy. */
+/** Lists of tasks, one page at a time. Returned tasks are copies. */
 import { shownStatus } from './capacity.js'
 import type { TaskFilter } from './commands.js'
 import { timeOf } from './query.js'
@@ -12,21 +12,20 @@ import { shownOf, type TaskView } from './task-view.js'
 
 export interface TaskPage {
   readonly tasks: ReadonlyArray<TaskView>
-  /** Where the next page starts; `undefined` at the end. */
+  /** The cursor of the next page; `undefined` at the end. */
   readonly next: string | undefined
 }
 
 /**
- * Tasks by status in the order of {@link statuses}, then by priority, then by number.
+ * Lists tasks by status in the order of {@link statuses}, then by priority, then by number.
  *
- * Cost: O(log n) to find the page and O(1) for each task on it and for each that was looked at and did not match, see `task-search.ts`.
+ * Cost: O(log n) to find the page. Then O(1) for each task on the page, and for each that was looked at and did not match: see `task-search.ts`.
  *
- * Finished tasks are listed if they are known at `at`. Default: the state's own time.
- * A `limit` below 1 counts as 1.
+ * Finished tasks are listed if they are known at `at`. Default: the state's own time. A `limit` below 1 counts as 1.
  */
 export const listTasks = (state: QueueState, filter: TaskFilter, limit: number, after?: string, at = timeOf(state)): TaskPage => {
   const tables = QueueState.tablesOf(state)
-  // The cursor of the next page is made from a task, so a page has at least one.
+  // The cursor of the next page is made from a task, so a page has at least one task.
   const limitOrOne = Math.max(1, limit)
   const tasks: Array<TaskView> = []
   for (const task of tasksMatching(tables, filter, after, at)) {
@@ -50,13 +49,13 @@ export const tasksMatching = function* (tables: Tables, filter: TaskFilter, afte
 
 /** The cursor of a page that begins after this task. */
 export const cursorAfter = ({ status, priority, number }: TaskView): string =>
-  // A task that is queued is kept as pending, and may be shown as pending on the next page.
+  // A queued task is kept as pending, and may be shown as pending on the next page.
   `${statuses.indexOf(status === 'queued' ? 'pending' : status)}.${(firstRankOf(priority) + number).toString(36)}`
 
 /** The cursor of a page that begins with this task. */
 export const cursorAt = (task: TaskRecord): string => `${statuses.indexOf(task.status)}.${(rankOf(task) - 1).toString(36)}`
 
-/** The cursor of a page that begins beyond this rank of a status. */
+/** The cursor of a page that begins after this rank of a status. */
 export const cursorBeyond = (status: Status, rank: number): string => `${statuses.indexOf(status)}.${rank.toString(36)}`
 
 const parseCursor = (cursor: string): { readonly status: number; readonly rank: number } | undefined => {

@@ -1,15 +1,14 @@
 /**
- * An index of tasks by number, in order. Most numbers in use are close together, so they are in an array, which needs less
- * memory than a map. Tasks whose neighbours are gone (an old dead letter) or were never there (a snapshot with old
- * and new tasks) are moved to a sorted list. At least a quarter of the array is in use, so the cost does not depend on
- * the gaps between numbers (INV-22).
+ * An index of tasks by number, in order. Most numbers in use are close together, so they are in an array, which needs less memory than a map. Tasks
+ * with gaps around them (an old dead letter, a snapshot with old and new tasks) are moved to a sorted list. At least a quarter of the array is in
+ * use, so the cost does not depend on the gaps between numbers (INV-22).
  */
 import { SortedList } from './sorted-list.js'
 import type { TaskRecord } from './state.js'
 
-/** A smaller array is never thinned out. */
+/** An array of this size or less is never thinned out. */
 const slotsMin = 1_024
-/** Maximum number of slots per task in the array. */
+/** The largest number of slots per task in the array. */
 const slotsPerTask = 4
 
 export class TaskNumbers {
@@ -81,7 +80,7 @@ export class TaskNumbers {
     return length > slotsMin && length > this.slots.length && (this.count + 1) * slotsPerTask < length
   }
 
-  /** Removes the first `many` slots. The tasks in them become stragglers. */
+  /** Removes the first `many` slots. Tasks in them become stragglers. */
   private dropSlots(many: number): void {
     for (let i = this.head; i < many; i++) {
       const task = this.slots[i]

@@ -1,12 +1,12 @@
 /**
  * Finds the tasks of a status that match a filter, in order, without looking at many others, whatever groups, types and tenants there are.
  *
- * Two ways lead to them. The lists of all tasks of the status are in order, and tasks that do not match are passed over: short if
- * many match. Indexes by ticket, agent, type and tenant know which tasks may match, and these are sorted: short if they are few. Which way is
- * the shorter one is not known before it is taken. So both are tried in turn, each time with twice as many looks, and the search
- * looks at a few times as many tasks and groups as the shorter way needs.
+ * There are two ways. The first walks the lists of all tasks of the status, which are in order, and passes over tasks that do not match: short if
+ * many match. The second uses indexes by ticket, agent, type and tenant, which know the tasks that may match, and sorts these: short if they are few.
+ * Which way is shorter is not known in advance. So both are tried in turn, each time with twice as many looks. In all, the search looks at a few
+ * times as many tasks and groups as the shorter way needs.
  *
- * Indexes by type and tenant are of ready tasks only. Those of other statuses, and all that other fields are to match, are found by the lists alone.
+ * The indexes by type and tenant only have ready tasks. A search for other statuses, or by fields without an index, uses the lists alone.
  */
 import type { TaskFilter } from './commands.js'
 import type { Group } from './group.js'
@@ -20,10 +20,10 @@ import type { Status } from './task.js'
 import { holderOf } from './task-view.js'
 import { matchesType } from './type-pattern.js'
 
-/** So many looks at first. */
+/** Number of looks in the first try. */
 const looksMin = 16
 
-/** The tasks of this status that match and whose rank is beyond `from`, by rank. The state must not change meanwhile. */
+/** The tasks of this status that match and whose rank is beyond `from`, by rank. The state must not change while the generator is used. */
 export const search = function* (tables: Tables, filter: TaskFilter, status: Status, from: number): Generator<TaskRecord, void> {
   const listed = scan(tables, filter, status, from)
   let passed = from
@@ -41,7 +41,7 @@ export const search = function* (tables: Tables, filter: TaskFilter, status: Sta
 }
 const byRank = (a: TaskRecord, b: TaskRecord): number => rankOf(a) - rankOf(b)
 
-/** The tasks of the lists that may have some that match, beyond `from`, by rank. */
+/** The matching tasks beyond `from`, by rank, found in the lists. */
 const scan = function* (tables: Tables, filter: TaskFilter, status: Status, from: number): Generator<TaskRecord, undefined> {
   // The highest priority comes first, so ranks between these two bounds are those of the priorities asked for.
   const lowest = Math.max(from, firstRankOf(filter.priorityMax ?? 10) - 1)
@@ -59,7 +59,7 @@ const scan = function* (tables: Tables, filter: TaskFilter, status: Status, from
   }
 }
 
-/** The lists whose tasks may match: of the dead letters with this signature, or of the phases. */
+/** The lists whose tasks may match: that of the dead letters with this signature, or those of the phases. */
 const listsOf = (tables: Tables, filter: TaskFilter, status: Status): ReadonlyArray<{ readonly seek: (rank: number) => TaskCursor }> => {
   if (status === 'dead-letter' && filter.signature !== undefined) {
     return [...tables.deadLetters.entries(filter.signature)].map(({ byRank }) => byRank)
@@ -67,7 +67,7 @@ const listsOf = (tables: Tables, filter: TaskFilter, status: Status): ReadonlyAr
   return [...tables.lists].flatMap(([phase, byStatus]) => (filter.phase === undefined || filter.phase === phase ? byStatus[status].filter(({ size }) => size > 0) : []))
 }
 
-/** Tasks among which are all that match, in no order, if an index finds them with so many looks. */
+/** A set of tasks that contains all that match, in no order; `undefined` if no index finds it within `looks` looks. */
 const fewOf = (tables: Tables, filter: TaskFilter, status: Status, looks: number): ReadonlyArray<TaskRecord> | undefined => {
   const { ticketId, agent, waitsFor } = filter
   if (waitsFor !== undefined) return tables.byId.get(waitsFor)?.dependents ?? none
@@ -79,12 +79,12 @@ const fewOf = (tables: Tables, filter: TaskFilter, status: Status, looks: number
     const held = tables.leases.get(agent)
     return held !== undefined && held.size > looks ? undefined : [...(held ?? none)]
   }
-  // A past moment has no tasks in its groups until a question needs their order.
+  // The state of a past moment has no tasks in its groups until a question needs their order.
   return status === 'pending' && tables.ready.isOrdered ? fewReady(tables, filter, looks) : undefined
 }
 const none: ReadonlyArray<never> = []
 
-/** The same for ready tasks: those of the groups of the type, or of the tenant. */
+/** The same for ready tasks: the tasks in the groups of the type or of the tenant. */
 const fewReady = (tables: Tables, filter: TaskFilter, looks: number): ReadonlyArray<TaskRecord> | undefined => {
   const { type, tenant } = filter
   const share = tenant === undefined ? undefined : tables.shares.byTenant.get(tenant)
@@ -92,7 +92,7 @@ const fewReady = (tables: Tables, filter: TaskFilter, looks: number): ReadonlyAr
   return ofType ?? (tenant === undefined ? undefined : fewIn(groupsIn(share?.groups), filter, looks))
 }
 
-/** Of this tenant only, if the filter names one. `undefined` stands for a look at a kind that has no such group. */
+/** The groups of a type; if the filter names a tenant, only that tenant's. `undefined` stands for a look at a kind without such a group. */
 const groupsOfType = function* (tables: Tables, { phase, tenant }: TaskFilter, type: string, share: TenantShare | undefined): Generator<Group | undefined, void> {
   for (const kind of tables.ready.kinds.ofType(type)) {
     if (phase !== undefined && phase !== kind.phase) yield undefined
@@ -101,7 +101,7 @@ const groupsOfType = function* (tables: Tables, { phase, tenant }: TaskFilter, t
   }
 }
 
-/** The ready tasks of those groups that fit, unless groups and tasks are more than `looks`. */
+/** The ready tasks of the groups that fit; `undefined` if groups and tasks are more than `looks`. */
 const fewIn = (groups: Iterable<Group | undefined>, filter: TaskFilter, looks: number): ReadonlyArray<TaskRecord> | undefined => {
   const fitting: Array<Group> = []
   let looked = 0

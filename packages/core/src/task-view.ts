@@ -25,13 +25,13 @@ export interface TaskView extends Attempt, ShownFields {
   readonly attempts: number
   readonly createdAt: number
   readonly skills: ReadonlyArray<string>
-  /** It was bumped: it is served before all others, or is being worked on. */
+  /** The task was bumped: it is served before all others, or is being worked on. */
   readonly priorityBoosted?: true
   /** When a scheduled task becomes ready. */
   readonly availableAt?: number
   /** What a waiting task waits for, and until when. */
   readonly parked?: { readonly callbackKey: string; readonly until: number; readonly onTimeout: OnTimeout }
-  /** The last callback that it got, until it is parked again, and the revision of the event with its payload. */
+  /** The last callback that the task got, until it is parked again, and the revision of the event with its payload. */
   readonly callback?: { readonly key: string; readonly at: number; readonly revision: number }
   readonly claimedBy?: string
   readonly claimedAt?: number
@@ -42,13 +42,13 @@ export interface TaskView extends Attempt, ShownFields {
   /** How often it met a rate limit since the last requeue. */
   readonly rateLimits?: number
   readonly signature?: string
-  /** When a dead letter is sent back; and who escalated it. */
+  /** When a dead letter is to be sent back; and who escalated it. */
   readonly snoozedUntil?: number
   readonly escalated?: Escalation
   readonly deadLetteredAt?: number
   readonly deadLetterReason?: DeadLetterReason
   readonly enqueuedRevision: number
-  /** The revision of the event that holds the content: that one, or the last that amended the payload. */
+  /** The revision of the event that holds the content: the event that added the task, or the last that amended the payload. */
   readonly contentRevision: number
   readonly lastRevision: number
   /** Revisions of the newest checkpoint, and of the newest progress of the last claim. */
@@ -73,7 +73,7 @@ const parkingOf = ({ status, delayedUntil }: TaskRecord, { key, onTimeout, callb
   ...(callback === undefined ? {} : { callback }),
 })
 
-/** `status`: as it is shown, if that is another one than the record's (see `capacity.ts`). */
+/** The view of a record. `status`: the shown status, if it differs from the record's (see `capacity.ts`). */
 export const viewOf = (task: TaskRecord, { maxAttempts }: Pick<Settings, 'maxAttempts'>, status = task.status): TaskView => {
   const { group, extras, lease } = task
   const held = holderOf(task)
@@ -117,5 +117,5 @@ export const viewOf = (task: TaskRecord, { maxAttempts }: Pick<Settings, 'maxAtt
   }
 }
 
-/** As it is shown now. */
+/** The view of a task as it is shown now. */
 export const shownOf = (tables: Tables, task: TaskRecord): TaskView => viewOf(task, tables.head.settings, shownStatus(tables, task.status))

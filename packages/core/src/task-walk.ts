@@ -13,12 +13,12 @@ import { isFinal } from './task.js'
 import { type TaskView, viewOf } from './task-view.js'
 
 export class TaskWalk {
-  /** The finished ones. They come before the others, and can be read as records or as pages. */
+  /** The finished tasks. They come before the others, and can be read as records or as pages. */
   readonly finished: FinishedWalk
   private readonly lastNumber: number
   /** Unfinished tasks up to this number have been returned or copied. */
   private passed = 0
-  /** The copied unfinished tasks beyond `passed`. */
+  /** The copies of unfinished tasks beyond `passed`. */
   private readonly copied = new Set<TaskRecord>()
   private copies: Array<TaskRecord> = []
 
@@ -28,7 +28,7 @@ export class TaskWalk {
     tables.walks.push(this)
   }
 
-  /** Called by the tables before this finished task leaves. */
+  /** Called by the tables before this finished task is removed. */
   beforeLeaving(task: TaskRecord): void {
     this.finished.beforeLeaving(this.tables.finished.rowOf(task.number))
   }
@@ -45,9 +45,10 @@ export class TaskWalk {
   }
 
   /**
-   * The next tasks: those that were finished, in the order in which they finished, and then the others by number. Unfinished ones that changed
-   * meanwhile come before all. At least `tasksMin` except at the end; empty after the end. Gotchas: these may be the state's own records, so use
-   * them before it changes.
+   * The next tasks, at least `tasksMin` except at the end; empty after the end. The finished tasks come in the order in which they finished, then the
+   * others by number. Unfinished tasks that changed meanwhile come before all.
+   *
+   * Gotchas: these may be the state's own records, so use them before it changes.
    */
   next(tasksMin: number): Array<TaskRecord> {
     const { copied, lastNumber, tables } = this
@@ -88,12 +89,12 @@ export class TaskWalk {
   }
 }
 
-/** The present views of every task that is known at `at` (default: the state's own time), in small steps. */
+/** The views of all tasks that are known at one time, as they are now, in small steps. */
 export interface TaskViews {
   readonly revision: number
   /** The next views, of at least `tasksMin` tasks except at the end; `undefined` if there are no more. */
   readonly next: (tasksMin: number) => ReadonlyArray<TaskView> | undefined
-  /** Needed only if they are not taken to their end. */
+  /** Must be called only if the views are not taken to their end. */
   readonly end: () => void
 }
 

@@ -29,7 +29,7 @@ export const Status: t.Type<Status> = t.keyof(
 export const isFinal = (status: Status): boolean =>
   status === 'completed' || status === 'cancelled' || status === 'discarded'
 
-/** Nothing more happens to the task by itself: it is final, or a dead letter. */
+/** Whether the task has come to rest: it is finished or a dead letter. */
 export const isSettled = (status: Status): boolean => isFinal(status) || status === 'dead-letter'
 
 export const phases = ['REQUIREMENTS', 'IMPLEMENTATION', 'VALIDATION', 'ANALYSIS', 'TESTING'] as const
@@ -45,13 +45,13 @@ export type Band = keyof typeof priorityOf
 export const bands = ['CRITICAL', 'HIGH', 'MEDIUM', 'LOW'] as const satisfies ReadonlyArray<Band>
 export const PriorityName: t.Type<Band> = t.keyof({ CRITICAL: null, HIGH: null, MEDIUM: null, LOW: null }, 'priority name')
 
-/** 10 CRITICAL, 8–9 HIGH, 5–7 MEDIUM, 1–4 LOW. */
+/** The band of a priority: 10 CRITICAL, 8–9 HIGH, 5–7 MEDIUM, 1–4 LOW. */
 export const bandOf = (priority: number): Band =>
   priority >= 10 ? 'CRITICAL' : priority >= 8 ? 'HIGH' : priority >= 5 ? 'MEDIUM' : 'LOW'
 
 export const priorityDefault = 5
 
-/** When a task is a duplicate of another: see `decide/duplicates.ts`. */
+/** When a task counts as a duplicate of another: see `decide/duplicates.ts`. */
 export const Deduplicate = t.keyof({ content: null, key: null, off: null }, 'deduplicate')
 export type Deduplicate = t.TypeOf<typeof Deduplicate>
 
@@ -64,7 +64,7 @@ export const Dependencies = t.refinement(
 
 export const retriesMax = 1_000
 
-/** What a worker reports when it is done (LK-02, TQM-DM-002). */
+/** What a worker reports when it has completed a task (LK-02, TQM-DM-002). */
 export const Result = t.partial(
   {
     success: t.boolean,
@@ -73,7 +73,7 @@ export const Result = t.partial(
     decisionReport: Json,
     discoveries: t.readonlyArray(Json),
     validationFailed: t.boolean,
-    /** The same, as the reference model of the requirements spells it. */
+    /** The same flag, as the reference model of the requirements spells it. */
     validation_failed: t.boolean,
     errors: t.readonlyArray(UnicodeText),
     metrics: JsonObject,
@@ -82,7 +82,7 @@ export const Result = t.partial(
 )
 export type Result = t.TypeOf<typeof Result>
 
-/** Whether there is a decision report that is not null, blank or empty. */
+/** Whether the decision report is given and is not null, blank or empty. */
 export const hasDecisionReport = (result: Result): boolean => {
   const report = result.decisionReport
   if (report === undefined || report === null) return false

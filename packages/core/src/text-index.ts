@@ -1,24 +1,23 @@
 /**
- * A hash index of items by a unique text, such as an id. It replaces `Map<string, T>` only for speed: with maps, a fold
- * with a million live tasks runs at half of its rate and an enqueue in bulk at 0.83, both below their goals
- * (docs/performance.md); a drain runs equally fast.
+ * A hash index of items by a unique text, such as an id. It replaces `Map<string, T>` only for speed. With maps, a fold with a million live tasks
+ * runs at half of its rate and a bulk enqueue at 0.83, both below their goals (docs/performance.md); a drain runs equally fast.
  *
- * A map reads the hash of each string that it compares from the string itself, which is a cache miss. Here the hashes
- * are in one array, and only an item with an equal hash is read. Items are stored as numbers, which the owner resolves.
+ * A map reads the hash of each string that it compares from the string itself, which is a cache miss. Here the hashes are in one array, and only an
+ * item with an equal hash is read. Items are stored as numbers, which the owner resolves.
  */
 
 const capacityMin = 16
-/** A table shrinks to no less: with a few thousand tasks coming and going, it would grow and shrink all the time. */
+/** A table never shrinks below this. With a few thousand tasks coming and going, it would otherwise grow and shrink all the time. */
 const shrunkMin = 8_192
 /** Only the last characters are hashed: most different ids and keys differ there. */
 const hashedCharacters = 12
-/** If more texts than this have the same hash, the others go to a map. That happens only with unusual texts, such as ids with equal ends. */
+/** If more texts than this have the same hash, the others are kept in a map. That happens only with unusual texts, such as ids with equal ends. */
 const alikeMax = 8
 
 export class TextIndex<T> {
-  /** An open-addressed table with linear probing, at most half full. 0 is a free place. */
+  /** An open-addressed table with linear probing, at most half full. 0 is a free slot. */
   private hashes: Int32Array
-  /** The items' numbers, at the places of their hashes. */
+  /** The items' numbers, at the slots of their hashes. */
   private numbers: Array<number>
   private count = 0
   private readonly crowded = new Map<string, number>()
@@ -43,7 +42,7 @@ export class TextIndex<T> {
     return this.count + this.crowded.size
   }
 
-  /** Places in the table, in use or not. */
+  /** Number of slots in the table, in use or not. */
   get capacity(): number {
     return this.hashes.length
   }
@@ -58,7 +57,7 @@ export class TextIndex<T> {
     return this.placeOf(text, hashOf(text, this.seed)) >= 0 || (this.crowded.size > 0 && this.crowded.has(text))
   }
 
-  /** Adds the item with this number, or replaces the one with this text. */
+  /** Adds the item with this number. It replaces an item with the same text. */
   set(text: string, number: number): void {
     if (this.count * 2 >= this.capacity) this.resize(this.capacity * 2)
     const hash = hashOf(text, this.seed)
@@ -78,7 +77,7 @@ export class TextIndex<T> {
     else this.removeAt(at)
   }
 
-  /** Removes the item with this number and this text. Reads no item. False if it is not in the index. */
+  /** Removes the item with this number and this text, without reading items. False if it is not in the index. */
   deleteNumber(text: string, number: number): boolean {
     const { hashes, numbers } = this
     const mask = hashes.length - 1
@@ -97,7 +96,7 @@ export class TextIndex<T> {
     if (this.capacity > shrunkMin && this.count * 8 < this.capacity) this.resize(this.capacity / 2)
   }
 
-  /** The place of the text. If it is not there, the complement (`~place`) of the free place for it. */
+  /** The slot of the text. If it is not there, the complement (`~slot`) of the free slot for it. */
   private placeOf(text: string, hash: number): number {
     const { hashes, numbers } = this
     const mask = hashes.length - 1
@@ -108,7 +107,7 @@ export class TextIndex<T> {
     }
   }
 
-  /** Whether the probe sequence up to this free place already has as many entries of this hash as are allowed. */
+  /** Whether the probe sequence up to this free slot already has as many entries with this hash as are allowed. */
   private isCrowded(hash: number, free: number): boolean {
     const { hashes } = this
     const mask = hashes.length - 1
@@ -118,14 +117,14 @@ export class TextIndex<T> {
     return alike >= alikeMax
   }
 
-  /** Removes an entry and moves later ones of the probe sequence back, so that none lies behind a free place. */
+  /** Removes an entry and moves later ones of the probe sequence back, so that none lies behind a free slot. */
   private clear(at: number): void {
     const { hashes, numbers } = this
     const mask = hashes.length - 1
     let free = at
     for (let next = (at + 1) & mask; hashes[next] !== 0; next = (next + 1) & mask) {
       const hash = hashes[next] as number
-      // An entry whose own place is after the free one stays.
+      // An entry whose home slot is after the free one stays.
       if (((next - hash) & mask) < ((next - free) & mask)) continue
       hashes[free] = hash
       numbers[free] = numbers[next] as number
@@ -150,7 +149,7 @@ export class TextIndex<T> {
   }
 }
 
-/** Never 0. */
+/** The hash of a text; never 0. */
 export const hashOf = (text: string, seed: number): number => {
   const { length } = text
   let hash = length ^ seed

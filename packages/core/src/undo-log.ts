@@ -1,18 +1,18 @@
 /**
- * Undo for a state that is updated in place. While a mark is set, every change adds its reverse to the undo log.
- * Without marks (during replay) nothing is recorded.
+ * An undo log for a state that is updated in place. While a mark is set, every change adds its reverse to the log. Without marks (during replay)
+ * nothing is recorded.
  */
 
-/** A record of the state: flat, and always with all of its fields, so that a copy can be restored. */
+/** A record of the state. It is flat and always has all of its fields, so that a copy can be restored. */
 export interface Undoable {
-  /** The mark for which it was last copied. A record is copied once per mark. */
+  /** The mark for which the record was last copied. It is copied once per mark. */
   savedFor: number
 }
 
-/** A point to which the state can be rolled back. Only the oldest mark can be released. A rollback to any mark removes the later ones. */
+/** A point to which the state can be rolled back. Only the oldest mark can be released. A rollback to a mark removes the later ones. */
 export interface Mark {
   readonly id: number
-  /** Index into the undo log, counting the entries that have been dropped. */
+  /** Index into the undo log. Dropped entries count. */
   readonly start: number
 }
 
@@ -35,7 +35,7 @@ export class UndoLog {
     return mark
   }
 
-  /** Drops the oldest mark, and what only a rollback to it would need. */
+  /** Drops the oldest mark, and the entries that only a rollback to it would need. */
   release(mark: Mark): void {
     if (this.marks[0] !== mark) throw new Error('only the oldest mark can be released')
     this.marks.shift()
@@ -72,7 +72,7 @@ export class UndoLog {
 
   /** Whether the record must be copied before it changes: true once per mark. */
   mustSave(record: Undoable): boolean {
-    // Checked first: `marks[-1]` is as slow as a lookup in a map.
+    // Checked first, because `marks[-1]` is as slow as a lookup in a map.
     if (!this.isRecording) return false
     const mark = this.marks[this.marks.length - 1] as Mark
     if (record.savedFor === mark.id) return false

@@ -1,10 +1,10 @@
 /**
- * Old events stay readable (EV-11): each change of an event's shape raises its version and adds one row
- * here, from the version before. The fold sees only the newest shape.
+ * Old events stay readable (EV-11). Each change of an event's shape raises its version and adds one row here that converts the version before. The
+ * fold sees only the newest shape.
  */
 import { type EventType, eventCodecs, isEventType, type QueueEvent } from './events.js'
 
-/** Data of one version to data of the next. */
+/** Converts data of one version to data of the next. */
 type Upcaster = (data: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>
 
 /** `upcasters.T[v]` converts version `v` of `T` to `v + 1`; the newest version is one more than the highest row. */
@@ -26,10 +26,7 @@ export interface Unreadable {
   readonly needs?: string
 }
 
-/**
- * Decodes an event from its recorded parts. `data` is parsed JSON; its `content`, which the fold does not use,
- * is left out.
- */
+/** Decodes an event from its recorded parts. `data` is parsed JSON. Its `content` is left out, because the fold does not use it. */
 export const decodeEvent = (
   type: string,
   version: number,

@@ -1,4 +1,4 @@
-/** Decoding input from outside. Every wrong field is named by its path, and unknown fields are refused. */
+/** Decodes input from outside. Every wrong field is named by its path, and unknown fields are refused. */
 import * as E from 'fp-ts/lib/Either.js'
 import type * as t from 'io-ts'
 import { isPlain, Json, JsonObject, whyNotJson } from './json.js'
@@ -48,7 +48,7 @@ const fieldError = (error: t.ValidationError, root: string): FieldError => {
   }
 }
 
-/** What a codec accepts, as words after *must be*. */
+/** What a codec accepts, in words that follow *must be*. */
 const expected = (codec: t.Decoder<unknown, unknown>): string => {
   const { _tag, types = [], keys = {}, value } = node(codec as t.Mixed)
   switch (_tag) {
@@ -106,7 +106,7 @@ const separator = /[.[]/
 const distinct = (errors: ReadonlyArray<FieldError>): ReadonlyArray<FieldError> => {
   const seen = new Map<string, FieldError>()
   for (const error of errors) if (!seen.has(error.path)) seen.set(error.path, error)
-  // One member of a union may report a field of an object, another that the object should be null: the deeper path is used.
+  // One member of a union may report a field of an object, and another that the object should be null. The deeper path is reported.
   const above = new Set<string>()
   for (const path of seen.keys()) {
     for (let at = path.search(separator); at > 0; ) {
@@ -141,7 +141,7 @@ const isList = (codec: t.Decoder<unknown, unknown>): boolean => {
   return _tag === 'ArrayType' || _tag === 'ReadonlyArrayType'
 }
 
-/** Field name → codec for codecs that describe objects, `undefined` for all others. */
+/** The codecs of the fields, by name, for codecs that describe objects; `undefined` for all others. */
 const fieldsOf = (codec: t.Mixed): Readonly<Record<string, t.Mixed>> | undefined => {
   const cached = fieldsCache.get(codec)
   if (cached !== undefined) return cached.fields

@@ -1,4 +1,4 @@
-/** What the engine asks about claims that wait: what they look at, when they may find more, and why they find nothing. */
+/** What the engine asks about waiting claims: what they look at, when they may find more, and why they find nothing. */
 import { lastUntil, roomOf, takeOver } from './assignment.js'
 import { activeAgents, isAtCapacity } from './capacity.js'
 import { type ClaimRequest, scan } from './decide/claim.js'
@@ -9,15 +9,15 @@ import { QueueState } from './queue-state.js'
 import type { ClaimShape } from './ready/claim-shape.js'
 
 /**
- * Keeps what the claims that ask for the same look at, so that the next one costs less. It may count the claims that
- * wait for it. No decision depends on it. What the claim leaves out is taken from the registration of its agent.
+ * Keeps the shape of a claim, so that the next claim that asks for the same costs less. The caller may count the claims that wait for it. Fields that
+ * the claim leaves out are taken from the registration of its agent. No decision depends on this.
  */
 export const keepShape = (state: QueueState, asked: Partial<ClaimRequest> & { readonly max?: number }, at = timeOf(state)): ClaimShape => {
   const tables = QueueState.tablesOf(state)
   return tables.ready.keepShape(takeOver(tables, asked, at))
 }
 
-/** The kept shapes for which claims wait and for which there may be more to take since the last call. */
+/** The kept shapes that claims wait for and that may have got tasks since the last call. */
 export const takeWokenShapes = (state: QueueState): ReadonlyArray<ClaimShape> => QueueState.tablesOf(state).ready.takeWoken()
 
 /** Which of the claims that wait for a shape may find something: all, those of agents that hold a task, or none. */
@@ -35,9 +35,9 @@ export const servedOf = (state: QueueState, shape: ClaimShape): 'all' | 'active'
 export const activeAgentsOf = (state: QueueState): ReadonlyMap<string, unknown> => QueueState.tablesOf(state).leases
 
 /**
- * To be called for a claim that found nothing and waits, though there are tasks of its shape. If it leaves them to other agents, or its agent holds
- * as many tasks as it registered for, the shape is woken when that may have changed by an event. Returns when it may have
- * changed by time alone; `undefined` for never. No decision depends on it.
+ * Must be called for a claim that waits because it found nothing, though there are tasks of its shape. The claim may leave these to other agents, or
+ * its agent may hold as many tasks as it registered for. In both cases an event that may change this wakes the shape. Returns the time in
+ * milliseconds when it may change without an event; `undefined` for never. No decision depends on this.
  */
 export const holdBack = (state: QueueState, request: ClaimRequest, shape: ClaimShape, at: number): number | undefined => {
   const tables = QueueState.tablesOf(state)
@@ -49,7 +49,7 @@ export const holdBack = (state: QueueState, request: ClaimRequest, shape: ClaimS
   return Math.min(tables.agents.nextEnd(at) ?? Number.POSITIVE_INFINITY, ...left.map((task) => lastUntil(tables, task, agent, at)))
 }
 
-/** Why a claim finds nothing although tasks are ready that match it; `undefined` if there are none, or it would find some. */
+/** Why a claim finds nothing although matching tasks are ready; `undefined` if there are none, or if it would find some. */
 export const whyNothing = (state: QueueState, request: ClaimRequest, at = timeOf(state)): Reason | undefined => {
   const tables = QueueState.tablesOf(state)
   const now = Math.max(at, tables.head.at)

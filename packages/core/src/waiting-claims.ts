@@ -1,17 +1,17 @@
 /**
- * The claims that wait (long polls), in a line for each shape of claim. A line costs nothing until something that its
- * claims may take becomes ready. Then the claims of all such lines are served in the order in which they came.
+ * The claims that wait (long polls), in one line for each shape of claim. A line costs nothing until something that its claims may take becomes
+ * ready. Then the claims of all such lines are served in the order in which they came.
  */
 import type { ClaimShape } from './ready/claim-shape.js'
 
 /** A claim that may wait. */
 export interface WaitingClaim {
   readonly command: { readonly agent: string }
-  /** It was answered, or its caller has left. */
+  /** Whether the claim was answered, or its caller has left. */
   readonly isOver: () => boolean
 }
 
-/** The claims of one shape, first come, first served, each with its place among all that ever waited. */
+/** The waiting claims of one shape, first come, first served. Each has its place among all claims that ever waited. */
 interface Line<C> {
   readonly shape: ClaimShape
   claims: Map<C, number>
@@ -23,7 +23,7 @@ export class WaitingClaims<C extends WaitingClaim> {
   private readonly due = new Set<Line<C>>()
   private readonly lineOf = new Map<C, Line<C>>()
   private readonly byAgent = new Map<string, Set<C>>()
-  /** When lines are to be offered tasks again because of the time, in the queue's time. */
+  /** Times at which lines are to be offered tasks even if nothing happens until then, in the queue's time. */
   private readonly looks = new Map<Line<C>, number>()
   private firstPlace = 0
   private lastPlace = 0
@@ -32,7 +32,7 @@ export class WaitingClaims<C extends WaitingClaim> {
     return this.lineOf.size
   }
 
-  /** Whether there may be tasks for some of them. */
+  /** Whether there may be tasks for some of the claims. */
   get isOfferDue(): boolean {
     return this.due.size > 0
   }
@@ -55,7 +55,7 @@ export class WaitingClaims<C extends WaitingClaim> {
     for (const line of this.lines.values()) this.due.add(line)
   }
 
-  /** There may be more to take for the claims of these shapes. */
+  /** There may be more tasks for the claims of these shapes. */
   wake(shapes: ReadonlyArray<ClaimShape>): void {
     for (const shape of shapes) {
       const line = this.lines.get(shape)
@@ -69,14 +69,14 @@ export class WaitingClaims<C extends WaitingClaim> {
     if (line !== undefined) this.looks.set(line, Math.min(at, this.looks.get(line) ?? at))
   }
 
-  /** When the next claims are to look again; infinity for never. */
+  /** The earliest of these times; infinity for never. */
   get nextLook(): number {
     let next = Number.POSITIVE_INFINITY
     for (const at of this.looks.values()) if (at < next) next = at
     return next
   }
 
-  /** It is this time now. */
+  /** Makes the lines due whose time has come. */
   passTime(now: number): void {
     for (const [line, at] of this.looks) {
       if (at > now) continue
@@ -86,10 +86,10 @@ export class WaitingClaims<C extends WaitingClaim> {
   }
 
   /**
-   * Offers tasks to the claims of the lines that are due, in the order in which they came. Those that are served or over
-   * leave. After `full` the rest stays due, so that none is served before an earlier one.
+   * Offers tasks to the claims of the lines that are due, in the order in which they came. Claims that were served or are over are removed. After
+   * `full` the rest stays due, so that no claim is served before an earlier one.
    *
-   * `who`: which claims of a line may find something. At capacity these are those of the active agents, which are few, and the others are not asked.
+   * `who`: which claims of a line may find something. At capacity these are the claims of the few active agents, and the others are not asked.
    */
   offer(
     serve: (item: C, shape: ClaimShape) => 'served' | 'empty' | 'full',
@@ -131,7 +131,7 @@ export class WaitingClaims<C extends WaitingClaim> {
     return found.sort(([, a], [, b]) => a - b)
   }
 
-  /** Called also for claims that do not wait. */
+  /** Removes a claim, if it waits. */
   remove(item: C): void {
     const line = this.lineOf.get(item)
     if (line === undefined) return
@@ -145,7 +145,7 @@ export class WaitingClaims<C extends WaitingClaim> {
     this.looks.delete(line)
   }
 
-  /** All of them, in the order in which they came. They no longer wait. */
+  /** Removes all claims. Returns them in the order in which they came. */
   drain(): ReadonlyArray<C> {
     const places = [...this.lines.values()].flatMap(({ claims }) => [...claims]).sort(([, a], [, b]) => a - b)
     const items = places.map(([item]) => item)
@@ -166,7 +166,7 @@ export class WaitingClaims<C extends WaitingClaim> {
   }
 }
 
-/** A walk along claims in the order of their places: those of a line, or of several. At its end `item` is `undefined` and `place` infinite. */
+/** A walk along claims in the order of their places: the claims of one line, or of several. At its end `item` is `undefined` and `place` infinite. */
 class Walk<C> {
   item: C | undefined
   place = Number.POSITIVE_INFINITY

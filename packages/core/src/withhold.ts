@@ -1,15 +1,15 @@
 /**
- * What is kept out of the facts of an erasable task (EV-07). The fold never sees it, so it is in no state, snapshot or read model: it is written
- * encrypted, beside the facts, and is gone when the task's key is ([ADR 47](../../../docs/adr/0047-erasable-queues.md)).
+ * Texts that are kept out of the facts of an erasable task (EV-07). The fold never sees them, so they are in no state, snapshot or read model. They
+ * are written encrypted, beside the facts, and are lost when the task's key is deleted ([ADR 47](../../../docs/adr/0047-erasable-queues.md)).
  */
 import type { DataOf, EventType, QueueEvent } from './events.js'
 
-/** Stands in the facts for a text that is withheld. */
+/** Replaces a withheld text in the facts. */
 export const withheldText = 'withheld: the task is erasable, its history has the text'
 
 /**
- * What stands for the members of facts that agents and producers wrote, by event type. The fold asks whether there is a checkpoint or progress, and for
- * an error's message. Content is withheld whatever the type. What operators and reviewers give as a reason stays.
+ * By event type: stand-ins for the members that agents and producers wrote. The fold asks only whether there is a checkpoint or progress, and for an
+ * error's message. Content is withheld in all types. The reasons that operators and reviewers give are not withheld.
  */
 const standIns: { readonly [K in EventType]?: Partial<DataOf<K>> } = {
   TaskImported: { lastError: withheldText },
@@ -26,20 +26,23 @@ const standIns: { readonly [K in EventType]?: Partial<DataOf<K>> } = {
 type Facts = QueueEvent['data']
 const memberOf = (facts: Facts, name: string): unknown => (facts as Readonly<Record<string, unknown>>)[name]
 
-/** The stand-ins for those members that an event has. */
+/** The stand-ins for the members that this event has. */
 const standInsFor = ({ type, data }: QueueEvent): Partial<Facts> =>
   Object.fromEntries(Object.entries(standIns[type] ?? {}).filter(([name]) => memberOf(data, name) !== undefined))
 
 const withFacts = <E extends QueueEvent>(event: E, some: Partial<E['data']>): E => ({ ...event, data: { ...event.data, ...some } })
 
 export interface Withheld {
-  /** With stand-ins in its facts, and its content as it was. */
+  /** The event with stand-ins in its facts, and with its content unchanged. */
   readonly event: QueueEvent
-  /** JSON text of the members as they were; empty if none were replaced. */
+  /** JSON text of the replaced members; empty if none were replaced. */
   readonly members: string
 }
 
-/** The task whose key an event's content is under: of proposals, the task that caused them. `undefined` if the event has nothing to withhold. */
+/**
+ * Id of the task under whose key an event's content is encrypted. For proposals this is the task that caused them. `undefined` if the event has
+ * nothing to withhold.
+ */
 export const holderOfContent = (event: QueueEvent): string | undefined => {
   const { data, content } = event
   if (content === undefined && Object.keys(standInsFor(event)).length === 0) return undefined

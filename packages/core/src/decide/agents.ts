@@ -1,4 +1,4 @@
-/** Agents register what they can take (TQM-ASSIGN-001), and are terminated by operators. */
+/** Agents register what they can take (TQM-ASSIGN-001), and operators terminate agents. */
 import * as E from 'fp-ts/lib/Either.js'
 import { agentsMax, type RegisteredAgent } from '../agent-register.js'
 import type { CommandOf, Envelope } from '../commands.js'
@@ -11,7 +11,7 @@ import type { Tables } from '../tables.js'
 
 type Decision = E.Either<Rejection, ReadonlyArray<QueueEvent>>
 
-/** Without a word of the agent for so long, its registration ends. In seconds. */
+/** Default length of a registration after the agent was last heard of, in seconds. */
 export const registrationSeconds = 600
 
 export const decideRegisterAgent = (command: CommandOf<'RegisterAgent'>, tables: Tables, { at }: Envelope): Decision => {
@@ -34,7 +34,7 @@ export const decideRegisterAgent = (command: CommandOf<'RegisterAgent'>, tables:
   return E.right([{ type: 'AgentRegistered', at, data: { agent, ...abilities, endsAt: toInstant(at + ttlMs) } }])
 }
 
-/** Whether the agent asks for what it is registered for, in the same words. */
+/** Whether the agent registers exactly what it is registered for. */
 const isSame = (command: CommandOf<'RegisterAgent'>, known: RegisteredAgent): boolean =>
   JSON.stringify(wordsOf(command)) === JSON.stringify(wordsOf(known))
 const wordsOf = ({ types, phases, skills, tenant, maxTasks }: Omit<RegisteredAgent, 'agent' | 'ttlMs' | 'seenAt' | 'endsAt'>): ReadonlyArray<unknown> =>

@@ -1,4 +1,4 @@
-/** Which alerts are to be raised and cleared, and when the next one is. */
+/** Which alerts are to be raised and cleared, and when the next change is due. */
 import { type AlertKind, discoveryIn, keyOf, kindOf, spikeStepMs, spikeSteps } from '../alerts.js'
 import type { TaskRecord } from '../state.js'
 import { plural } from '../plural.js'
@@ -6,16 +6,16 @@ import type { Tables } from '../tables.js'
 import { clipped } from '../scalars.js'
 import type { Draft } from './draft.js'
 
-/** Number of alerts that one tick raises or clears at most. The others are due again at once. */
+/** The largest number of alerts that one tick raises or clears. The rest is due again at once. */
 export const alertsPerTick = 1_000
 
-/** A change that is due at a time. */
+/** A change of an alert that is due at a time. */
 interface Change {
   readonly key: string
   readonly at: number
 }
 
-/** When an alert is to be raised or cleared next; `undefined` for never. 0 is *now*. */
+/** When an alert is to be raised or cleared next: `undefined` for never, 0 for now. */
 export const nextAlert = (tables: Tables): number | undefined => {
   if (tables.alerts.hasChanged) return 0
   let next: number | undefined
@@ -26,14 +26,17 @@ export const nextAlert = (tables: Tables): number | undefined => {
 export const decideAlerts = (draft: Draft): void => {
   const { tables, at } = draft
   const due = [...tables.alerts.changedKeys(), ...timed(tables).flatMap((change) => (change.at <= at ? [change.key] : []))]
-  // Sorted, so that the order does not depend on the history.
+  // Sorted, so that the order does not depend on how the state came about.
   for (const key of due.sort().slice(0, alertsPerTick)) {
     if (tables.alerts.raised.has(key)) draft.emit({ type: 'AlertCleared', at, data: { key } })
     else draft.emit({ type: 'AlertRaised', at, data: { key, kind: kindOf(key), message: clipped(messageOf(tables, key, at), 1_000) } })
   }
 }
 
-/** The next change of each condition that depends on the time. No answer depends on the present time, so a tick finds due what woke it. */
+/**
+ * The next change of each condition that depends on time. The result does not depend on the present time, so a tick always finds due the change that
+ * woke it.
+ */
 const timed = (tables: Tables): ReadonlyArray<Change> => {
   const { alerts, head } = tables
   const changes: Array<Change> = []
@@ -46,7 +49,7 @@ const timed = (tables: Tables): ReadonlyArray<Change> => {
   const oldest = oldestReady(tables)
   const starvation = alerts.raised.get('starvation')
   if (starvation !== undefined) {
-    // Others may be starved by then: that is raised anew.
+    // Other tasks may be starved by then: that raises the alert again.
     if (oldest === undefined || oldest.enqueuedAt > starvation.raisedAt) changes.push({ key: 'starvation', at: 0 })
   } else if (oldest !== undefined) {
     changes.push({ key: 'starvation', at: overAfter(oldest.enqueuedAt, head.settings.score.starvationLimit) })
@@ -59,10 +62,10 @@ const timed = (tables: Tables): ReadonlyArray<Change> => {
   return changes
 }
 
-/** The first whole millisecond more than so many seconds later. */
+/** The first whole millisecond that is more than `seconds` after `since`. */
 const overAfter = (since: number, seconds: number): number => Math.floor(since + seconds * 1_000) + 1
 
-/** The ready task that was enqueued first, among the first of each phase and priority. */
+/** The ready task that was enqueued first, found among the first tasks of each phase and priority. */
 export const oldestReady = ({ counts, lists }: Tables): TaskRecord | undefined => {
   if (counts.pending === 0) return undefined
   let oldest: TaskRecord | undefined

@@ -24,7 +24,7 @@ export const decideAmend = (command: Amend, tables: Tables, { at }: Envelope): E
     }),
   )
 
-/** The event of a task that gets another payload, if there is one. */
+/** The event of a task that gets another payload; `undefined` if the payload stays. */
 export const payloadAmended = (task: TaskRecord, { reason, content }: CommandOf<'Retry'>, at: number): ReadonlyArray<QueueEvent> =>
   content === undefined ? [] : [amended(task, reason, {}, content, at)]
 
@@ -35,7 +35,7 @@ const amended = (task: TaskRecord, reason: string, changes: Partial<Data>, conte
     : { type: 'TaskAmended', at, data: { ...data, formerContentRevision: contentRevisionOf(task) }, content }
 }
 
-/** The payload was amended since the content was read from which the command was made. */
+/** The payload was amended after the command's content was read. */
 export const staleContent = (task: TaskRecord, { contentRevision }: { readonly contentRevision?: number }): Rejection | undefined =>
   contentRevision === undefined || contentRevision === contentRevisionOf(task)
     ? undefined
@@ -64,7 +64,7 @@ const deadlineChange = ({ extras }: TaskRecord, { deadlineAt }: Amend): Partial<
   return deadlineAt === undefined || deadlineAt === formerDeadlineAt ? {} : { deadlineAt, formerDeadlineAt }
 }
 
-/** A time that has passed is none. */
+/** A time that has passed counts as no time. */
 const availabilityChange = ({ status, delayedUntil, extras }: TaskRecord, { availableAt: wanted }: Amend, at: number): Partial<Data> => {
   if (wanted === undefined) return {}
   const availableAt = inFuture(wanted, at)
@@ -73,7 +73,7 @@ const availabilityChange = ({ status, delayedUntil, extras }: TaskRecord, { avai
 }
 const inFuture = (instant: number | null, at: number): number | null => (instant !== null && instant > at ? instant : null)
 
-/** The names of the fields that a `TaskAmended` changes. */
+/** The names of the fields that a `TaskAmended` can change. */
 export const amendableFields = ['priority', 'payload', 'deadlineAt', 'availableAt'] as const
 export type AmendedField = (typeof amendableFields)[number]
 export const changedBy = (event: EventOf<'TaskAmended'> | undefined): ReadonlyArray<AmendedField> => {

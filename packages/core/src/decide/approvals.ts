@@ -44,7 +44,7 @@ const openApproval = ({ approvals, queue }: Tables, id: string): E.Either<Reject
     : E.right(approval)
 }
 
-/** Whether a dependency outside of what is spawned together will never complete. */
+/** Whether the task depends on one that will never complete and that is not spawned together with it. */
 const isHopeless = (tables: Tables, { tasks }: Approval, id: string, at: number): boolean => {
   if (tasks.some(({ task }) => task === id)) return false
   const dependency = findTask(tables, id, at)

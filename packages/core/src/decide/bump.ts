@@ -10,7 +10,7 @@ import type { TaskRecord } from '../state.js'
 import type { Tables } from '../tables.js'
 import { taskById } from './lookup.js'
 
-/** Bumped tasks that may wait at the same time. Each claim looks at all of them. */
+/** The largest number of bumped tasks that wait at the same time. Each claim looks at all of them. */
 export const bumpedMax = 100
 
 export const decideBump = (command: CommandOf<'Bump'>, tables: Tables, { at }: Envelope): E.Either<Rejection, ReadonlyArray<QueueEvent>> =>

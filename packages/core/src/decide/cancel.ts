@@ -33,7 +33,7 @@ export const decideCancel = (
 /** Maximum number of events of one command by filter; a single task with its dependents may have more. */
 export const cancelMax = 1_000
 
-/** Finished tasks stay as they are, and dead letters are for a reviewer. */
+/** Finished tasks stay as they are, and a reviewer decides about dead letters. */
 export const cancellable = statuses.filter((status) => !isFinal(status) && status !== 'dead-letter')
 
 export const decideCancelAll = (
@@ -58,13 +58,13 @@ export const decideCancelAll = (
   return E.right(events)
 }
 
-/** The filter with the default statuses if it has none. */
+/** The filter, with the default statuses if it names none. */
 export const cancellableOf = (filter: TaskFilter): TaskFilter & { readonly statuses: ReadonlyArray<Status> } => ({
   ...filter,
   statuses: filter.statuses ?? cancellable,
 })
 
-/** Cancels all tasks that depend on `root`, directly or not, nearest first. Tasks in `seen` are left out, and new ones are added to it. */
+/** Cancels all tasks that depend on `root`, directly or not, nearest first. Tasks in `seen` are left out, and the cancelled ones are added to it. */
 export const cancelDependents = (
   root: TaskRecord,
   at: number,

@@ -1,6 +1,6 @@
 /**
- * Chooses the tasks of a claim (LK-06): whose turn it is among the tenants (TQM-ASSIGN-004), then, by the queue's
- * policy, the best among the first tasks of the lanes of that tenant's groups. Only the open groups that match the claim are looked at (INV-28).
+ * Chooses the tasks of a claim (LK-06). First it picks the tenant whose turn it is (TQM-ASSIGN-004). Then it picks, by the queue's policy, the best
+ * among the first tasks of the lanes of that tenant's groups. Only open groups that match the claim are looked at (INV-28).
  */
 import * as E from 'fp-ts/lib/Either.js'
 import { runMs } from '../run-time.js'
@@ -44,7 +44,7 @@ export const decideClaim = (
   )
 }
 
-/** A task allows leases of `timeout` seconds (LK-08). A claim may ask for shorter ones, and no attempt may take longer than `maxRunSeconds`. */
+/** A lease lasts at most `timeout` seconds (LK-08). A claim may ask for less, and no attempt may take longer than `maxRunSeconds`. */
 const leaseMsOf = ({ timeout, extras: { maxRunSeconds } }: TaskRecord, leaseSeconds = timeout): number => {
   const ms = Math.ceil(Math.min(timeout, leaseSeconds) * 1_000)
   return maxRunSeconds === undefined ? ms : Math.min(ms, runMs(maxRunSeconds))
@@ -52,13 +52,13 @@ const leaseMsOf = ({ timeout, extras: { maxRunSeconds } }: TaskRecord, leaseSeco
 
 export interface Picked {
   readonly task: TaskRecord
-  /** The claim is a half-open breaker's test. */
+  /** The claim is the test of a half-open breaker. */
   readonly probe: boolean
 }
 
 /**
- * The tasks that this agent would get at `at`, in order; those of an agent that asks for everything if `asker` is `undefined`.
- * With `last`, no tasks after that one. Changes nothing.
+ * The tasks that this agent would get at `at`, in order. Without `asker`: those of an agent that asks for everything. With `last`: no tasks after
+ * that one. Changes nothing.
  */
 export const pickTasks = (tables: Tables, asker: Asker | undefined, max: number, at: number, last?: TaskRecord): ReadonlyArray<Picked> =>
   tables.counts.pending === 0 || isQueueShut(tables) ? nothing : scan(tables, asker, max, at, last).picked
@@ -67,13 +67,16 @@ const nothing: ReadonlyArray<Picked> = []
 /** What a claim finds, and what it passes over. */
 export interface Scan {
   readonly picked: ReadonlyArray<Picked>
-  /** It ended early, because it passed over more than `maxQueueScanBatch` tasks. */
+  /** The scan ended early, because it passed over more than `maxQueueScanBatch` tasks. */
   readonly isCut: boolean
-  /** Tasks that it does not take, because the agent comes last for them and others can take them. */
+  /** Tasks that are left to other agents, because this agent comes last for them. */
   readonly left: ReadonlyArray<TaskRecord>
 }
 
-/** A claim, unless the queue is shut: first the bumped tasks, then the others by turns, last those that the agent failed lately. */
+/**
+ * Scans for a claim, unless the queue is shut: first the bumped tasks, then the others by the tenants' turns, and last the tasks that the agent
+ * failed lately.
+ */
 export const scan = (tables: Tables, asking: Asker | undefined, max: number, at: number, last?: TaskRecord): Scan => {
   const asker = asking === undefined ? undefined : takeOver(tables, asking, at)
   const agent = asker?.agent
@@ -99,16 +102,16 @@ export const scan = (tables: Tables, asking: Asker | undefined, max: number, at:
   return picks.finish()
 }
 
-/** The bumped tasks of the groups from which the claim may take, in the policy's order. There are {@link bumpedMax} at most. */
+/** The bumped tasks of the groups from which the claim may take, in the policy's order. At most {@link bumpedMax}. */
 const bumpedFor = ({ ready }: Tables, asker: Asker | undefined, at: number): ReadonlyArray<TaskRecord> =>
   inOrder(ready.policy, [...ready.bumped].filter(({ group }) => group.isOpen && (asker === undefined || !isGroupShut(asker, group))), at)
 
-/** What a claim takes of the tasks that it is offered, and what it passes over. */
+/** Which of the offered tasks a claim takes, and which it passes over. */
 class Picks {
-  /** Types whose breaker has got its test task. */
+  /** Types whose half-open breaker has its test task already. */
   private readonly probed = new Set<string>()
   private readonly picked: Array<Picked> = []
-  /** For which the agent comes last. */
+  /** Tasks for which the agent comes last. */
   private readonly deferred: Array<Picked> = []
   private passedOver = 0
   private isFound = false
@@ -119,7 +122,7 @@ class Picks {
     private readonly max: number,
     private readonly at: number,
     private readonly last: TaskRecord | undefined,
-    /** What limits leave. */
+    /** The room that limits leave. */
     private readonly room: Room,
   ) {}
 
@@ -131,7 +134,7 @@ class Picks {
     return this.picked.length >= this.max || this.isFound || this.isCut
   }
 
-  /** Whether it takes the task now. */
+  /** Offers a task. Returns whether the claim takes it now. */
   offer(next: Picked): boolean {
     const { tables, agent, at } = this
     if (!this.mayStart(next)) return false
@@ -143,7 +146,7 @@ class Picks {
     return !isBarred && !isLast
   }
 
-  /** When there is nothing else: takes tasks for which the agent comes last, and that no other agent could take. */
+  /** Called when there is nothing else: takes the tasks for which the agent comes last and that no other agent could take. */
   finish(): Scan {
     const { tables, agent, deferred, picked, isCut } = this
     const left: Array<TaskRecord> = []
@@ -165,13 +168,13 @@ class Picks {
     if (next.task.group.meters.length > 0) this.room.take(next.task.group)
   }
 
-  /** Whether it may start after those that were taken. A half-open breaker admits exactly one test task (LK-15). */
+  /** Whether the task may start in addition to those that were taken. A half-open breaker admits exactly one test task (LK-15). */
   mayStart({ task: { group }, probe }: Picked): boolean {
     return !(probe && this.probed.has(group.type)) && (group.meters.length === 0 || this.room.hasRoom(group))
   }
 }
 
-/** The tenants in the order of their turns, those included that grow with the picks of this claim. */
+/** The tenants in the order of their turns. The picks of this claim count already. */
 class Turns {
   private readonly begun = new Heap<TenantTasks>((a, b) => a.turn < b.turn || (a.turn === b.turn && byName(a.share, b.share) < 0))
 
@@ -195,7 +198,7 @@ class Turns {
     return begun.first
   }
 
-  /** The first tenant got a lease. */
+  /** Charges the first tenant for a lease. */
   charge(cost: number): void {
     const tenant = this.begun.first
     if (tenant === undefined) return
@@ -203,7 +206,7 @@ class Turns {
     this.begun.sinkFirst()
   }
 
-  /** The first tenant has no more tasks. */
+  /** Removes the first tenant, which has no more tasks. */
   drop(): void {
     this.begun.removeFirst()
   }
@@ -221,7 +224,7 @@ class TenantTasks {
     this.runs = runsOf(turn, instant)
   }
 
-  /** The next task that may start, which is taken out. */
+  /** Takes out the next task that may start. */
   take(): Picked | undefined {
     const { tables, picks, runs } = this
     for (let run = runs.first; run?.first !== undefined; run = runs.first) {
@@ -238,5 +241,5 @@ class TenantTasks {
   }
 }
 
-/** Whether a task of this type would be a half-open breaker's test. */
+/** Whether a claimed task of this type would be the test of a half-open breaker. */
 const isProbe = ({ breakers }: Tables, type: string): boolean => breakers.get(type)?.state === 'half-open'

@@ -1,4 +1,4 @@
-/** The review of dead letters: retry or discard, one or all that match a filter (LK-11). */
+/** The review of dead letters: retry or discard one dead letter, or all that match a filter (LK-11). */
 import * as E from 'fp-ts/lib/Either.js'
 import { pipe } from 'fp-ts/lib/function.js'
 import type { CommandOf, DeadLetterFilter, Envelope } from '../commands.js'
@@ -42,7 +42,7 @@ export const decideRetry = (command: CommandOf<'Retry'>, tables: Tables, { at }:
     }),
   )
 
-/** Only a dead letter that is named gets a new payload. */
+/** A new payload needs a single dead letter that is named. */
 const oneForPayload = ({ task, content, contentRevision }: CommandOf<'Retry'>): E.Either<Rejection, null> =>
   task === undefined && (content !== undefined || contentRevision !== undefined)
     ? E.left(invalid([{ path: 'payload', message: 'is only for a dead letter that is named: leave it out, or retry them one by one' }]))
@@ -97,7 +97,7 @@ const chosen = (
 /**
  * The first `max` dead letters that match: by type, then by signature, then by rank.
  *
- * Cost: O(dead letters examined). A signature uses the index; only `error` scans tasks that do not match.
+ * Cost: O(dead letters examined). A filter by signature uses the index. Only a filter by `error` scans tasks that do not match.
  */
 export const deadLettersMatching = (
   tables: Tables,

@@ -6,7 +6,7 @@ import { reject, type Rejection } from '../rejections.js'
 import type { Tables } from '../tables.js'
 import { isFinal, statuses } from '../task.js'
 
-/** Maximum number of finished tasks that one event forgets: the queue decides nothing else meanwhile. */
+/** The largest number of finished tasks that one event forgets. The queue decides nothing else meanwhile. */
 export const deletableMax = 10_000
 
 export const decideDeleteQueue = (

@@ -1,6 +1,6 @@
 /**
- * Collects the events of a command. Most commands end one attempt of one task, but a tick may end many. The draft
- * counts the failures that it adds, so that a breaker opens at the right one.
+ * Collects the events of a command. Most commands end one attempt of one task, but a tick may end many. The draft counts the failures that it adds,
+ * so that the breaker opens at the right failure.
  */
 import type { DeadLetterReason, ExpiryCause, QueueEvent } from '../events.js'
 import { exhaustedBy } from '../attempts.js'
@@ -16,12 +16,12 @@ import { haltAtDeadLetter } from './spawn.js'
 
 export class Draft {
   readonly events: Array<QueueEvent> = []
-  /** Failures that this command has added, and breakers that it has opened. */
+  /** By type: failures that this command has added. */
   private readonly added = new Map<string, number>()
   private readonly opened = new Set<string>()
-  /** Tasks that this command has added. */
+  /** Number of tasks that this command has added. */
   private newTasks = 0
-  /** Chains that this command has halted. */
+  /** Number of chains that this command has halted. */
   private halted = 0
 
   constructor(
@@ -37,13 +37,13 @@ export class Draft {
     return this.envelope.at
   }
 
-  /** The number of a task that this command adds. */
+  /** Takes the number of a task that this command adds. */
   takeNumber(): number {
     this.newTasks++
     return this.tables.head.lastNumber + this.newTasks
   }
 
-  /** The lease ended without a report. This counts as an attempt and a retry, without backoff (LK-08). */
+  /** Ends a lease without a report. This counts as an attempt and as a retry, without backoff (LK-08). */
   expire(task: TaskRecord, lease: Lease, cause: ExpiryCause): void {
     const { at } = this
     const { agent, token } = lease
@@ -52,7 +52,7 @@ export class Draft {
     this.afterFailure(task, lease, true, false, expiryMessage[cause])
   }
 
-  /** No callback came for a parked task. */
+  /** Ends the wait of a parked task for which no callback came. */
   timeOut(task: TaskRecord): void {
     const { at } = this
     const { parking } = task.extras
@@ -63,7 +63,7 @@ export class Draft {
     if (onTimeout === 'fail' && task.lease !== null) this.afterFailure(task, task.lease, true, true, parkTimeoutMessage)
   }
 
-  /** Events after a failed attempt: a retry or a dead letter, and a move of the breaker. */
+  /** Adds the events that follow a failed attempt: a retry or a dead letter, and a move of the breaker. */
   afterFailure(task: TaskRecord, lease: Lease, retryable: boolean, backoff: boolean, error: string): void {
     const { at, tables } = this
     const { settings } = tables.head
@@ -82,7 +82,8 @@ export class Draft {
     const { tables } = this
     const { type } = task.group
     this.giveUp(task, 'attempts-exhausted', task.extras.lastError ?? 'released by every agent')
-    // A dead letter counts as a failure, but a release does not count as a failed attempt. A released probe only makes room for another (LK-15).
+    // A dead letter counts as a failure, but a release does not count as a failed attempt. The release of a probe only makes room for another probe
+    // (LK-15).
     if (breakerSettings(tables.head.settings, type).countOn === 'attempt' || tables.breakers.get(type)?.probe === task) return
     this.moveBreaker(task, lease, true)
   }

@@ -1,12 +1,12 @@
 /**
- * Decides whether a task is a duplicate of another (LK-05). The queue's setting `deduplicate`, or that of the task itself, determines
- * which keys are compared:
+ * Decides whether a task is a duplicate of another (LK-05). The setting `deduplicate`, of the queue or of the task itself, determines which keys are
+ * compared:
  *
- * - `content`: the producer's key, or if there is none, the hash of type and payload.
+ * - `content`: the producer's key; without one, the hash of type and payload.
  * - `key`: only the producer's key.
  * - `off`: none.
  *
- * A task whose key is not compared gets a unique one, so that no two known tasks ever have the same key (INV-7).
+ * A task whose key is not compared gets a unique key, so that no two known tasks ever have the same key (INV-7).
  */
 import * as E from 'fp-ts/lib/Either.js'
 import type { ImportedTask, PreparedTask } from '../commands.js'
@@ -19,7 +19,7 @@ import type { TextIndex } from '../text-index.js'
 /** The earlier tasks of the same request. */
 export interface Earlier<T> {
   readonly byId: TextIndex<T>
-  /** Those that later tasks may duplicate. */
+  /** The tasks that later tasks may duplicate. */
   readonly byKey: TextIndex<T>
 }
 
@@ -45,7 +45,7 @@ export const judge = <T extends PreparedTask | ImportedTask>(
   const rival = known.byKey(task.idempotencyKey) ?? earlier?.byKey.get(task.idempotencyKey)
   if (rival === undefined) return sharedKey
   if (task.isContentKey !== true || task.isMadeId === true) return duplicate
-  // It has its own id, so the producer means another task. An import accepts such tasks.
+  // The task has an id of its own, so the producer means another task. An import accepts such tasks.
   return isImport ? ownKey : E.left(sameContent(task, rival))
 }
 const duplicate = E.right('duplicate' as const)
@@ -78,10 +78,10 @@ const sameContent = (task: PreparedTask, rival: TaskRecord | PreparedTask): Reje
   )
 }
 
-/** A key may have 128 characters; these are left besides `#` and the longest number. */
+/** A key has at most 128 characters. This many are left besides `#` and the longest number. */
 const baseMax = 111
 
-/** A unique key: the given one and the task's number. */
+/** A unique key: the given key and the task's number. */
 export const ownKeyOf = ({ idempotencyKey }: Pick<PreparedTask, 'idempotencyKey'>, number: number): string =>
   // Not cut within a surrogate pair, because a lone surrogate could not be written.
   `${idempotencyKey.slice(0, baseMax).replace(/[\ud800-\udbff]$/, '')}#${number}`

@@ -1,4 +1,4 @@
-/** Enqueues and imports tasks: each once (LK-05), all of a command or none, with known dependencies and without cycles. */
+/** Enqueues and imports tasks: each task once (LK-05), all tasks of a command or none, with known dependencies and without cycles. */
 import * as E from 'fp-ts/lib/Either.js'
 import type { CommandOf, Envelope, ImportedTask, PreparedTask } from '../commands.js'
 import type { QueueEvent } from '../events.js'
@@ -91,7 +91,7 @@ const takeIn = <T extends PreparedTask | ImportedTask>(
   for (const task of ordered) {
     number++
     const key = apart.has(task) ? ownKeyOf(task, number) : task.idempotencyKey
-    // Happens only if a producer has used exactly this key for another task.
+    // Only if a producer has used exactly this key for another task.
     if (key !== task.idempotencyKey && (known.byKey(key) !== undefined || earlier?.byKey.has(key) === true)) {
       return E.left(reject('conflict', `${task.id} would get the key ${key}, which another task has: give it an idempotencyKey, with deduplicate: key`))
     }
@@ -116,7 +116,7 @@ const earlierTasks = <T extends PreparedTask>(fresh: ReadonlyArray<T>, expected:
   byKey: new TextIndex((index) => fresh[index], (task) => task.idempotencyKey, seed, expected),
 })
 
-/** The facts of a new task. `number`: the next one of the queue. */
+/** The facts of a new task. `number`: the queue's next number. */
 export const factsOf = (task: PreparedTask, idempotencyKey: string, number: number, tables: Tables): TaskFacts => {
   const { defaults } = tables.head.settings
   const facts: Facts = {
@@ -144,7 +144,7 @@ const copyOptional: (task: PreparedTask, facts: Facts) => void = unrolled(option
 const inDependencyOrder = <T extends PreparedTask | ImportedTask>(
   tasks: ReadonlyArray<T>,
   given: TextIndex<T> | undefined,
-  /** Duplicates within the request, whose ids are not used, and the tasks that they duplicate. */
+  /** Duplicates within the request, by id, each with the id of the task that it duplicates. Their own ids are not used. */
   folded: ReadonlyMap<string, string>,
   known: KnownTasks,
 ): E.Either<Rejection, ReadonlyArray<T>> => {
@@ -187,7 +187,7 @@ const inDependencyOrder = <T extends PreparedTask | ImportedTask>(
   return E.right(ordered)
 }
 
-/** Whether the tasks of this tenant are unknown to the task. */
+/** Whether the tasks of this tenant are hidden from the new task. */
 const isStrange = (tenant: string | undefined, task: PreparedTask, { tables }: KnownTasks): boolean => isIsolated(tables) && tenant !== task.tenant
 
 const knownDependency = (
@@ -206,12 +206,12 @@ const knownDependency = (
     return reject('unknown-dependency', `${task.id} depends on ${id}, which is not in queue ${known.tables.queue}: enqueue it first or in the same request`)
   }
   if (dependency.status !== 'cancelled' && dependency.status !== 'discarded') return undefined
-  // An imported finished task may have depended on anything; a dead letter may be sent back.
+  // An imported finished task may have depended on anything, and a dead letter may be sent back.
   if (isFinal(statusOf(task))) return undefined
   return hopeless(task, id, dependency.status)
 }
 
-/** A dependency that will never complete: the task would wait for ever (INV-8). */
+/** Refuses a dependency that will never complete: the task would wait for ever (INV-8). */
 const hopeless = (task: PreparedTask, id: string, status: Status): Rejection =>
   reject('unknown-dependency', `${task.id} depends on ${id}, which is ${status} and will never complete`)
 

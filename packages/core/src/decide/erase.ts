@@ -1,4 +1,7 @@
-/** Erases what a finished task contained (EV-07). The event is the intention; whoever keeps the task's key throws it away after that. */
+/**
+ * Erases the content of a finished task (EV-07). The event records the intention. The task's encryption key is deleted after that, by whoever keeps
+ * it.
+ */
 import * as E from 'fp-ts/lib/Either.js'
 import type { CommandOf, Envelope } from '../commands.js'
 import type { QueueEvent } from '../events.js'

@@ -1,4 +1,4 @@
-/** The decider: the events of a command in a state, or why it is refused. Changes nothing. */
+/** The decider: returns the events of a command in a state, or why it is refused. Changes nothing. */
 import * as E from 'fp-ts/lib/Either.js'
 import { pipe } from 'fp-ts/lib/function.js'
 import type { Command, CommandOf, Envelope } from '../commands.js'
@@ -34,7 +34,7 @@ export const decide =
   (command: Command, envelope: Envelope) =>
   (state: QueueState): Decision => {
     const tables = QueueState.tablesOf(state)
-    // `at` never runs backward, whatever the clock does (INV-14), and is an instant that an event can carry.
+    // Time never runs backward, whatever the clock does (INV-14), and is always an instant that an event can carry.
     const at = envelope.at >= tables.head.at ? toInstant(envelope.at) : tables.head.at
     return decideOn(command, tables, at === envelope.at ? envelope : { ...envelope, at })
   }
@@ -139,6 +139,6 @@ const decideConfigure = (command: CommandOf<'Configure'>, tables: Tables, at: nu
   return E.right(isSame ? [] : [{ type: 'QueueConfigured', at, data: { patch: command.patch } }])
 }
 
-/** Nothing is left that was decided by another rule. */
+/** Nothing is left that was decided under another setting. */
 const isEmpty = (tables: Tables, at: number): boolean =>
   tables.schedules.size === 0 && tables.approvals.size === 0 && tables.byId.size === [...forgotten(tables, at)].length

@@ -25,7 +25,10 @@ export const decideSetLimit = ({ key, concurrency, rate }: CommandOf<'SetLimit'>
 export const decideRemoveLimit = ({ key }: CommandOf<'RemoveLimit'>, { limits, queue }: Tables, at: number): Decision =>
   limits.set.has(key) ? E.right([{ type: 'LimitRemoved', at, data: { limit: key } }]) : E.left(reject('not-found', `queue ${queue} has no limit ${key}`))
 
-/** The limits that these tasks of a request set for their concurrency keys: the last one of each key, if it is not set already. */
+/**
+ * The limits that these tasks of a request set for their concurrency keys. The last limit given for a key holds. A limit that already has this value
+ * makes no event.
+ */
 export const limitsGivenBy = (tasks: ReadonlyArray<PreparedTask>, request: ReadonlyArray<PreparedTask>, { limits, queue }: Tables, at: number): Decision => {
   const given = new Map<string, number>()
   for (const task of tasks) {

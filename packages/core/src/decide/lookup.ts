@@ -4,7 +4,7 @@ import { knownAt } from '../retention.js'
 import { isHeld, type Lease, type TaskRecord } from '../state.js'
 import type { Tables } from '../tables.js'
 
-/** A task in the state by its id, or by its number as `#42`; also one whose retention is over and that has not left the state yet. */
+/** A task in the state by its id, or by its number as `#42`. This includes tasks whose retention is over and that have not been evicted yet. */
 export const recordOf = (tables: Tables, id: string): TaskRecord | undefined =>
   id.startsWith('#') ? tables.byNumber.get(Number(id.slice(1))) : tables.byId.get(id)
 
@@ -25,7 +25,7 @@ export interface Holding {
   readonly lease: Lease
 }
 
-/** The task and its lease, if this agent holds it by this token. Otherwise why it does not (GB-03). */
+/** The task and its lease, if this agent holds it with this token. Otherwise the refusal (GB-03). */
 export const heldBy = (
   tables: Tables,
   claim: { readonly task: string; readonly agent: string; readonly token: number },

@@ -1,4 +1,4 @@
-/** Parks a task until a callback comes, and takes the callback (a person's approval, a webhook). */
+/** Parks a task until a callback comes (a person's approval, a webhook), and takes the callback. */
 import * as E from 'fp-ts/lib/Either.js'
 import { pipe } from 'fp-ts/lib/function.js'
 import type { CommandOf, Envelope } from '../commands.js'
@@ -42,7 +42,7 @@ export const decideCallback = ({ callbackKey, content }: CommandOf<'Callback'>, 
   if (task === undefined) {
     return E.left(reject('not-found', `no task of queue ${tables.queue} waits for the callback ${callbackKey}: its wait timed out, it was cancelled, or the key is wrong`))
   }
-  // A repetition: the first one is what counts.
+  // A repeated callback: only the first counts.
   if (waitingFor(tables, callbackKey) === undefined) return E.right([])
   return E.right([{ type: 'CallbackReceived', at, data: { task: task.id, callbackKey }, content }])
 }
@@ -53,5 +53,5 @@ const waitingFor = (tables: Tables, key: string): TaskRecord | undefined => {
   return task?.status === 'waiting' && task.extras.parking?.key === key ? task : undefined
 }
 
-/** The task that waits for this callback, or has got it and is still known. */
+/** The task that waits for this callback, or that has got it and is still known. */
 export const ownerOf = (tables: Tables, key: string, at: number): TaskRecord | undefined => knownAt(tables, tables.ownerOfCallback(key), at)

@@ -1,4 +1,4 @@
-/** What follows from a rate limit: how long the task and its agent wait, and others with tasks of the type (LK-16). */
+/** What follows from a rate limit: how long the task and its agent wait, and how long other agents wait with tasks of the type (LK-16). */
 import type { CommandOf, Envelope } from '../commands.js'
 import type { QueueEvent } from '../events.js'
 import { rateLimitOf } from '../rate-limit.js'
@@ -7,7 +7,7 @@ import { toInstant } from '../scalars.js'
 import type { Lease, TaskRecord } from '../state.js'
 import type { Tables } from '../tables.js'
 
-/** The events of a failure that is a rate limit; `undefined` if it is an ordinary failure, as a rate limit too many is. */
+/** The events of a failure that is a rate limit; `undefined` if it counts as an ordinary failure. So does a rate limit beyond `maxPerTask`. */
 export const decideRateLimit = (
   { error, retryable, checkpoint }: CommandOf<'Fail'>,
   tables: Tables,

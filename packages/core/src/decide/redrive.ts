@@ -24,7 +24,7 @@ export const decideStopRedrive = ({ reviewer, reason }: CommandOf<'StopRedrive'>
     ? E.right([{ type: 'RedriveStopped', at, data: { cause: 'by-hand', reviewer, reason } }])
     : E.left(reject('not-found', `queue ${queue} has no redrive under way`))
 
-/** The dead letters that are due now. `keys`: those that other tasks get back with this command. */
+/** Sends back the dead letters that are due now. `keys`: the idempotency keys that other dead letters take back with this command. */
 export const redriveDue = (draft: Draft, keys: Set<string>): void => {
   const { tables, at } = draft
   const { redrive } = tables.head
@@ -47,7 +47,7 @@ export const redriveDue = (draft: Draft, keys: Set<string>): void => {
   draft.emit({ type: 'RedriveStopped', at, data: { cause: 'nothing-left' } })
 }
 
-/** What it missed, because the server was away, it does not make up for, except for the last second. */
+/** A redrive does not make up for what it missed while the server was away, except for the last second. */
 const afterThis = (dueAt: number, perMinute: number, at: number): number => Math.max(dueAt, at - 1_000) + Math.ceil(60_000 / perMinute)
 
 const stopped = (at: number, taskType: string): QueueEvent => ({ type: 'RedriveStopped', at, data: { cause: 'breaker-opened', taskType } })

@@ -1,4 +1,4 @@
-/** Does a finished task, or a dead letter, once more as a new task (TQM §11). The old one stays as it is. */
+/** Runs a finished task or a dead letter again as a new task (TQM §11). The old one stays as it is. */
 import * as E from 'fp-ts/lib/Either.js'
 import { pipe } from 'fp-ts/lib/function.js'
 import type { CommandOf, Envelope } from '../commands.js'
@@ -19,7 +19,7 @@ export const decideRestart = (command: CommandOf<'Restart'>, tables: Tables, { a
     E.chain((task) => {
       const { id, content } = command
       const known = new KnownTasks(tables, at)
-      // The answer to the same request was lost.
+      // A repetition of a request whose answer was lost.
       if (known.byId(id)?.extras.restartOf === task.id) return E.right([])
       if (known.byId(id) !== undefined) return E.left(reject('conflict', `id ${id} is taken`))
       if (!isFinal(task.status) && task.status !== 'dead-letter') {
@@ -32,11 +32,11 @@ export const decideRestart = (command: CommandOf<'Restart'>, tables: Tables, { a
 const copyGroup = copierOf(shownInGroup)
 const copyExtras = copierOf(extraFields)
 
-/** The fields of the old task. It has a key of its own, so that it is no duplicate. */
+/** The fields of the old task. The new one has a key of its own, so that it is no duplicate. */
 const factsOf = (task: TaskRecord, { id, reason }: CommandOf<'Restart'>, known: KnownTasks): TaskFacts => {
   const { group, extras, priority, timeout, maxRetries, backoffSeconds } = task
   const number = known.tables.head.lastNumber + 1
-  // What it waited for and is not known any more was completed; what was cancelled since will never be.
+  // A dependency that is no longer known was completed. One that has been cancelled since will never complete.
   const dependencies = task.dependencies.filter((dependency) => {
     const { status } = known.byId(dependency) ?? {}
     return status !== undefined && status !== 'cancelled' && status !== 'discarded'

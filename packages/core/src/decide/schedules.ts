@@ -1,7 +1,6 @@
 /**
- * Schedules: set, removed, and run when they are due (INV-27). Each instant at which a schedule is due is decided once: its task is
- * enqueued, or the event says why not. A task's id is made from the schedule's name and the instant, so no other server can
- * enqueue it as well.
+ * Schedules: set, removed, and run when they are due (INV-27). Each due instant is decided once: its task is enqueued, or the event says why not. A
+ * task's id is made from the schedule's name and the instant, so another server cannot enqueue it as well.
  */
 import * as E from 'fp-ts/lib/Either.js'
 import type { CommandOf, Envelope } from '../commands.js'
@@ -24,9 +23,9 @@ import { factsOf } from './enqueue.js'
 
 type Decision = E.Either<Rejection, ReadonlyArray<QueueEvent>>
 
-/** A run that is later than this counts as missed, in milliseconds. */
+/** A run that is later than this many milliseconds counts as missed. */
 export const lateAfterMs = 60_000
-/** Number of runs that one tick decides. The others are due again at once. */
+/** The largest number of runs that one tick decides. The rest is due again at once. */
 export const runsPerTick = 100
 
 // ------------------------------------------------------------------------------------- set and remove
@@ -40,7 +39,7 @@ export const decideCreateSchedule = (command: CommandOf<'CreateSchedule'>, table
   const known = tables.schedules.get(name)
   const wanted = { name, rule: rule.right, missed, overlap, paused, task: task.right }
   if (known !== undefined) {
-    // The same request sent again.
+    // A repetition of the same request.
     if (definitionText(known) === definitionText(wanted)) return E.right([])
     return E.left(reject('conflict', `queue ${tables.queue} has a schedule ${name} already: change that one (PATCH), remove it first, or use another name`))
   }
@@ -72,10 +71,10 @@ export const noSchedule = ({ queue }: Pick<Tables, 'queue'>, name: string): Reje
 
 type Definition = Pick<Schedule, 'name' | 'rule' | 'missed' | 'overlap' | 'paused' | 'task'>
 
-/** The task by itself, because it may be nested as deep as JSON may be here. */
+/** The task is printed by itself, because it may have the full depth that JSON may have here. */
 const definitionText = ({ rule, missed, overlap, paused, task }: Definition): string => canonicalJson({ rule, missed, overlap, paused }) + canonicalJson(task)
 
-/** A changed schedule keeps its next run, unless its rule is new. What would have run while it was paused was not wanted. */
+/** A changed schedule keeps its next run, unless its rule is new. Runs that came due while it was paused are not made up for. */
 const nextOf = (known: Schedule, wanted: Definition, at: number): number | undefined => {
   if (known.nextAt === null || JSON.stringify(known.rule) !== JSON.stringify(wanted.rule)) return firstDue(wanted.rule, at)
   if (!known.paused || wanted.paused || known.nextAt > at) return known.nextAt
@@ -101,7 +100,7 @@ const ruleOf = (cron: string | undefined, every: number | undefined, timeZone: s
   return why === undefined ? E.right(rule) : E.left(invalid([why]))
 }
 
-/** The task as it will be read from the log. */
+/** The task as it will be read back from the log. */
 const canonicalTask = (task: ScheduledTask): E.Either<Rejection, ScheduledTask> => {
   try {
     return E.right(JSON.parse(canonicalJson(task, 'task')) as ScheduledTask)
@@ -113,7 +112,7 @@ const canonicalTask = (task: ScheduledTask): E.Either<Rejection, ScheduledTask> 
 
 // ------------------------------------------------------------------------------------------- run
 
-/** Decides all instants that are due, {@link runsPerTick} at most. */
+/** Decides all instants that are due, at most {@link runsPerTick}. */
 export const runSchedules = (draft: Draft): void => {
   const { tables, at } = draft
   if ((tables.schedules.nextDue() ?? Number.POSITIVE_INFINITY) > at) return
@@ -126,7 +125,7 @@ export const runSchedules = (draft: Draft): void => {
   }
 }
 
-/** One schedule in one tick. It sees what it has decided so far, which is not folded yet. */
+/** One schedule in one tick. It takes account of what it has decided so far, which is not folded yet. */
 class Run {
   private nextAt: number | undefined
   private lastTask: string | undefined
@@ -144,7 +143,7 @@ class Run {
     this.isHeld = schedule.held !== null
   }
 
-  /** Returns how many more may be decided in this tick. */
+  /** Decides up to `left` instants. Returns how many more may be decided in this tick. */
   decide(left: number): number {
     const { rule, missed, held } = this.schedule
     const { at } = this.draft
@@ -173,7 +172,7 @@ class Run {
   private beginOrNot(dueAt: number): void {
     const { overlap } = this.schedule
     const overlaps = overlap !== 'allow' && (this.hasBegun || (this.lastTask !== undefined && !isOver(this.draft.tables, this.lastTask)))
-    // One that waits is before this one.
+    // A waiting run comes before this one.
     if (overlap === 'queue' && !this.isHeld && overlaps) {
       this.isHeld = true
       return this.draft.emit({ type: 'ScheduleHeld', at: this.draft.at, data: { ...this.due(dueAt), ...this.next() } })
@@ -193,7 +192,7 @@ class Run {
     draft.emit({ type: 'TaskEnqueued', at: draft.at, data: factsOf(prepared, prepared.idempotencyKey, draft.takeNumber(), draft.tables), content: prepared.content })
   }
 
-  /** `since`: the first of the instants up to `dueAt` that are skipped. */
+  /** Skips `dueAt`. With `since`: also all instants from that one on. */
   private skip(why: SkipReason, dueAt: number, nextAt: number | undefined, since = dueAt): void {
     this.nextAt = nextAt
     const data = { ...this.due(dueAt), why, ...(since < dueAt ? { since } : {}), ...this.next() }

@@ -37,7 +37,7 @@ export const decideHeartbeat = (command: CommandOf<'Heartbeat'>, tables: Tables,
 export const decideComplete = (command: CommandOf<'Complete'>, tables: Tables, { at }: Envelope): Decision => {
   const holding = heldBy(tables, command, at)
   if (E.isLeft(holding)) {
-    // The same completion was reported before, and its answer was lost.
+    // A repetition of a report whose answer was lost.
     const known = findTask(tables, command.task, at)
     const isKnown = known?.status === 'completed' && known.lease?.token === command.token && known.lease.agent === command.agent
     return isKnown ? E.right([]) : holding

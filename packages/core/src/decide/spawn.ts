@@ -1,7 +1,7 @@
 /**
  * What a completion spawns (TQM-BR-001 to TQM-BR-003, TQM-VF-001): tasks, proposals to a guardian, or the halt of a chain of fixes.
  *
- * These events come before the completion, so that the chain is never without a known task.
+ * These events come before the completion, so that the chain always has a known task.
  */
 import { sha256 } from '@noble/hashes/sha2.js'
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js'
@@ -15,19 +15,19 @@ import type { Tables } from '../tables.js'
 import { priorityDefault, priorityOf } from '../task.js'
 import type { PlannedTask, TaskFacts } from '../task-fields.js'
 
-/** What fixes and re-checks are about. */
+/** The kind of discovery of fixes and re-checks. */
 export const validationDiscovery = 'validation_failed'
 
 /**
- * An id that is the same whenever it is made for the same part of the same attempt, so that a repeated report spawns nothing twice.
- * A UUID of version 8 (RFC 9562), from a SHA-256.
+ * An id that is always the same for the same part of the same attempt, so that a repeated report spawns nothing twice. A UUID of version 8 (RFC
+ * 9562), made from a SHA-256.
  */
 export const spawnId = ({ id, number }: Pick<TaskRecord, 'id' | 'number'>, token: number, part: string): string => {
   const hex = bytesToHex(sha256(utf8ToBytes(`${id}\n${number}\n${token}\n${part}`)))
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`
 }
 
-/** The rule for a kind of discovery; `Security Issue` and `security-issue` are `security_issue`, unless settings have them apart. */
+/** The rule for a kind of discovery. `Security Issue` and `security-issue` mean `security_issue`, unless the settings distinguish them. */
 export const ruleOf = (rules: Readonly<Record<string, DiscoveryRule>>, kind: string): readonly [kind: string, rule: DiscoveryRule] | undefined => {
   for (const name of [kind, kind.trim().toLowerCase().replace(/[\s-]+/g, '_')]) {
     const rule = Object.hasOwn(rules, name) ? rules[name] : undefined
@@ -69,7 +69,7 @@ export const spawnEvents = (tables: Tables, parent: TaskRecord, token: number, f
     const planned = fixAndCheck(parent, token, root, generation, fix, check)
     const cause: HaltCause | undefined =
       (chain?.signatures[signature] ?? 0) + 1 >= loops.repeatSignatureLimit ? 'signature-repeated' : rounds > loops.maxRounds ? 'rounds-exhausted' : undefined
-    // A round that leads to nothing is not counted: nobody would be left to end the count.
+    // A round that leads to nothing is not counted, because nobody could end the count.
     if (cause === undefined || open < approvalsMax) events.push({ type: 'ValidationFailed', at, data: { parent: parent.id, root, signature, error } })
     if (cause === undefined) planned.forEach(spawn)
     else if (open < approvalsMax) {
@@ -95,7 +95,10 @@ export const spawnEvents = (tables: Tables, parent: TaskRecord, token: number, f
   return events
 }
 
-/** A chain is halted when a task of it is given up. `haltedNow`: by the same command. `undefined` if the task belongs to no chain of fixes, or if too much waits already. */
+/**
+ * Halts the chain of a task that is given up. `haltedNow`: number of chains halted by the same command. `undefined` if the task belongs to no chain
+ * of fixes, or if too many approvals are open.
+ */
 export const haltAtDeadLetter = (tables: Tables, task: TaskRecord, cause: HaltCause, error: string, at: number, haltedNow: number): QueueEvent | undefined => {
   const { rootTaskId, discovery } = task.extras
   if (rootTaskId === undefined || discovery !== validationDiscovery || tables.approvals.size + haltedNow >= approvalsMax || task.lease === null) return undefined
@@ -113,10 +116,10 @@ export const haltAtDeadLetter = (tables: Tables, task: TaskRecord, cause: HaltCa
   return { type: 'LoopHalted', at, data }
 }
 
-/** The same for a validation by another task of the chain, whatever that one's phase. */
+/** A signature that is equal for the same failure of validation by another task of the chain, whatever its phase. */
 const validationSignature = ({ group: { type } }: TaskRecord, error: string): string => failureSignature(type, 'VALIDATION', error)
 
-/** What all children take over. */
+/** The fields that all children take over. */
 const inherited = ({ id, group: { type, tenant }, timeout, maxRetries, backoffSeconds, extras: { ticketId, maxRunSeconds, traceparent } }: TaskRecord) => ({
   type,
   timeout,
@@ -162,5 +165,5 @@ export const factsOf = (plan: PlannedTask, number: number): TaskFacts => {
   return { task, number, type, priority, idempotencyKey: `spawned ${task}`, timeout, maxRetries, backoffSeconds, ...optional }
 }
 
-/** The content of an event about tasks that wait: `{"tasks": [content, …]}`. */
+/** The content of an event about waiting tasks: `{"tasks": [content, …]}`. */
 const contentOf = (contents: ReadonlyArray<string>): string => `{"tasks":[${contents.join(',')}]}`

@@ -1,4 +1,4 @@
-/** Decides what is due. */
+/** Decides what is due at a time. */
 import * as E from 'fp-ts/lib/Either.js'
 import { runEndsAt } from '../run-time.js'
 import type { CommandOf, Envelope } from '../commands.js'
@@ -12,7 +12,7 @@ import { isUnderWay, redriveDue } from './redrive.js'
 import type { TaskRecord } from '../state.js'
 import { runSchedules } from './schedules.js'
 
-/** Maximum number of tasks in one tick. The others are due again at once. */
+/** The largest number of tasks in one tick. The rest is due again at once. */
 export const tickMax = 1_000
 
 export const decideTick = (
@@ -22,7 +22,7 @@ export const decideTick = (
 ): E.Either<Rejection, ReadonlyArray<QueueEvent>> => {
   const draft = new Draft(tables, envelope)
   const { at } = envelope
-  // First, because a run depends on whether the last one is finished, and what follows may finish it.
+  // Schedules come first: a run depends on whether the previous one is finished, and the steps below may finish it.
   runSchedules(draft)
   for (const breaker of tables.cooling) {
     if (breaker.halfOpenAt > at) break
@@ -44,7 +44,7 @@ export const decideTick = (
     settled++
     draft.emit({ type: 'LimitOpened', at, data: { limit: key } })
   }
-  /** Of dead letters that are sent back. */
+  /** Idempotency keys of the dead letters that are sent back. */
   const keys = new Set<string>()
   for (const task of tables.delays) {
     if (task.delayedUntil > at || settled >= tickMax) break
@@ -67,14 +67,17 @@ export const decideTick = (
 /** When the first lease ends, in milliseconds since 1970; `undefined` when there is none. */
 export const nextLeaseEnd = (tables: Tables): number | undefined => tables.leaseEnds.first()?.lease?.expiresAt
 
-/** When anything but a lease ends by itself next: a delay, a wait, a breaker's or a schedule's or a limit's time, or the next of a redrive. `undefined` for never. */
+/**
+ * When anything but a lease ends by itself next: a delay, a wait, a breaker's, a schedule's or a limit's time, or the next step of a redrive.
+ * `undefined` for never.
+ */
 export const nextOther = ({ delays, cooling, schedules, slowdowns, sleepers, limits, head: { redrive } }: Tables): number | undefined => {
   const rates = earliest(limits.nextOpening, earliest(slowdowns.first()?.until, sleepers.first()?.until))
   const other = isUnderWay(redrive) ? earliest(redrive.nextAt, rates) : rates
   return earliest(delays.first()?.delayedUntil, earliest(cooling.first()?.halfOpenAt, earliest(schedules.nextDue(), other)))
 }
 
-/** A snoozed dead letter is sent back, unless another task has its key now. */
+/** Sends a snoozed dead letter back, unless another task has its key now. */
 const endSnooze = (draft: Draft, task: TaskRecord, keys: Set<string>): void => {
   const { at, tables } = draft
   const { reviewer = '', reason = '' } = task.extras.snooze ?? {}

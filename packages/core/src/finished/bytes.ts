@@ -2,25 +2,25 @@
 
 const noBytes = new Uint8Array(0)
 
-/** Writes into bytes that belong to somebody else, and into larger ones when they are full. */
+/** Writes into an array of the caller, and into a larger one when that is full. */
 export class ByteWriter {
   bytes: Uint8Array<ArrayBuffer> = noBytes
   length = 0
 
-  /** What follows is written from this place on. */
+  /** Starts to write at this place. */
   begin(bytes: Uint8Array<ArrayBuffer>, at: number): void {
     this.bytes = bytes
     this.length = at
   }
 
-  /** The bytes that were given, or the larger ones with the same before that place. The writer forgets them. */
+  /** Returns the given array, or the larger one with the same bytes before that place. The writer forgets it. */
   end(): Uint8Array<ArrayBuffer> {
     const { bytes } = this
     this.bytes = noBytes
     return bytes
   }
 
-  /** Makes room for `more` bytes. Without it, only {@link number} and {@link text} make room themselves. */
+  /** Makes room for `more` bytes. Without this call, only {@link number} and {@link text} make room themselves. */
   private reserve(more: number): void {
     if (this.length + more <= this.bytes.length) return
     const larger = new Uint8Array(Math.max(this.bytes.length * 2, this.length + more))
@@ -28,7 +28,7 @@ export class ByteWriter {
     this.bytes = larger
   }
 
-  /** Any number, exactly. Whole ones from 0 to 2^53 - 2 take a byte for each 7 bits, all others nine bytes. */
+  /** Writes any number, exactly. Whole numbers from 0 to 2^53 - 2 take one byte per 7 bits, all others nine bytes. */
   number(value: number): void {
     if (this.length + 9 > this.bytes.length) this.reserve(9)
     if (value >= 0 && value < 127 && (value | 0) === value) this.bytes[this.length++] = value + 1
@@ -40,7 +40,7 @@ export class ByteWriter {
     }
   }
 
-  /** Any text, also one with lone surrogates. UUIDs and hashes take a byte for two digits. */
+  /** Writes any text, including lone surrogates. UUIDs and hashes take one byte for two digits. */
   text(text: string): void {
     const { length } = text
     this.reserve(2 * length + 9)
@@ -79,11 +79,11 @@ export class ByteWriter {
     return this.pairs(text, 0, text.length)
   }
 
-  /** Pairs of hexadecimal digits, in lower case. False if there is anything else; what was written is of no use then. */
+  /** Writes pairs of lower-case hexadecimal digits. False if there is any other character; what was written is then of no use. */
   private pairs(text: string, from: number, to: number): boolean {
     const { bytes } = this
     let at = this.length
-    // Negative, or with bits above the first seven, as soon as one of the characters is no digit. Looked at once, not for each.
+    // Negative, or with bits above the first seven, as soon as one character is no digit. This is tested once, not for each character.
     let all = 0
     for (let i = from; i < to; i += 2) {
       const high = text.charCodeAt(i)
@@ -146,7 +146,7 @@ export class ByteReader {
     return this.at
   }
 
-  /** Throws if there cannot be so many: in a damaged snapshot. */
+  /** Throws if the length is impossible, as in a damaged snapshot. */
   private textLength(): number {
     const length = this.whole()
     if (length > this.bytes.length) throw new Error(`a text of ${length} characters in ${this.bytes.length} bytes`)
@@ -158,7 +158,7 @@ export class ByteReader {
     for (let scale = 1; ; scale *= 128) {
       const byte = this.bytes[this.at++] as number
       value += (byte & 0x7f) * scale
-      // Also beyond the end, where there is no byte: in a damaged snapshot.
+      // Also true beyond the end, where there is no byte: in a damaged snapshot.
       if (!(byte >= 0x80)) return value
     }
   }
@@ -185,7 +185,7 @@ export class ByteReader {
   }
 }
 
-/** One flat text, which is read faster than one that was put together. In parts: a call cannot have any number of arguments. */
+/** Makes one flat string, which is read faster than a concatenated one. In parts, because the number of arguments of a call is limited. */
 const textOf = (codes: Array<number>): string => {
   if (codes.length <= partMax) return String.fromCharCode.apply(null, codes)
   let text = ''
@@ -200,12 +200,12 @@ const uuidLength = 36
 const dash = 0x2d
 const partMax = 4_096
 
-/** Filled anew for each UUID. */
+/** Overwritten for each UUID. */
 const uuidCodes = new Array<number>(uuidLength).fill(dash)
 
 const float = new Float64Array(1)
 const floatBytes = new Uint8Array(float.buffer)
 
-/** By code: 0 to 15, -1 if it is no digit. */
+/** The value of a digit by its character code: 0 to 15; -1 for any other character. */
 const digitValues = Int8Array.from({ length: 128 }, (_, code) => '0123456789abcdef'.indexOf(String.fromCharCode(code)))
 const digits: ReadonlyArray<number> = Array.from('0123456789abcdef', (digit) => digit.charCodeAt(0))

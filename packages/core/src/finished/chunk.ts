@@ -1,22 +1,22 @@
-/** Rows of bytes, one after the other, in memory or where a store has them. The owner knows how many there are. */
+/** Rows of bytes, one after the other, in memory or in a store. The owner knows how many rows there are. */
 
 import type { ByteWriter } from './bytes.js'
 import { columnsOf, RowColumns } from './row-columns.js'
 import type { KeptRows, RecentReads, RowsPlace, RowStore } from './row-store.js'
 
-/** Rows of a full chunk. */
+/** Number of rows in a full chunk. */
 export const chunkRows = 512
 const bytesMin = 1_024
-/** A full chunk has this share of spare bytes at most. */
+/** The largest share of spare bytes in a full chunk. */
 const spareMax = 0.05
 
 export class Chunk {
-  /** Where each row begins, and after the last one the end of all. */
+  /** Where each row begins; after the last row, the end of the bytes. */
   private starts: Uint16Array | Uint32Array = new Uint16Array(chunkRows + 1)
-  /** Its bytes; `undefined` if a store has them. */
+  /** The bytes; `undefined` if they are in a store. */
   private data: Uint8Array<ArrayBuffer> | undefined
   private kept: KeptRows | undefined
-  /** Rows that were written again since: few, and none in most chunks. */
+  /** Rows that were rewritten since. Most chunks have none. */
   private rewritten: Map<number, Uint8Array> | undefined
 
   private constructor(
@@ -27,12 +27,12 @@ export class Chunk {
     this.kept = bytes instanceof Uint8Array ? undefined : bytes
   }
 
-  /** An empty one. `before`: the full chunk before it, which says how much room it needs. */
+  /** An empty chunk. `before`: the full chunk before it, which tells how much room to reserve. */
   static after(before: Chunk | undefined, reads: RecentReads): Chunk {
     return new Chunk(new Uint8Array(before === undefined ? bytesMin : Math.ceil((before.starts[chunkRows] as number) * (1 + spareMax / 2))), reads)
   }
 
-  /** A chunk of rows with these lengths, whose bytes are given to it. Throws if they are not as long. */
+  /** A chunk of rows with these lengths. It takes over the array `data`. Throws if the lengths do not add up to its size. */
   static of(lengths: ArrayLike<number>, data: Uint8Array<ArrayBuffer>, reads: RecentReads): Chunk {
     const chunk = new Chunk(data, reads)
     const end = chunk.measure(lengths)
@@ -40,7 +40,7 @@ export class Chunk {
     return chunk
   }
 
-  /** A full chunk that a store has. */
+  /** A full chunk whose bytes are in a store. */
   static in(kept: KeptRows, reads: RecentReads): { readonly chunk: Chunk; readonly columns: RowColumns } {
     const columns = new RowColumns(kept.columns(), chunkRows)
     const chunk = new Chunk(kept, reads)
@@ -48,12 +48,12 @@ export class Chunk {
     return { chunk, columns }
   }
 
-  /** Bytes of its arrays. */
+  /** Size of its arrays in bytes. */
   get size(): number {
     return this.starts.byteLength + (this.data?.byteLength ?? 0)
   }
 
-  /** Gives the bytes of a full chunk to a store. `seed`: that of the hashes. False if it does not take them. */
+  /** Moves the bytes of a full chunk to a store. `seed`: that of the hashes. False if the store does not take them. */
   giveTo(store: RowStore, seed: number): boolean {
     if (this.data === undefined) return true
     this.kept = store.keep(this.data.subarray(0, this.starts[chunkRows]), columnsOf(this.data, this.starts, chunkRows, seed))
@@ -62,22 +62,22 @@ export class Chunk {
     return true
   }
 
-  /** Where a later process finds the bytes of all rows, except those that were written again; `undefined`: nowhere. */
+  /** Where a later process finds the bytes of all rows, except the rewritten ones; `undefined` if nowhere. */
   get place(): RowsPlace | undefined {
     return this.kept?.place()
   }
 
-  /** The rows that were written again. */
+  /** The numbers of the rewritten rows. */
   get rewrittenRows(): Iterable<number> {
     return this.rewritten?.keys() ?? []
   }
 
-  /** Begins a row after all those before it: the writer writes into the chunk. Rows from `row` on are overwritten. */
+  /** Begins a row: the writer writes into the chunk. Rows from `row` on are overwritten. */
   begin(row: number, writer: ByteWriter): void {
     writer.begin(this.inMemory(), this.starts[row] as number)
   }
 
-  /** The row is written. */
+  /** Ends the row that was begun. */
   end(row: number, writer: ByteWriter): void {
     const end = writer.length
     const data = writer.end()
@@ -85,13 +85,13 @@ export class Chunk {
     this.data = row + 1 === chunkRows && data.length > end * (1 + spareMax) ? data.slice(0, end) : data
   }
 
-  /** Calls `read` with the bytes of a row and where they begin. */
+  /** Calls `read` with the bytes and the offset at which the row begins. */
   at<T>(row: number, read: (bytes: Uint8Array, start: number) => T): T {
     const other = this.rewritten?.get(row)
     return other === undefined ? read(this.bytes(), this.starts[row] as number) : read(other, 0)
   }
 
-  /** The bytes of a row. They stay as they are. */
+  /** The bytes of a row, which are not changed later. */
   bytesOf(row: number): Uint8Array {
     return this.rewritten?.get(row) ?? this.bytes().subarray(this.starts[row] as number, this.starts[row + 1] as number)
   }
@@ -100,15 +100,15 @@ export class Chunk {
     return this.rewritten?.get(row)?.length ?? (this.starts[row + 1] as number) - (this.starts[row] as number)
   }
 
-  /** A copy of the bytes of the first rows; `undefined` if some of them were written again since, so that they are not one after the other. */
+  /** A copy of the bytes of the first rows; `undefined` if some were rewritten, because they are then not contiguous. */
   block(rows: number): Uint8Array<ArrayBuffer> | undefined {
     if (this.rewritten !== undefined) return undefined
     const end = this.starts[rows] as number
-    // Read past the recent ones, which a snapshot would push out.
+    // Reads past the cache of recent chunks, which a snapshot would flush.
     return this.data?.slice(0, end) ?? (this.kept as KeptRows).read().subarray(0, end)
   }
 
-  /** Writes a row again. `undefined`: as it was at first. Returns what it replaces. */
+  /** Replaces the bytes of a row. `undefined` restores the original ones. Returns the previous replacement. */
   rewrite(row: number, bytes: Uint8Array | undefined): Uint8Array | undefined {
     const before = this.rewritten?.get(row)
     if (bytes !== undefined) (this.rewritten ??= new Map<number, Uint8Array>()).set(row, bytes)
@@ -120,7 +120,7 @@ export class Chunk {
     return this.data ?? this.reads.of(this.kept as KeptRows)
   }
 
-  /** Bytes that may be changed: what a store has is taken back. */
+  /** Bytes that may be changed. Bytes in a store are taken back. */
   private inMemory(): Uint8Array<ArrayBuffer> {
     if (this.data !== undefined) return this.data
     const kept = this.kept as KeptRows
@@ -130,7 +130,7 @@ export class Chunk {
     return this.data
   }
 
-  /** The rows have these lengths. Returns the end of all. */
+  /** Sets the lengths of the rows. Returns the end of the bytes. */
   private measure(lengths: ArrayLike<number>): number {
     let end = 0
     for (let row = 0; row < lengths.length; row++) this.startAt(row + 1, (end += lengths[row] as number))
@@ -138,7 +138,7 @@ export class Chunk {
   }
 
   private startAt(row: number, at: number): void {
-    // Few chunks are so long: only those of tasks with long errors.
+    // Few chunks are this long: only those of tasks with long errors.
     if (at > 0xffff && this.starts instanceof Uint16Array) this.starts = Uint32Array.from(this.starts)
     this.starts[row] = at
   }

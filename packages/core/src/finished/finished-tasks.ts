@@ -1,9 +1,9 @@
 /**
- * The finished tasks of a queue that are still known, in the order in which they finished. They hardly change any more, and there may be many
- * millions of them, so a task is some bytes in arrays outside the heap, not a record ([ADR 40](../../../../docs/adr/0040-finished-tasks.md)).
- * A record is made whenever one is asked for, and is another one each time: compare numbers, not records.
+ * The finished tasks of a queue that are still known, in the order in which they finished. They hardly change, and there may be many millions of
+ * them. So a task is a row of bytes in arrays outside the heap, not a record ([ADR 40](../../../../docs/adr/0040-finished-tasks.md)). A record is
+ * made anew for each call: compare numbers, not records.
  *
- * They leave from the front when their retention is over. All changes can be undone, newest first.
+ * Tasks are evicted from the front when their retention is over. All changes can be undone, newest first.
  */
 import type { Group } from '../group.js'
 import { blocksDuplicates, type TaskRecord } from '../state.js'
@@ -17,39 +17,39 @@ import { type RemovedPlace, Rows } from './rows.js'
 import { factsAt, finishedAtOf, idAt, idHashAt, keyAt, keyHashAt, readTask, statusIn, writeTask } from './task-bytes.js'
 import { hashOfText } from './text-hash.js'
 
-/** A row that was removed: all that is needed to put it back. */
+/** All that is needed to put a removed row back. */
 export interface RemovedRow {
   readonly task: TaskRecord
   readonly group: number
   readonly agent: number
   readonly place: RemovedPlace
-  /** Whether new tasks with its key were duplicates of it. */
+  /** Whether the task blocked new tasks with its key as duplicates. */
   readonly isKeyed: boolean
 }
 
-/** The names in a snapshot, by their numbers. */
+/** The names in a snapshot, by the numbers that its rows use. */
 export interface LoadedNames {
   readonly groupOf: (index: number) => Group | undefined
   readonly agentOf: (index: number) => string | undefined
 }
 
-/** Called for each task of a snapshot. `band`: see `task-bytes.ts`. `task`: its record, if it has further fields. */
+/** Called for each task of a snapshot. `band`: see `task-bytes.ts`. `task`: the record, if the task has further fields. */
 export type Joins = (number: number, band: number, group: Group, task: TaskRecord | undefined) => void
 
-/** One for all: nothing is kept in it between two calls. */
+/** Shared by all instances: it keeps nothing between two calls. */
 const writer = new ByteWriter()
-/** Most rows are smaller. */
+/** Most rows are smaller than this. */
 const rewrittenBytes = 256
 
 export class FinishedTasks {
-  /** Indexes know the last 32 bits of a row's number. */
+  /** Indexes keep the last 32 bits of a row's number. */
   private readonly rows: Rows
   private readonly groups = new Interned<Group>()
   private readonly agents = new Interned<string>()
   private readonly rowOfId: RowIndex
   private readonly rowOfKey: RowIndex
   private readonly rowOfNumber = new NumberRows()
-  /** When the first one finished, once it was asked for. */
+  /** When the first task finished; kept once it was asked for. */
   private oldest: number | undefined
   private readonly idHash: (bytes: Uint8Array, start: number) => number
   private readonly keyHash: (bytes: Uint8Array, start: number) => number
@@ -67,27 +67,27 @@ export class FinishedTasks {
     return this.rowOfId.size
   }
 
-  /** Number of tasks that new ones with their keys would be duplicates of. */
+  /** Number of tasks that block new ones with the same key as duplicates. */
   get keys(): number {
     return this.rowOfKey.size
   }
 
-  /** Bytes of its arrays outside the heap. */
+  /** Size of its arrays outside the heap, in bytes. */
   get bytes(): number {
     return this.rowOfId.bytes + this.rowOfKey.bytes + this.rowOfNumber.bytes + this.rows.bytes
   }
 
-  /** How many of them are in a store, about. */
+  /** About how many of the tasks are in a store. */
   get inStore(): number {
     return this.rows.inStore
   }
 
-  /** Groups and names of agents that it refers to. */
+  /** Number of groups and agents that rows refer to. */
   get names(): number {
     return this.groups.size + this.agents.size
   }
 
-  /** When the first one finished; `undefined` if there is none. Finish times grow from the first to the last one, except in a damaged log. */
+  /** When the first task finished; `undefined` if there is none. Finish times grow from the first to the last task, except in a damaged log. */
   get oldestAt(): number | undefined {
     if (this.size === 0) return undefined
     return (this.oldest ??= this.rows.at(this.rows.front, finishedAtOf))
@@ -113,7 +113,7 @@ export class FinishedTasks {
     return this.rowOfKey.get(key) !== undefined
   }
 
-  /** The first number above this one. */
+  /** The least number above `number`; `undefined` if there is none. */
   numberAfter(number: number): number | undefined {
     return this.rowOfNumber.from(number + 1)
   }
@@ -122,13 +122,13 @@ export class FinishedTasks {
     return this.size === 0 ? undefined : this.taskAt(this.rows.front)
   }
 
-  /** From the first to the last to finish. Must not change meanwhile. */
+  /** All tasks in the order in which they finished. They must not change meanwhile. */
   *[Symbol.iterator](): IterableIterator<TaskRecord> {
     const { rows } = this
     for (let row = rows.front; row < rows.end; row++) if (rows.has(row)) yield this.taskAt(row)
   }
 
-  /** All of them as they are now, to be read while they change. {@link FinishedWalk.end} must be called. */
+  /** Walks over all tasks as they are now, while they change. {@link FinishedWalk.end} must be called. */
   walk(): FinishedWalk {
     return new FinishedWalk(this.rows, this.groups, this.agents)
   }
@@ -140,7 +140,7 @@ export class FinishedTasks {
     return this.whole(row)
   }
 
-  /** Adds a task that has just finished. `isKeyed`: new tasks with its key are duplicates of it. */
+  /** Adds a task that has just finished. `isKeyed`: it blocks new tasks with its key as duplicates. */
   push(task: TaskRecord, isKeyed: boolean): void {
     const row = this.rows.push(writer, () => writeTask(writer, task, this.groups.take(task.group), task.lease === null ? -1 : this.agents.take(task.lease.agent)))
     this.enter(task.number, row, isKeyed)
@@ -154,7 +154,7 @@ export class FinishedTasks {
     this.oldest = undefined
   }
 
-  /** Removes a task, of which this is a record. */
+  /** Removes the task of this record. */
   remove(task: TaskRecord): RemovedRow {
     const row = this.rowOf(task.number)
     const { group, agent, isKeyed } = this.leave(task, row)
@@ -172,7 +172,7 @@ export class FinishedTasks {
     this.enter(task.number, place.row, isKeyed)
   }
 
-  /** Writes a task again, of which nothing has changed that an index has, nor group and agent. Returns the undo. */
+  /** Rewrites a task. Neither an indexed field nor its group or agent may have changed. Returns the undo. */
   rewrite(task: TaskRecord): () => void {
     const row = this.rowOf(task.number)
     writer.begin(new Uint8Array(rewrittenBytes), 0)
@@ -181,13 +181,13 @@ export class FinishedTasks {
     return () => this.rows.rewrite(row, before)
   }
 
-  /** Makes room for so many tasks, before the first one. */
+  /** Reserves room for this many tasks. Must be called before the first task is added. */
   reserve(tasks: number): void {
     this.rowOfId.reserve(tasks)
     this.rowOfKey.reserve(tasks)
   }
 
-  /** Adds the next rows of a snapshot. `groupOf` and `agentOf` are asked for the names of the numbers that rows have. */
+  /** Adds the next rows of a snapshot. `names`: what the rows' numbers for groups and agents mean. */
   loadRows({ lengths, bytes }: RowsPage, names: LoadedNames, joins: Joins): void {
     const from = this.rows.adopt(lengths, bytes)
     for (let row = from; row < this.rows.end; row++) {
@@ -199,7 +199,7 @@ export class FinishedTasks {
     }
   }
 
-  /** The same with a chunk that a store has. None of its rows is read. The hashes in it must have been made with the same seed. */
+  /** The same with a chunk that is in a store. None of its rows is read. Its hashes must have been made with the same seed. */
   loadKept(kept: KeptRows, { absent, rewritten }: Omit<KeptPage, 'place'>, names: LoadedNames, joins: Joins): void {
     const { from, columns } = this.rows.adoptKept(kept, absent, rewritten)
     const others = new Set(rewritten.map(([row]) => row))
@@ -239,7 +239,7 @@ export class FinishedTasks {
     return { group: this.groups.drop(group), agent: lease === null ? -1 : this.agents.drop(lease.agent), isKeyed }
   }
 
-  /** The row with these last 32 bits. */
+  /** The number of the row with these last 32 bits. */
   private whole(row: number): number {
     const { front } = this.rows
     return front + ((row - front) >>> 0)

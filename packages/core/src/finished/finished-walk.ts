@@ -1,8 +1,9 @@
 /**
- * Walks over finished tasks as they are at one moment, while they change: as records, or as pages of a snapshot, which take the bytes of rows as they are.
+ * Walks over the finished tasks as they are at one moment, while they change. It returns them as records, or as pages of a snapshot, which take the
+ * bytes of rows as they are.
  *
- * The bytes of a row stay where they are when it leaves, so the walk keeps the chunks of its beginning, and notes which rows have left since. Groups
- * and agents are numbers in rows: none of these gets another meaning until the walk is over.
+ * The bytes of a row stay where they are when it is removed. So the walk keeps the chunks of its beginning, and notes which rows have been removed
+ * since. Rows have numbers for groups and agents; no such number gets another meaning until the walk is over.
  */
 import type { Group } from '../group.js'
 import type { TaskRecord } from '../state.js'
@@ -12,22 +13,22 @@ import type { RowsPlace } from './row-store.js'
 import type { Rows } from './rows.js'
 import { readTask } from './task-bytes.js'
 
-/** All rows of a chunk, one after the other. A row without bytes has left. */
+/** All rows of a chunk, one after the other. A row of length 0 has been removed. */
 export interface RowsPage {
   readonly lengths: Float64Array
   readonly bytes: Uint8Array<ArrayBuffer>
 }
 
-/** A full chunk whose bytes a store has. */
+/** A full chunk whose bytes are in a store. */
 export interface KeptPage {
   readonly place: RowsPlace
-  /** The rows of it that are not there. */
+  /** The rows of the chunk that were removed. */
   readonly absent: ReadonlyArray<number>
-  /** Rows that were written again, as they were. */
+  /** The rewritten rows, as they were at the beginning. */
   readonly rewritten: ReadonlyArray<readonly [row: number, bytes: Uint8Array]>
 }
 
-/** The next values of the numbers that rows have for groups and agents; `undefined` where a number means nothing. */
+/** The next groups and agents, in the order of the numbers that rows have for them; `undefined` for a number that is not in use. */
 export interface NamesPage {
   readonly groups: ReadonlyArray<Group | undefined>
   readonly agents: ReadonlyArray<string | undefined>
@@ -35,11 +36,11 @@ export interface NamesPage {
 
 export class FinishedWalk {
   private readonly endRow: number
-  /** The next row. */
+  /** Number of the next row. */
   private row: number
   private readonly first: number
   private chunks: ReadonlyArray<Chunk>
-  /** Rows that have left since the beginning, and the bytes of those that were written again. */
+  /** Rows that were removed since the beginning, and the former bytes of rows that were rewritten. */
   private readonly left = new Set<number>()
   private readonly before = new Map<number, Uint8Array>()
   private nextGroup = 0
@@ -64,12 +65,12 @@ export class FinishedWalk {
     this.endAgent = agents.end
   }
 
-  /** Must be called before a row leaves. */
+  /** Must be called before a row is removed. */
   beforeLeaving(row: number): void {
     if (this.isToCome(row)) this.left.add(row)
   }
 
-  /** Must be called before a row is written again. */
+  /** Must be called before a row is rewritten. */
   beforeChange(row: number): void {
     if (this.isToCome(row) && !this.before.has(row)) this.before.set(row, this.bytesOf(row))
   }
@@ -85,7 +86,7 @@ export class FinishedWalk {
     return undefined
   }
 
-  /** The next names, `max` groups and agents at most. `undefined` after the last ones. All of them come before the rows. */
+  /** The next names, at most `max` groups and agents; `undefined` after the last. All names come before the rows. */
   nextNames(max: number): NamesPage | undefined {
     if (this.row === this.endRow) return undefined
     const groups: Array<Group | undefined> = []
@@ -106,7 +107,7 @@ export class FinishedWalk {
     return page
   }
 
-  /** The next chunk, if a store has all of its bytes, to be named and not copied. `undefined`: it is not so, or there is none. */
+  /** The next chunk, if all of its bytes are in a store, so that it can be named instead of copied. Otherwise `undefined`. */
   nextKept(): KeptPage | undefined {
     const begin = this.row - (this.row % chunkRows)
     const end = begin + chunkRows
@@ -156,7 +157,7 @@ export class FinishedWalk {
     return { lengths, bytes }
   }
 
-  /** The next row is this one. */
+  /** Goes on to this row. */
   private pass(to: number): void {
     if (this.left.size > 0) for (let row = this.row; row < to; row++) this.left.delete(row)
     if (this.before.size > 0) for (let row = this.row; row < to; row++) this.before.delete(row)

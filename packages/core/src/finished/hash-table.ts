@@ -1,24 +1,27 @@
-/** An open-addressed table of rows by hashes of 32 bits, with linear probing, in the order of the hashes: 8 bytes a place, hash and row beside each other, so that the processor fetches both at once. */
+/**
+ * A hash table of rows by 32-bit hashes: open addressing with linear probing, in the order of the hashes. A slot takes 8 bytes, hash and row beside
+ * each other, so that the processor fetches both at once.
+ */
 
 const capacityMin = 16
-/** The share of places that are in use, at most and at least. */
+/** The highest and the lowest share of slots in use. */
 const usedMax = 0.875
 const usedMin = 0.3
 
 export class HashTable {
-  /** Hash and row of each place. The hash 0 is a free place. */
+  /** Hash and row of each slot. The hash 0 means a free slot. */
   private readonly places: Int32Array
   count = 0
 
   private constructor(
-    /** All of its hashes have the same first bits, so many. */
+    /** Number of leading bits that all hashes in this table have in common. */
     readonly depth: number,
     private readonly capacity: number,
   ) {
     this.places = new Int32Array(2 * capacity)
   }
 
-  /** A table with room for so many entries. */
+  /** An empty table with room for this many entries. */
   static for(depth: number, entries: number): HashTable {
     return new HashTable(depth, Math.max(capacityMin, Math.ceil(entries / usedMax) + 1))
   }
@@ -35,22 +38,22 @@ export class HashTable {
     return this.capacity > capacityMin && this.count < this.capacity * usedMin
   }
 
-  /** The row in a place. */
+  /** The row in a slot. */
   rowAt(at: number): number {
     return (this.places[2 * at + 1] as number) >>> 0
   }
 
-  /** The first place with this hash, or -1. */
+  /** The first slot with this hash, or -1. */
   first(hash: number): number {
     return this.from(this.homeOf(hash), hash | 0)
   }
 
-  /** The next one. */
+  /** The next slot with this hash, or -1. */
   after(at: number, hash: number): number {
     return this.from(this.next(at), hash | 0)
   }
 
-  /** False, and nothing is added, if so many entries have the same hash. There must be a free place. */
+  /** Adds an entry. False, and nothing is added, if `alikeMax` entries have the same hash. There must be a free slot. */
   put(hash: number, row: number, alikeMax: number): boolean {
     const { places } = this
     const end = 2 * this.capacity
@@ -63,13 +66,13 @@ export class HashTable {
     return true
   }
 
-  /** Removes an entry and moves later ones back, so that none lies behind a free place. */
+  /** Removes an entry and moves later ones back, so that none lies behind a free slot. */
   clear(at: number): void {
     const { places } = this
     let free = at
     for (let next = this.next(at); places[2 * next] !== 0; next = this.next(next)) {
       const hash = places[2 * next] as number
-      // An entry whose own place is after the free one stays.
+      // An entry whose home slot is after the free one stays.
       if (this.distance(this.homeOf(hash), next) < this.distance(free, next)) continue
       places[2 * free] = hash
       places[2 * free + 1] = places[2 * next + 1] as number
@@ -79,7 +82,7 @@ export class HashTable {
     this.count--
   }
 
-  /** How many entries have a 1 after the bits that all have in common. */
+  /** Number of entries whose first bit after the common ones is 1. */
   countUpper(): number {
     let upper = 0
     const { places } = this
@@ -105,7 +108,7 @@ export class HashTable {
     }
   }
 
-  /** Equal parts of all hashes have equal parts of the table. So it need not grow by powers of two, and is moved in order. */
+  /** Equal ranges of hashes map to equal parts of the table. So its size need not be a power of two, and growing moves entries in order. */
   private homeOf(hash: number): number {
     return Math.floor(((hash << this.depth) >>> 0) * (this.capacity / 2 ** 32))
   }

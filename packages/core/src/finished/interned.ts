@@ -1,11 +1,11 @@
-/** Values that many rows have in common, each kept once and referred to by a small number for as long as some row has it. */
+/** Values that many rows have in common. Each is kept once, under a small index, for as long as some row has it. */
 export class Interned<T> {
   private readonly values: Array<T | undefined> = []
   private readonly counts: Array<number> = []
   private readonly indexes = new Map<T, number>()
-  /** Indexes without a value. */
+  /** Indexes that have no value. */
   private readonly free = new Set<number>()
-  /** While somebody reads rows of before, an index that loses its value is not free yet. */
+  /** While somebody reads former rows, an index that loses its value is not free yet. */
   private readers = 0
   private readonly freeLater = new Set<number>()
 
@@ -17,12 +17,12 @@ export class Interned<T> {
     return this.values[index] as T
   }
 
-  /** Indexes below this may have a value. */
+  /** Upper bound of the indexes: all below may have a value. */
   get end(): number {
     return this.values.length
   }
 
-  /** From here on each index keeps the value that it has, whatever happens to the rows, until {@link release}. */
+  /** From now on each index keeps its value, whatever happens to the rows, until {@link release}. */
   hold(): void {
     this.readers++
   }
@@ -33,7 +33,7 @@ export class Interned<T> {
     this.freeLater.clear()
   }
 
-  /** One more row has the index: see {@link take}. Returns the value, which `valueOf` gives for the first one. */
+  /** Counts one more row with the index: see {@link take}. Returns the value; for the first row `valueOf` provides it. */
   count(index: number, valueOf: (index: number) => T | undefined): T {
     const known = this.values[index]
     if (known !== undefined) {
@@ -50,7 +50,7 @@ export class Interned<T> {
     return value
   }
 
-  /** Counts one more row that has the value, and returns the value's index. */
+  /** Counts one more row that has the value. Returns the value's index. */
   take(value: T): number {
     const known = this.indexes.get(value)
     if (known !== undefined) {
@@ -62,7 +62,7 @@ export class Interned<T> {
     return index
   }
 
-  /** Undoes a {@link drop}, when everything after it has been undone. */
+  /** Undoes a {@link drop}, after everything that followed it has been undone. */
   restore(index: number, value: T): void {
     if (this.counts[index] === 0) this.put(index, value)
     else (this.counts[index] as number)++
@@ -73,7 +73,7 @@ export class Interned<T> {
     return this.indexes.get(value) as number
   }
 
-  /** One row less has the value. Returns the index that it had. */
+  /** Counts one row less with the value. Returns the index that it had. */
   drop(value: T): number {
     const index = this.indexOf(value)
     if (--(this.counts[index] as number) === 0) {

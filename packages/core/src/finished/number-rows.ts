@@ -1,9 +1,12 @@
-/** The rows of tasks by their numbers: four bytes a task, and one bit for each number between. Numbers that are far from all others cost some hundred bytes each. */
+/**
+ * The rows of tasks by their numbers: four bytes for each task, and one bit for each number in between. A number that is far from all others costs
+ * some hundred bytes.
+ */
 
 const blockWords = 16
 const blockSize = blockWords * 32
 const rowsMin = 4
-/** Open blocks, at most: 8 MiB. */
+/** The largest number of open blocks: 8 MiB. */
 const openMax = 4_096
 
 /** The rows of the numbers from `block * blockSize` on, in the order of the numbers. */
@@ -12,7 +15,7 @@ class Block {
   rows: Uint32Array<ArrayBuffer>
   count = 0
 
-  /** While it is open, it has a place for the row of each number, and nothing but {@link put} may be called. */
+  /** While it is open, it has a slot for the row of each number, and only {@link put} may be called. */
   constructor(
     readonly block: number,
     private isOpen = false,
@@ -20,7 +23,7 @@ class Block {
     this.rows = new Uint32Array(isOpen ? blockSize : rowsMin)
   }
 
-  /** Adds a row, in whatever order of the numbers. */
+  /** Adds a row; the numbers may come in any order. */
   put(bit: number, row: number): void {
     if (!this.isOpen) return this.add(bit, row)
     this.rows[bit] = row
@@ -41,7 +44,7 @@ class Block {
     return ((this.words[bit >> 5] as number) & (1 << (bit & 31))) !== 0
   }
 
-  /** How many numbers come before this one. */
+  /** How many numbers in the block are lower than this one. */
   rankOf(bit: number): number {
     if (this.count === blockSize) return bit
     const word = bit >> 5
@@ -75,7 +78,7 @@ class Block {
     if (this.rows.length > rowsMin && this.count * 4 <= this.rows.length) this.rows = this.rows.slice(0, this.rows.length / 2)
   }
 
-  /** The first number's bit from this one on. */
+  /** The bit of the first number from this one on. */
   from(bit: number): number | undefined {
     let word = bit >> 5
     let rest = (this.words[word] as number) & (-1 << (bit & 31))
@@ -91,9 +94,9 @@ const ones = (word: number): number => {
 }
 
 export class NumberRows {
-  /** Those with numbers, in order. */
+  /** The blocks that have numbers, in order. */
   private readonly blocks: Array<Block> = []
-  /** Those that are open. Whatever is asked or changed, they are closed before. */
+  /** The open blocks. Every other call closes them first. */
   private open: Array<Block> = []
   private count = 0
 
@@ -101,7 +104,7 @@ export class NumberRows {
     return this.count
   }
 
-  /** Bytes of its arrays. */
+  /** Size of its arrays in bytes. */
   get bytes(): number {
     this.closeAll()
     return this.blocks.reduce((sum, { rows, words }) => sum + rows.byteLength + words.byteLength, 0)
@@ -114,14 +117,14 @@ export class NumberRows {
     return block?.has(bit) === true ? block.rows[block.rankOf(bit)] : undefined
   }
 
-  /** The number must not be there. */
+  /** Adds a number that is not there yet. */
   add(number: number, row: number): void {
     this.closeAll()
     this.blockFor(number, false).add(number % blockSize, row)
     this.count++
   }
 
-  /** The same for one of very many: tasks finish in about the order of their numbers, so most find their block open. */
+  /** The same for one of very many rows. Tasks finish in about the order of their numbers, so most rows find their block open. */
   addLater(number: number, row: number): void {
     this.blockFor(number, true).put(number % blockSize, row)
     this.count++
@@ -155,7 +158,7 @@ export class NumberRows {
     this.open = []
   }
 
-  /** Makes it if need be. */
+  /** The block of this id, made if it does not exist. */
   private blockFor(number: number, isOpen: boolean): Block {
     const id = Math.floor(number / blockSize)
     const at = this.placeOf(id)
@@ -178,7 +181,7 @@ export class NumberRows {
   /** The index of this block, or where it would be inserted. */
   private placeOf(id: number): number {
     const { blocks } = this
-    // Where no block is missing, and most are added at the end.
+    // The index if no block is missing. Most blocks are added at the end.
     const straight = id - (blocks[0]?.block ?? 0)
     if (blocks[straight]?.block === id) return straight
     if (blocks.length > 0 && id > (blocks[blocks.length - 1] as Block).block) return blocks.length

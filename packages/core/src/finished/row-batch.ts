@@ -1,12 +1,14 @@
-/** Rows with their hashes, gathered to be entered in the order of the hashes: one after the other, they would be anywhere in memory. */
+/**
+ * Rows with their hashes, collected so that they can be entered in the order of the hashes. Entered one by one, they would touch memory at random.
+ */
 
-/** 16 MB while they are gathered. */
+/** 16 MB while they are collected. */
 const rowsMax = 2 ** 20
-/** They are sorted by so many of the first bits. */
+/** Rows are sorted by this many leading bits of the hash. */
 const sortedBits = 16
 
 export class RowBatch {
-  /** Hash and row of each. */
+  /** Hash and row of each entry. */
   private pairs = new Int32Array(2 * rowsMax)
   private sorted = new Int32Array(2 * rowsMax)
   private readonly ends = new Uint32Array(2 ** sortedBits)
@@ -22,7 +24,7 @@ export class RowBatch {
     this.count++
   }
 
-  /** Calls `enter` with each, and is empty. */
+  /** Calls `enter` with each entry, and empties the batch. */
   empty(enter: (hash: number, row: number) => void): void {
     const { pairs, sorted, ends } = this
     const end = 2 * this.count

@@ -1,10 +1,10 @@
-/** What counts and indexes have of each row of a full chunk, column after column: a start fills them from this, and reads no row. */
+/** What counts and indexes need of each row of a full chunk, column by column. A start fills them from these columns and reads no row. */
 import { factsAt, idHashAt, keyHashAt } from './task-bytes.js'
 
 const column = { length: 0, idHash: 1, keyHash: 2, number: 3, group: 4, agent: 5, band: 6, hasExtras: 7 } as const
 const columns = Object.keys(column).length
 
-/** `starts`: where each row begins, and after the last one the end of all. `seed`: that of the hashes. */
+/** `starts`: where each row begins; after the last row, the end of the bytes. `seed`: that of the hashes. */
 export const columnsOf = (bytes: Uint8Array, starts: ArrayLike<number>, rows: number, seed: number): Float64Array => {
   const all = new Float64Array(columns * rows)
   for (let row = 0; row < rows; row++) {
@@ -22,7 +22,7 @@ export const columnsOf = (bytes: Uint8Array, starts: ArrayLike<number>, rows: nu
   return all
 }
 
-/** Reads columns again. Throws if they are not those of so many rows. */
+/** Reads columns back. Throws if they do not have this many rows. */
 export class RowColumns {
   constructor(
     private readonly all: Float64Array,

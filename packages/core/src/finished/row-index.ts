@@ -1,30 +1,30 @@
 /**
- * A hash index of rows by a text of theirs. It is made of small tables, each for an equal part of the hashes: one that is full grows by a quarter, and
- * a large one is split. So most places are in use, and no growth takes long, however many rows there are.
+ * A hash index of rows by a text. It is made of small tables, each for an equal range of hashes. A full table grows by a quarter, and a large one is
+ * split. So most slots are in use, and no growth takes long, however many rows there are.
  */
 import { HashTable } from './hash-table.js'
 import { RowBatch } from './row-batch.js'
 
-/** Entries of a table that is split when it is full. */
+/** A full table with this many entries is split. */
 const tableMax = 8_192
-/** By how much a table grows. */
+/** The factor by which a table grows. */
 const growth = 1.25
-/** If more texts than this have the same hash, the others go to a map. */
+/** If more texts than this have the same hash, the others are kept in a map. */
 const alikeMax = 8
-/** There are not more tables than 2 to the power of this: the largest ones grow beyond {@link tableMax} instead. */
+/** There are at most 2 to the power of this many tables. Beyond that, tables grow past {@link tableMax}. */
 const depthMax = 16
 
 export class RowIndex {
-  /** Tables by the first bits of hashes. A table of fewer bits is in several places. */
+  /** Tables by the leading bits of hashes. A table with fewer bits is in several places. */
   private directory: Array<HashTable> = [HashTable.for(0, 0)]
   private bits = 0
   private count = 0
   private tableBytes = this.tableOf(0).bytes
   private readonly crowded = new Map<string, number>()
-  /** Rows that are not entered yet. Whatever is asked or changed, they are entered before. */
+  /** Rows that are not entered yet. Every other call enters them first. */
   private batch: RowBatch | undefined
 
-  /** `textOf`: of a row that is in the index, by the last 32 bits of its number. `hashOf`: of a text; a 32-bit integer, never 0. */
+  /** `textOf`: the text of an indexed row, by the last 32 bits of its number. `hashOf`: the hash of a text; a 32-bit integer, never 0. */
   constructor(
     private readonly textOf: (row: number) => string,
     private readonly hashOf: (text: string) => number,
@@ -35,7 +35,7 @@ export class RowIndex {
     return this.count + this.crowded.size
   }
 
-  /** Bytes of its arrays. */
+  /** Size of its arrays in bytes. */
   get bytes(): number {
     return this.tableBytes + 8 * this.directory.length
   }
@@ -52,7 +52,7 @@ export class RowIndex {
     return this.crowded.size > 0 ? this.crowded.get(text) : undefined
   }
 
-  /** `hash`: that of the row's text. No other row may have this text. */
+  /** Adds a row. `hash`: that of the row's text. No other row may have this text. */
   add(hash: number, row: number): void {
     this.enterBatch()
     this.enter(hash, row)
@@ -81,7 +81,7 @@ export class RowIndex {
     else this.crowded.set(this.textOf(row), row >>> 0)
   }
 
-  /** False if the row is not in the index. */
+  /** Removes a row. False if the row is not in the index. */
   remove(hash: number, row: number): boolean {
     this.enterBatch()
     const table = this.tableOf(hash)
@@ -97,7 +97,7 @@ export class RowIndex {
     return true
   }
 
-  /** Makes room for so many rows at once. The index must be empty. */
+  /** Reserves room for this many rows. The index must be empty. */
   reserve(rows: number): void {
     this.bits = Math.min(depthMax, Math.max(0, Math.ceil(Math.log2(rows / tableMax))))
     this.tableBytes = 0
@@ -119,7 +119,7 @@ export class RowIndex {
     this.replace(hash, table, [HashTable.for(depth + 1, (count - upper) * growth), HashTable.for(depth + 1, upper * growth)])
   }
 
-  /** Puts one or two others in the place of the table for this hash, with the same entries. */
+  /** Replaces the table for this hash by one or two others with the same entries. */
   private replace(hash: number, table: HashTable, others: ReadonlyArray<HashTable>): void {
     if (others.length > 1 && table.depth === this.bits) {
       this.directory = this.directory.flatMap((each) => [each, each])

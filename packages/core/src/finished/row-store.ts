@@ -1,33 +1,35 @@
 /**
- * Where the bytes of old chunks of finished tasks may be, so that they take no memory. Without a store they stay in memory
- * ([ADR 52](../../../../docs/adr/0052-old-rows-in-files.md)). Snapshots name the places of these bytes, and do not copy them
- * ([ADR 54](../../../../docs/adr/0054-rows-that-snapshots-name.md)). All of it is a cache: the log is the truth.
+ * Where the bytes of old chunks of finished tasks may be kept, so that they take no memory. Without a store they stay in memory ([ADR
+ * 52](../../../../docs/adr/0052-old-rows-in-files.md)). Snapshots name the places of these bytes, and do not copy them ([ADR
+ * 54](../../../../docs/adr/0054-rows-that-snapshots-name.md)). All of this is a cache: the log is the truth.
  */
 
 export interface RowStore {
-  /** So many of the newest chunks stay in memory. At least 1. */
+  /** Number of the newest chunks that stay in memory; at least 1. */
   readonly newest: number
-  /** `columns`: see `row-columns.ts`. `undefined`: they cannot be kept now, and stay in memory. They will be offered again. */
+  /**
+   * Keeps the bytes of a chunk. `columns`: see `row-columns.ts`. `undefined` if it cannot keep them now: they stay in memory and are offered again.
+   */
   readonly keep: (bytes: Uint8Array, columns: Float64Array) => KeptRows | undefined
 }
 
-/** Rows of a chunk that a store has. It may forget them as soon as nobody refers to this object any more, and no snapshot names their place. */
+/** Rows of a chunk in a store. The store may delete them as soon as nobody refers to this object any more, and no snapshot names their place. */
 export interface KeptRows {
-  /** The same bytes, in an array of the caller's own. Throws if they cannot be read as they were kept: never others. */
+  /** The bytes, in an array of the caller's own. Throws if they cannot be read exactly as they were kept. */
   readonly read: () => Uint8Array<ArrayBuffer>
-  /** The same columns, in an array that the next call of any overwrites. Throws likewise. */
+  /** The columns, in an array that the next call of any `columns` overwrites. Throws likewise. */
   readonly columns: () => Float64Array
-  /** Where a later process finds them, if a snapshot names it. `undefined`: nowhere, so a snapshot must have the bytes. */
+  /** Where a later process finds them, if a snapshot names the place. `undefined` if nowhere, so a snapshot must copy the bytes. */
   readonly place: () => RowsPlace | undefined
 }
 
-/** A place in a store. What its numbers mean, only the store knows. */
+/** A place in a store. Only the store knows what its numbers mean. */
 export interface RowsPlace {
   readonly file: string
   readonly at: ReadonlyArray<number>
 }
 
-/** The contents of the chunks that were read last, for all chunks of a queue. */
+/** A cache of the chunks that were read last, shared by all chunks of a queue. */
 export class RecentReads {
   private readonly chunks = new Map<KeptRows, Uint8Array<ArrayBuffer>>()
 
@@ -50,5 +52,5 @@ export class RecentReads {
     this.chunks.delete(kept)
   }
 }
-/** About 40 KB each. */
+/** Each takes about 40 KB. */
 const recentMax = 16

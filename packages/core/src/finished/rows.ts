@@ -1,39 +1,42 @@
-/** Rows of bytes in the order in which they were added, in chunks. Rows leave from the front, and a few from the middle. All changes can be undone, newest first. */
+/**
+ * Rows of bytes in the order in which they were added, in chunks. Rows are removed from the front, and a few from the middle. All changes can be
+ * undone, newest first.
+ */
 import type { ByteWriter } from './bytes.js'
 import { Chunk, chunkRows } from './chunk.js'
 import type { RowColumns } from './row-columns.js'
 import { type KeptRows, RecentReads, type RowStore } from './row-store.js'
 
-/** Chunks that are given to the store at once, so that nobody waits long after it took none for a while. */
+/** The largest number of chunks that are given to the store at once: after a time in which it took none, nobody should wait long. */
 const givenMax = 4
 
-/** All that is needed to put a row back that was removed. */
+/** All that is needed to put a removed row back. */
 export interface RemovedPlace {
   readonly row: number
-  /** Where the first row was, and what was dropped with it. */
+  /** The former first row, and the chunks that were dropped with it. */
   readonly front: number
   readonly passed: ReadonlyArray<number>
   readonly dropped: ReadonlyArray<Chunk>
 }
 
-/** The chunks of rows at one moment. Chunks that are dropped later are still here. */
+/** The chunks of rows at one moment. Chunks that are dropped later are kept here. */
 export interface ChunksThen {
   readonly front: number
   readonly end: number
-  /** The first one has the row `first`. */
+  /** The first chunk begins with the row `first`. */
   readonly chunks: ReadonlyArray<Chunk>
   readonly first: number
 }
 
 export class Rows {
-  /** Rows from `front` to before `end` are there, except those in `gone`. Rows are numbered from 0 and never again. */
+  /** Rows from `front` to before `end` are there, except those in `gone`. Rows are numbered from 0; a number is never used again. */
   front = 0
   end = 0
   private readonly gone = new Set<number>()
   /** The chunk of row `r` is the one with index `floor(r / chunkRows) - firstChunk`. */
   private readonly chunks: Array<Chunk> = []
   private firstChunk = 0
-  /** Chunks before this one were given to the store. They are counted from the very first one. */
+  /** Chunks before this one were given to the store. Chunks are counted from the very first one. */
   private givenTo = 0
   private readonly reads = new RecentReads()
 
@@ -43,12 +46,12 @@ export class Rows {
     private readonly store: RowStore | undefined,
   ) {}
 
-  /** Bytes of its arrays. */
+  /** Size of its arrays in bytes. */
   get bytes(): number {
     return this.chunks.reduce((sum, { size }) => sum + size, this.reads.bytes)
   }
 
-  /** How many of the rows that are there are in a store, about. */
+  /** About how many of the rows are in a store. */
   get inStore(): number {
     return Math.max(0, this.givenTo * chunkRows - this.front)
   }
@@ -64,12 +67,12 @@ export class Rows {
     return true
   }
 
-  /** Calls `read` with the bytes of a row and where they begin. */
+  /** Calls `read` with the bytes and the offset at which the row begins. */
   at<T>(row: number, read: (bytes: Uint8Array, start: number) => T): T {
     return this.chunkOf(row).at(row % chunkRows, read)
   }
 
-  /** Adds a row, which `write` writes. Returns its number. */
+  /** Adds the row that `write` writes. Returns its number. */
   push(writer: ByteWriter, write: () => void): number {
     const row = this.end
     const within = row % chunkRows
@@ -115,7 +118,7 @@ export class Rows {
     this.gone.delete(row)
   }
 
-  /** Writes a row again. `undefined`: as it was at first. Returns what it replaces. */
+  /** Replaces the bytes of a row. `undefined` restores the original ones. Returns the previous replacement. */
   rewrite(row: number, bytes: Uint8Array | undefined): Uint8Array | undefined {
     return this.chunkOf(row).rewrite(row % chunkRows, bytes)
   }
@@ -124,7 +127,9 @@ export class Rows {
     return { front: this.front, end: this.end, chunks: this.chunks.slice(), first: this.firstChunk * chunkRows }
   }
 
-  /** Adds a chunk of rows with these lengths after all others, which must be full. Those without bytes are not there. Returns the number of its first row. */
+  /**
+   * Adds a chunk of rows with these lengths after all others, which must be full. A row of length 0 is absent. Returns the number of the first row.
+   */
   adopt(lengths: ArrayLike<number>, bytes: Uint8Array<ArrayBuffer>): number {
     const from = this.end
     const rows = lengths.length
@@ -137,7 +142,7 @@ export class Rows {
     return from
   }
 
-  /** The same with a full chunk that a store has. `absent`: the rows of it that are not there. `rewritten`: those that were written again. */
+  /** The same with a full chunk in a store. `absent`: the rows that were removed. `rewritten`: the rows that were rewritten. */
   adoptKept(kept: KeptRows, absent: ReadonlyArray<number>, rewritten: ReadonlyArray<readonly [row: number, bytes: Uint8Array]>): { readonly from: number; readonly columns: RowColumns } {
     const from = this.end
     if (from % chunkRows !== 0) throw new Error(`${chunkRows} rows cannot follow ${from} others`)
@@ -151,12 +156,12 @@ export class Rows {
     return { from, columns }
   }
 
-  /** The first row is one that is there. */
+  /** Moves `front` to the first row that is there. */
   private passGone(passed: Array<number>): void {
     for (; this.gone.delete(this.front); this.front++) passed.push(this.front)
   }
 
-  /** Gives chunks that are full and not among the newest to the store. What it does not take is offered again with the next chunk. */
+  /** Gives full chunks that are not among the newest to the store. A chunk that it does not take is offered again with the next one. */
   private giveOld(): void {
     const { store, chunks, firstChunk } = this
     if (store === undefined) return

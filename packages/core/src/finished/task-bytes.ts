@@ -1,6 +1,6 @@
 /**
- * A finished task's record as bytes, and back: all of its fields, in about 80 bytes for a task with an id and a key made by Daybook, instead
- * of about 500. What many tasks have in common, the group and the agent, is given by a number.
+ * A finished task's record as bytes, and back. All fields take about 80 bytes for a task whose id and key were made by Daybook; a record takes about
+ * 500. Group and agent, which many tasks share, are written as numbers.
  */
 import type { Group } from '../group.js'
 import { settingsDefault } from '../settings.js'
@@ -9,30 +9,27 @@ import { isFinal, type Status, statuses } from '../task.js'
 import { ByteReader, type ByteWriter, kindOfUuid } from './bytes.js'
 import { hashOfBytes } from './text-hash.js'
 
-/**
- * What else is there besides the numbers, and which numbers are as in most tasks, so that they are not written. As bits, less than 127 in all: that
- * is one byte.
- */
+/** Flags: which optional parts a row has, and which numbers have their usual value and are not written. All flags fit in one byte (less than 127). */
 const has = {
   lease: 1,
   dependencies: 2,
   extras: 4,
   /** One attempt, no retry, nothing to wait for and no delay. */
   oneAttempt: 8,
-  /** The retries that a queue gives by default. */
+  /** The number of retries is the queue's default. */
   usualRetries: 16,
-  /** The lease was as long as the task allows, and has not ended without success. */
+  /** The lease was as long as the task allows, and did not end without success. */
   plainLease: 32,
 } as const
 const usualRetries = settingsDefault.defaults
 
-/** Statuses and priorities as one number. */
+/** Status and priority are written as one number. */
 const finals = statuses.filter(isFinal)
 const priorities = 16
 
 /**
- * The fields are in this order so that what is asked for most can be read without the rest. Times are given by their distance from the one in the id, or from
- * `finishedAt`, revisions by theirs from `enqueuedRevision`.
+ * The order of the fields allows to read what is asked for most without the rest. Times are stored relative to the time in the id, or to
+ * `finishedAt`; revisions relative to `enqueuedRevision`.
  */
 export const writeTask = (to: ByteWriter, task: TaskRecord, group: number, agent: number): void => {
   const { lease, finishedAt, enqueuedAt, enqueuedRevision } = task
@@ -77,7 +74,7 @@ export const writeTask = (to: ByteWriter, task: TaskRecord, group: number, agent
   if ((parts & has.extras) !== 0) to.text(JSON.stringify(extras))
 }
 
-/** Without what is of no use when a task has finished, and which every CRITICAL one has: a row with extras is read at a start. */
+/** Without fields that are of no use after the finish and that every CRITICAL task has: a start has to read each row with extras. */
 const keptOf = (extras: TaskExtras): TaskExtras => {
   if (extras.readySince === undefined) return extras
   const { readySince: _, ...kept } = extras
@@ -98,7 +95,7 @@ const partsOf = ({ lease, timeout, dependencies, retries, attempts, missing, blo
   )
 }
 
-/** When an id made by Daybook was made, in milliseconds: it is a UUID of version 7. 0 for all others. */
+/** When an id made by Daybook was made (a UUID of version 7), in milliseconds; 0 for all others. */
 const timeInId = (bytes: Uint8Array, at: number): number => {
   if (bytes[at] !== kindOfUuid || (bytes[at + 7] as number) >> 4 !== 7) return 0
   let time = 0
@@ -111,7 +108,7 @@ const isEmpty = (value: object): boolean => {
   return true
 }
 
-/** What the numbers in rows mean. */
+/** The groups or agents that the numbers in rows stand for. */
 export interface NamesOf<T> {
   readonly get: (index: number) => T
 }
@@ -183,18 +180,18 @@ export const readTask = (bytes: Uint8Array, at: number, groups: NamesOf<Group>, 
 }
 const noIds: ReadonlyArray<string> = []
 
-/** What of a row the counts of the state have. */
+/** The parts of a row that the state's counts need. */
 export interface RowFacts {
   readonly number: number
   readonly group: number
-  /** -1: none. */
+  /** -1 for none. */
   readonly agent: number
   /** Status and priority: see {@link statusIn} and {@link priorityIn}. */
   readonly band: number
   readonly hasExtras: boolean
 }
 
-/** Throws if it is none of a finished task. */
+/** Throws if it is not the band of a finished task. */
 export const statusIn = (band: number): Status => {
   const status = finals[Math.floor(band / priorities)]
   if (status === undefined) throw new Error('a finished task is not finished')
@@ -231,7 +228,7 @@ export const keyAt = (bytes: Uint8Array, at: number): string => {
   return from.text()
 }
 
-/** The hashes of the texts by which it is found. */
+/** The hash of the task's id, computed without making the text. */
 export const idHashAt = (bytes: Uint8Array, at: number, seed: number): number => {
   const from = new ByteReader(bytes, at)
   from.skipText()

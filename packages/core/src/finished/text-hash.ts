@@ -1,7 +1,10 @@
-/** Hashes of texts as bytes: equal texts have equal bytes, so rows are found by a text without making theirs. */
+/** Hashes of texts in the form of bytes. Equal texts have equal bytes, so a row is found by a text without making the text of the row. */
 import { ByteWriter } from './bytes.js'
 
-/** Never 0. All of the bytes count: ids and keys may begin alike or end alike. With a random seed nobody can choose texts that all have the same hash. */
+/**
+ * The hash of some bytes; never 0. All bytes count, because ids and keys may begin or end alike. With a random seed nobody can choose texts that all
+ * have the same hash.
+ */
 export const hashOfBytes = (bytes: Uint8Array, from: number, to: number, seed: number): number => {
   let hash = seed ^ (to - from)
   let at = from
@@ -17,10 +20,10 @@ export const hashOfBytes = (bytes: Uint8Array, from: number, to: number, seed: n
 }
 
 const writer = new ByteWriter()
-/** Longer ones are rare. */
+/** Longer texts are rare. */
 const textBytes = new Uint8Array(512)
 
-/** The hash of the bytes of a text. */
+/** The hash of a text: that of its bytes. */
 export const hashOfText = (text: string, seed: number): number => {
   writer.begin(textBytes, 0)
   writer.text(text)

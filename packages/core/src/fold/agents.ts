@@ -1,4 +1,4 @@
-/** Registered agents, and what they do. */
+/** The effects of events on registered agents. */
 import type { EventOf, QueueEvent } from '../events.js'
 import type { Tables } from '../tables.js'
 
@@ -13,7 +13,7 @@ export const agentTerminated = (tables: Tables, { data: { agent } }: EventOf<'Ag
   tables.ready.wakeHeldBack()
 }
 
-/** The agent that the event is a word of: it claimed, sent a heartbeat or reported. `ClaimExpired` is none. */
+/** The agent whose own action the event records: it claimed, sent a heartbeat or reported. `ClaimExpired` has no such agent. */
 export const speakerOf = (event: QueueEvent): string | undefined => {
   switch (event.type) {
     case 'Claimed':

@@ -23,7 +23,7 @@ export const alertCleared = (tables: Tables, { data: { key } }: EventOf<'AlertCl
   if (counts !== undefined) alerts.setFailures(about, { ...counts, spike: null })
 }
 
-/** An attempt of this task has failed (TQM-OBS-003). */
+/** Counts a failed attempt of this task (TQM-OBS-003). */
 export const countFailedAttempt = (tables: Tables, { group: { phase }, extras: { discovery } }: TaskRecord): void => {
   count(tables, phase ?? 'none')
   if (discovery !== undefined) count(tables, aboutDiscovery(discovery))
@@ -42,7 +42,7 @@ const count = ({ alerts, head }: Tables, kind: string): void => {
   alerts.setFailures(about, { step, counts, spike: spiked ? step : (known?.spike ?? null) })
 }
 
-/** Counts that no longer matter leave the state: kinds of discoveries come and go (INV-22). */
+/** Removes counts that no longer matter: kinds of discoveries come and go (INV-22). */
 const forgetPast = (alerts: Alerts, now: number): void => {
   for (const [about, { step }] of [...alerts.failures]) {
     if (now - step > spikeSteps && !alerts.raised.has(keyOf('retry-spike', about))) alerts.setFailures(about, undefined)

@@ -1,4 +1,4 @@
-/** A task that nobody holds was changed. */
+/** The effect of a change to a task that nobody holds. */
 import type { EventOf } from '../events.js'
 import { isFinal, type Status } from '../task.js'
 import type { TaskExtras } from '../state.js'

@@ -1,4 +1,4 @@
-/** Rounds of chains, and what waits for a guardian. */
+/** The effects of events on the rounds of chains, and on what waits for a guardian. */
 import { approvalsOfTask, closeApproval, openApproval, updateChain } from '../approvals.js'
 import type { EventOf } from '../events.js'
 import type { Tables } from '../tables.js'
@@ -37,7 +37,7 @@ export const decided = (tables: Tables, event: EventOf<'SpawnApproved'> | EventO
   closeApproval(tables, id, event.type === 'SpawnApproved')
 }
 
-/** A dead letter is sent back or discarded otherwise: there is nothing left to decide on. An event that does not fit changes nothing. */
+/** A dead letter was sent back or discarded by a reviewer: its approval has nothing left to decide. An event that does not fit changes nothing. */
 export const settled = (tables: Tables, task: string): void => {
   if (tables.byId.get(task)?.status !== 'dead-letter') return
   for (const { id, kind } of approvalsOfTask(tables, task)) if (kind === 'dead-letter') closeApproval(tables, id)

@@ -1,4 +1,4 @@
-/** Adding a task to the state. */
+/** Adds a task to the state. */
 import type { EventOf } from '../events.js'
 import { keptError } from '../last-error.js'
 import { freeId, freeKey } from '../retention.js'

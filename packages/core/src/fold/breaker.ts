@@ -4,13 +4,13 @@ import { breakerSettings } from '../settings.js'
 import { type Breaker, type BreakerState, failuresAt, type Lease, type TaskRecord } from '../state.js'
 import type { Tables } from '../tables.js'
 
-/** Called when the claim of a probe has ended: another task may be the probe (LK-15). */
+/** Called when the claim of a probe has ended: another task may become the probe (LK-15). */
 export const freeProbe = (tables: Tables, task: TaskRecord): void => {
   const breaker = tables.breakers.get(task.group.type)
   if (breaker?.probe === task) tables.updateBreaker(breaker, (b) => (b.probe = null))
 }
 
-/** Whether each failed attempt counts as a failure, or only dead letters do. */
+/** Whether each failed attempt counts as a failure, or only each dead letter. */
 export const countsAttempts = (tables: Tables, task: TaskRecord): boolean =>
   breakerSettings(tables.head.settings, task.group.type).countOn === 'attempt'
 

@@ -1,4 +1,4 @@
-/** Applying an event to one task. An event that does not fit the task is counted as a misfit and changes nothing. */
+/** Applies an event to one task. An event that does not fit the task counts as a misfit and changes nothing. */
 import { isHeld, type Lease, type TaskRecord } from '../state.js'
 import type { Tables } from '../tables.js'
 import type { Status } from '../task.js'

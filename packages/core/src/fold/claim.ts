@@ -42,7 +42,7 @@ export const claimed = (tables: Tables, event: EventOf<'Claimed'>): void => {
   }
   tables.update(task, hold, head.revision)
   if (task.group.meters.length > 0) tables.limits.started(task.group, event.at)
-  // A bump is on nobody's account.
+  // The lease of a bumped task is charged to no tenant.
   if (!isBumped(task)) tables.shares.charge(task.group.share, token, head.settings.assignment.tenants)
   if (probe === true) tables.updateBreaker(tables.breaker(task.group.type), (b) => (b.probe = task))
 }
@@ -111,7 +111,7 @@ export const endClaim = (
     task.lease = { ...lease, end }
     task.attempts += attempts
     task.retries += retries
-    // A bump is used up by an attempt. If the agent never began, or an operator ended it, the task is still first.
+    // An attempt uses up a bump. If the agent never began, or an operator ended the claim, the task is still first.
     const { bumpedAt, ...extras } = task.extras
     task.extras = {
       ...extras,
@@ -144,6 +144,6 @@ export const completed = (tables: Tables, event: EventOf<'Completed'>): void =>
     }
     const breaker = tables.breakers.get(task.group.type)
     if (breaker !== undefined) succeeded(tables, breaker, task, lease)
-    // Its own links are not there while it changes, so it is in no line.
+    // The task is unlinked while it changes, so it is in no line.
     makeRoom(tables, task, event.at)
   })

@@ -1,4 +1,4 @@
-/** Limits that are set and removed, rates that admit starts again, and lines of tasks that run one after the other. */
+/** The effects of events on limits and rates, and on the lines of tasks with an ordering key. */
 import type { EventOf } from '../events.js'
 import type { Limit } from '../limits/limit.js'
 import type { TaskRecord } from '../state.js'
@@ -23,7 +23,7 @@ export const limitOpened = ({ limits, shares, head }: Tables, { at, data: { limi
   else for (const share of back) shares.comeBack(share)
 }
 
-/** The task is finished: the next one in its line is not kept back by it any more. */
+/** The task is finished: it no longer holds back the next task in its line. */
 export const makeRoom = (tables: Tables, task: TaskRecord, at: number): void => {
   const { orderingKey } = task.extras
   if (orderingKey === undefined) return

@@ -22,21 +22,21 @@ export const taskParked = (tables: Tables, event: EventOf<'TaskParked'>): void =
     const answered = task.extras.parking?.answered ?? noKeys
     const parking: Parking = { key, onTimeout, answered }
     task.extras = { ...task.extras, parking, ...(checkpoint === undefined ? {} : { checkpointRevision: revision }) }
-    // Before the task is listed by the key, which it may have been answered for itself.
+    // First the task forgets its own former answer: it will be listed under the same key.
     forgetAnswer(tables, owner, task, key)
     freeProbe(tables, task)
   })
 }
 const noKeys: ReadonlyArray<string> = []
 
-/** A key means the newest task that waits for it, so the one that was answered for it before forgets it. */
+/** A key means the newest task that waits for it. So the task that was answered under this key before forgets it. */
 const forgetAnswer = (tables: Tables, owner: TaskRecord | undefined, parked: TaskRecord, key: string): void => {
   if (owner === undefined) return
   const forget = (task: TaskRecord): void => {
     const { parking } = task.extras
     if (parking !== undefined) task.extras = { ...task.extras, parking: { ...parking, answered: parking.answered.filter((each) => each !== key) } }
   }
-  // The parked task is being changed already.
+  // The parked task itself is being changed already.
   if (owner.number === parked.number) forget(parked)
   else tables.update(owner, forget)
 }

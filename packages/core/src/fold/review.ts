@@ -1,4 +1,4 @@
-/** What reviewers decide about dead letters, apart from sending them back or discarding them at once (LK-11). */
+/** The decisions of reviewers about dead letters, other than sending them back or discarding them at once (LK-11). */
 import type { EventOf } from '../events.js'
 import { rankOf } from '../state.js'
 import type { Tables } from '../tables.js'
@@ -43,7 +43,7 @@ export const redriveAdvanced = (tables: Tables, { data: { task: id, nextAt } }: 
     head.misfits++
     return
   }
-  // It is one of the task's events.
+  // The escalation is one of the task's events.
   tables.update(task, () => undefined, head.revision)
   const { type } = task.group
   const epochs = Object.hasOwn(redrive.epochs, type) ? redrive.epochs : Object.fromEntries([...Object.entries(redrive.epochs), [type, breakers.get(type)?.epoch ?? 0]])

@@ -4,7 +4,7 @@ import { type PastRun, runsKept, type Schedule } from '../schedules.js'
 import type { Tables } from '../tables.js'
 import { isFinal } from '../task.js'
 
-/** Whether the task neither runs nor will run by itself: it is finished, a dead letter, or not known any more. */
+/** Whether the task neither runs nor will run by itself: it is finished, a dead letter, or no longer known. */
 export const isOver = (tables: Tables, id: string): boolean => {
   const task = tables.byId.get(id)
   return task === undefined || isFinal(task.status) || task.status === 'dead-letter'
@@ -37,7 +37,7 @@ export const scheduleRemoved = (tables: Tables, { data: { name } }: EventOf<'Sch
   else tables.schedules.remove(name)
 }
 
-/** What became of an instant at which it was due. */
+/** Applies the outcome of an instant at which the schedule was due. */
 export const scheduleCame = (tables: Tables, event: EventOf<'ScheduleRan'> | EventOf<'ScheduleSkipped'> | EventOf<'ScheduleHeld'>): void => {
   const { name, dueAt, nextAt = null } = event.data
   const schedule = tables.schedules.get(name)
@@ -45,7 +45,7 @@ export const scheduleCame = (tables: Tables, event: EventOf<'ScheduleRan'> | Eve
     tables.head.misfits++
     return
   }
-  // A run that waited is shown once.
+  // A run that waited is listed once.
   const earlier = schedule.runs.filter((run) => run.dueAt !== dueAt)
   tables.schedules.put({ ...schedule, nextAt, runs: [...earlier, pastRun(event)].slice(-runsKept), ...heldAfter(tables, schedule, event) })
 }
@@ -69,7 +69,7 @@ const heldAfter = (tables: Tables, { lastTask, held }: Schedule, { type, data }:
   return { lastTask: type === 'ScheduleRan' ? data.task : lastTask, held: held?.dueAt === data.dueAt ? null : held }
 }
 
-/** An event may have ended the task for which a run waits. Called after its fold, and only if some run waits. */
+/** Called after the fold of an event that may have ended the task for which a run waits; only if some run waits. */
 export const wakeSchedule = (tables: Tables, { data }: QueueEvent): void => {
   if (!('task' in data)) return
   const schedule = tables.schedules.waitingFor(data.task)

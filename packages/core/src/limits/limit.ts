@@ -1,15 +1,15 @@
 /**
- * Limits of how much runs at once and how often it starts (INV-23), each for a concurrency key, a type or a tenant. `*`, `type:*` and
- * `tenant:*` are limits for each key, type or tenant that has none of its own.
+ * Limits on how much runs at once and how often it starts (INV-23). Each is for a concurrency key, a type or a tenant. `*`, `type:*` and `tenant:*`
+ * hold for each key, type or tenant that has no limit of its own.
  */
 import * as t from 'io-ts'
 import { between, integer } from '../scalars.js'
 
-/** So many leases in any time of this length. */
+/** At most `starts` leases in any period of `perSeconds`. */
 export const Rate = t.exact(t.type({ starts: integer(1, 10_000), perSeconds: between(0.001, 86_400) }), 'rate')
 export type Rate = t.TypeOf<typeof Rate>
 
-/** So many live leases at once. 0: nothing starts. */
+/** The largest number of live leases. 0: nothing starts. */
 export const Concurrency = integer(0, 1_000_000)
 
 export interface Limit {
@@ -17,20 +17,20 @@ export interface Limit {
   readonly rate?: Rate
 }
 
-/** Limits of one queue. */
+/** The largest number of limits in a queue. */
 export const limitsMax = 10_000
 
 const [ofType, ofTenant] = ['type:', 'tenant:'] as const
 export const typeLimit = (type: string): string => ofType + type
 export const tenantLimit = (tenant: string): string => ofTenant + tenant
 
-/** The limit that holds if this one is not set. */
+/** The key of the limit that holds if this one is not set. */
 export const defaultOf = (key: string): string => (key.startsWith(ofType) ? `${ofType}*` : key.startsWith(ofTenant) ? `${ofTenant}*` : '*')
 export const isDefault = (key: string): boolean => key === defaultOf(key)
-/** Whether it is about a concurrency key, or all of them. */
+/** Whether the limit is for one concurrency key, or for all of them. */
 export const isOfKey = (key: string): boolean => defaultOf(key) === '*'
 
-/** In words. */
+/** The key in words. */
 export const nameOf = (key: string): string =>
   key.startsWith(ofType) ? `type ${key.slice(ofType.length)}` : key.startsWith(ofTenant) ? `tenant ${key.slice(ofTenant.length)}` : `concurrency key ${key}`
 

@@ -1,4 +1,7 @@
-/** The limits of a queue, and what they count. A meter whose limit is reached closes its groups, as an open breaker closes those of its type. */
+/**
+ * The limits of a queue, and what they count. When a limit is reached, its meter closes the groups that it counts, as an open breaker closes the
+ * groups of its type.
+ */
 import type { Group } from '../group.js'
 import { SmallSet } from '../small-set.js'
 import { SortedList } from '../sorted-list.js'
@@ -7,7 +10,7 @@ import type { UndoLog } from '../undo-log.js'
 import { defaultOf, isDefault, isOfKey, isSameRate, type Limit, tenantLimit, typeLimit } from './limit.js'
 import { isShut, type Meter, periodMs, Starts } from './meter.js'
 
-/** What limits need of the tables. */
+/** The part of the tables that limits need. */
 export interface Limited {
   readonly groups: () => Iterable<Group>
   readonly held: () => Iterable<TaskRecord>
@@ -15,25 +18,25 @@ export interface Limited {
   readonly refresh: (groups: Iterable<Group>) => ReadonlyArray<TenantShare>
 }
 
-/** A meter that has counted starts, for snapshots. */
+/** A meter with its counted starts, for snapshots. */
 export type MeterEntry = readonly [key: string, starts: ReadonlyArray<number>, shutUntil: number]
 
-/** How many meters are forgotten with one event. */
+/** The largest number of meters that are forgotten with one event. */
 const forgottenMax = 4
 const byKey = (a: Meter, b: Meter): number => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0)
 const none: ReadonlyArray<never> = []
 
 export class Limits {
-  /** Those that are set. */
+  /** The limits that are set, by key. */
   readonly set = new Map<string, Limit>()
   /**
-   * A meter for each concurrency key of a task in the state, for each type and tenant of one that has a limit, and for what has none but has started
-   * within its rate's period.
+   * A meter for each concurrency key of a task in the state, and for each type and tenant of such a task that has a limit. Also meters without tasks
+   * that have had starts within their rate's period.
    */
   readonly meters = new Map<string, Meter>()
-  /** Those whose rate admits no start, by when it does. */
+  /** The meters whose rate admits no start now, by the time when it does again. */
   readonly closed = new SortedList<Meter>(({ shutUntil }) => shutUntil, byKey)
-  /** Those without tasks, by when their last start no longer counts. */
+  /** The meters without tasks, by the time when their last start no longer counts. */
   private readonly idle = new SortedList<Meter>(countsUntil, byKey)
 
   constructor(
@@ -47,14 +50,14 @@ export class Limits {
     return this.set.get(key) ?? this.set.get(defaultOf(key))
   }
 
-  /** The group has its first task. */
+  /** Called when the group gets its first task. */
   join(group: Group): void {
     if (this.set.size === 0 && group.concurrencyKey === undefined) return
     group.meters = this.metersOf(group)
     for (const { groups } of group.meters) groups.add(group)
   }
 
-  /** The group has no more tasks. */
+  /** Called when the group has no more tasks. */
   part(group: Group): void {
     for (const meter of group.meters) this.takeOut(meter, group)
     group.meters = none
@@ -71,7 +74,7 @@ export class Limits {
     return back
   }
 
-  /** A task of the group has started. */
+  /** Counts a start of a task of the group. */
   started(group: Group, at: number): void {
     for (const meter of group.meters) {
       const { starts, limit } = meter
@@ -83,7 +86,7 @@ export class Limits {
     }
   }
 
-  /** The rate of this key admits starts again. Returns the tenants that have open groups again; `undefined` if it is not so. */
+  /** The rate of this key admits starts again. Returns the tenants that have open groups again; `undefined` if it admits them already, or not yet at `at`. */
   opened(key: string, at: number): ReadonlyArray<TenantShare> | undefined {
     const meter = this.meters.get(key)
     return meter === undefined || meter.shutUntil === 0 || meter.shutUntil > at ? undefined : this.shut(key, 0)
@@ -100,7 +103,7 @@ export class Limits {
     return this.apply(key, limit)
   }
 
-  /** Forgets all limits. There are no tasks. */
+  /** Forgets all limits. There must be no tasks. */
   clear(): void {
     const [limits, meters] = [[...this.set], [...this.meters.values()]]
     this.set.clear()
@@ -111,7 +114,7 @@ export class Limits {
     })
   }
 
-  /** Forgets meters without tasks whose starts no longer count. No decision depends on it. */
+  /** Forgets meters without tasks whose starts no longer count. No decision depends on this. */
   passTime(): void {
     for (let n = 0; n < forgottenMax; n++) {
       const first = this.idle.first()
@@ -131,7 +134,7 @@ export class Limits {
     return counted.sort(byKey).map(({ key, starts, shutUntil }) => [key, starts?.list() ?? none, shutUntil])
   }
 
-  /** Puts the starts of a snapshot in place, when its limits and tasks are. */
+  /** Restores the starts of a snapshot. Its limits and tasks must be restored before. */
   restore(entries: ReadonlyArray<MeterEntry>): void {
     for (const [key, times, shutUntil] of entries) {
       const rate = this.limitOf(key)?.rate
@@ -254,7 +257,7 @@ export class Limits {
     for (const { group } of this.limited.held()) for (const meter of group.meters) if (!known.has(meter)) meter.live++
   }
 
-  /** Restores a meter's fields after the limits are what they were. */
+  /** Restores a meter's fields. The limits must be restored before. */
   private putBack({ key, limit, starts, shutUntil }: Meter): void {
     const meter = this.meters.get(key) ?? this.newMeter(key)
     this.unlist(meter)
@@ -268,7 +271,7 @@ export class Limits {
   }
 }
 
-/** When the last start no longer counts. */
+/** The time when the last start no longer counts. */
 function countsUntil({ starts, limit }: Meter): number {
   return starts === undefined || limit?.rate === undefined ? 0 : starts.last + periodMs(limit.rate)
 }

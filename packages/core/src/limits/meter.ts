@@ -1,4 +1,4 @@
-/** What a limit counts: the live leases and the last starts under one concurrency key, type or tenant. */
+/** The count of a limit: live leases and the last starts under one concurrency key, type or tenant. */
 import type { Group } from '../group.js'
 import type { SmallSet } from '../small-set.js'
 import type { Limit, Rate } from './limit.js'
@@ -6,34 +6,34 @@ import type { Limit, Rate } from './limit.js'
 export interface Meter {
   /** The concurrency key, `type:TYPE` or `tenant:TENANT`. */
   readonly key: string
-  /** The limit that holds for it. `undefined` only for a concurrency key. */
+  /** The limit that holds for this key. `undefined` only for a concurrency key. */
   limit: Limit | undefined
-  /** Live leases. */
+  /** Number of live leases. */
   live: number
-  /** With a rate: the last starts. */
+  /** The last starts; only with a rate. */
   starts: Starts | undefined
-  /** While its rate admits no start: the first instant at which it admits one. Otherwise 0. An event ends it. */
+  /** The first instant at which its rate admits a start again; 0 if it admits one now. An event sets it back to 0. */
   shutUntil: number
-  /** Groups with tasks that it counts. */
+  /** Groups with tasks that this meter counts. */
   readonly groups: SmallSet<Group>
 }
 
 export const periodMs = ({ perSeconds }: Rate): number => Math.ceil(perSeconds * 1_000)
 
 export const isFull = ({ limit, live }: Meter): boolean => limit?.concurrency !== undefined && live >= limit.concurrency
-/** Whether nothing that it counts may start. */
+/** Whether no task that it counts may start. */
 export const isShut = (meter: Meter): boolean => meter.shutUntil > 0 || isFull(meter)
 
 /**
- * The instants of the last starts, as many as a rate allows in its period. A start is allowed when the oldest of them is a whole period
- * ago, so no time of that length ever has more. A bucket that fills steadily would allow twice as many: all at the end of one period, and all again in the next.
+ * The instants of the last starts, as many as a rate allows in its period. A start is allowed when the oldest of them is a whole period ago, so no
+ * period of that length ever has more. A token bucket would allow twice as many: all at the end of one period, and all again in the next.
  */
 export class Starts {
-  /** A ring: once it is full, `next` is the place of the oldest. */
+  /** A ring buffer: once it is full, `next` is the index of the oldest instant. */
   private readonly times: Array<number>
   private next = 0
 
-  /** `times`: in order, at most `max`. */
+  /** `times`: in order, at most `max` of them. */
   constructor(
     readonly max: number,
     times: ReadonlyArray<number> = [],
@@ -50,13 +50,13 @@ export class Starts {
     return this.times.length === 0
   }
 
-  /** In order. */
+  /** The instants in order. */
   list(): ReadonlyArray<number> {
     const { times, next } = this
     return [...times.slice(next), ...times.slice(0, next)]
   }
 
-  /** Returns the one that it replaces, for {@link takeBack}. */
+  /** Adds a start. Returns the instant that it replaces, for {@link takeBack}. */
   add(at: number): number | undefined {
     const { times, max, next } = this
     if (times.length < max) {
@@ -83,7 +83,7 @@ export class Starts {
     return until > at ? until : 0
   }
 
-  /** How many starts are allowed at `at`: all, or `most` if there are more. */
+  /** How many starts are allowed at `at`, at most `most`. */
   free(at: number, period: number, most: number): number {
     const { times, max, next } = this
     let free = max - times.length

@@ -1,4 +1,4 @@
-/** How much room limits leave for the picks of one claim. */
+/** The room that limits leave for the picks of one claim. */
 import type { Group } from '../group.js'
 import { type Meter, periodMs } from './meter.js'
 
@@ -7,13 +7,13 @@ export class Room {
 
   constructor(private readonly at: number) {}
 
-  /** Whether another task of this group may start after those that were taken. */
+  /** Whether another task of this group may start in addition to those that were taken. */
   hasRoom({ meters }: Group): boolean {
     for (const meter of meters) if (!this.isOpen(meter)) return false
     return true
   }
 
-  /** The limit that those that were taken have used up for this group. */
+  /** The limit of this group that the picks so far have used up; `undefined` if there is none. */
   usedUp({ meters }: Group): Meter | undefined {
     return meters.find((meter) => !this.isOpen(meter))
   }

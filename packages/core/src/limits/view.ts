@@ -3,11 +3,11 @@ import type { Tables } from '../tables.js'
 import { isDefault, type Limit } from './limit.js'
 
 export interface LimitView extends Limit {
-  /** A concurrency key, `type:TYPE` or `tenant:TENANT`; `*`, `type:*` and `tenant:*` hold for each that has none of its own. */
+  /** A concurrency key, `type:TYPE` or `tenant:TENANT`. `*`, `type:*` and `tenant:*` hold for each key, type or tenant that has no limit of its own. */
   readonly key: string
-  /** Live leases that it counts. Not of a limit for all. */
+  /** Number of live leases that it counts. Missing in the limits for all. */
   readonly live?: number
-  /** When its rate admits a start again, if it does not now. */
+  /** When its rate admits a start again, in milliseconds since 1970. Missing if it admits one now. */
   readonly shutUntil?: number
 }
 

@@ -1,7 +1,7 @@
 /**
- * The shape of a claim: what it asks for, whoever asks. Workers send the same types, phases, skills and tenant over and
- * over, so the groups that match are kept for each shape, by tenant, and are updated as groups open and close. A claim
- * looks at the open groups of its shape only, and claims that wait wait for their shape (INV-28).
+ * The shape of a claim: what it asks for, whichever agent asks. Workers send the same types, phases, skills and tenant over and over. So the matching
+ * groups are kept for each shape, by tenant, and are updated as groups open and close. A claim looks only at the open groups of its shape, and
+ * waiting claims wait for their shape (INV-28).
  */
 import type { CommandOf } from '../commands.js'
 import { isGroupShut } from '../gates.js'
@@ -14,24 +14,24 @@ import { ShapeTurn } from './shape-turn.js'
 export type ShapeOf = Pick<CommandOf<'Claim'>, 'types' | 'phases' | 'skills' | 'tenant'>
 
 const turnOf = ({ share }: ShapeTurn): number => share.turn
-/** Tenants with the same turn are served by name; tasks without a tenant come first. */
+/** Tenants with equal turns are ordered by name; tasks without a tenant come first. */
 export const byName = (a: TenantShare, b: TenantShare): number =>
   a.name === b.name ? 0 : a.name === undefined || (b.name !== undefined && a.name < b.name) ? -1 : 1
 
 export class ClaimShape {
-  /** The tenants with open groups, by whose turn it is. */
+  /** The tenants with open groups, in the order of their turns. */
   readonly turns = new SortedList<ShapeTurn>(turnOf, (a, b) => byName(a.share, b.share))
   private readonly byShare = new Map<TenantShare, ShapeTurn>()
-  /** When it was used last, counted in uses of all shapes. */
+  /** When it was last used, on a counter of uses of all shapes. */
   lastUse = 0
-  /** Number of claims that wait for it, and whether there may be more for them. */
+  /** Number of claims that wait for this shape, and whether there may be tasks for them. */
   waiting = 0
   isWoken = false
-  /** The types that it names; `undefined` if it has a pattern, or takes all types. */
+  /** The types that it names; `undefined` if it has a pattern or takes all types. */
   readonly types: ReadonlySet<string> | undefined
   readonly tenant: string | undefined
 
-  /** `asked`: `undefined` for everything, whatever skills it requires. `isKept`: it is told of changes. Otherwise it is made for one question. */
+  /** `asked`: `undefined` for everything, whatever skills it requires. `isKept`: the shape is told of changes; otherwise it is made for one question. */
   constructor(
     private readonly asked: ShapeOf | undefined,
     readonly isKept: boolean,
@@ -67,22 +67,22 @@ export class ClaimShape {
     if (!turn.hasGroups) this.leave(turn)
   }
 
-  /** The tenant's open groups that match. */
+  /** The tenant's matching open groups. */
   turnOf(share: TenantShare): ShapeTurn | undefined {
     return this.byShare.get(share)
   }
 
-  /** This task may be the first of its group, which matches and is open. */
+  /** Adds a task that may now be the first of its group, which is open and matches. */
   addHead(task: TaskRecord): void {
     this.byShare.get(task.group.share)?.addHead(task)
   }
 
-  /** It is no longer, or leaves the group. */
+  /** Removes a task that can no longer be the first of its group, or has left it. */
   removeHead(task: TaskRecord): void {
     this.byShare.get(task.group.share)?.removeHead(task)
   }
 
-  /** A claim of `max` tasks looks at these tenants first, so their tasks are to be in order. */
+  /** Sorts the tasks of the tenants that a claim of `max` tasks looks at first. */
   sortFirst(max: number): void {
     const cursor = this.turns.cursor()
     for (let i = 0; i < max && cursor.item !== undefined; i++) {
@@ -91,7 +91,7 @@ export class ClaimShape {
     }
   }
 
-  /** It is no longer kept. */
+  /** Called when the shape is no longer kept. */
   drop(): void {
     for (const turn of [...this.turns]) this.leave(turn)
   }
@@ -105,7 +105,7 @@ export class ClaimShape {
   }
 }
 
-/** Equal for shapes that name the same things, in whatever order. The key of a single type is the type, unless it looks like a list. */
+/** A key that is equal for shapes that name the same things in any order. For a single type the key is the type itself, unless that looks like a list. */
 export const shapeKey = ({ types, phases, skills, tenant }: ShapeOf): string => {
   const [type, ...others] = types ?? noTypes
   const isOneType = type !== undefined && others.length === 0 && phases === undefined && skills === undefined && tenant === undefined

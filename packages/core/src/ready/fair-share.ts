@@ -1,8 +1,8 @@
 /**
- * Tenants' fair share (TQM-ASSIGN-004, INV-12): start-time fair queueing (Goyal, Vin, Cheng 1996) over leases granted. Each
- * tenant has a virtual time, its *turn*, which grows by 1/weight with each lease, and the tenant with the least is served
- * next. A tenant that had nothing to take comes back at the virtual time of the last lease, so it has saved no credit. If
- * it was ahead of that, it stays ahead, unless {@link debtLeases} leases were granted since its last.
+ * Tenants' fair share (TQM-ASSIGN-004, INV-12): start-time fair queueing (Goyal, Vin, Cheng 1996) over leases granted. Each tenant has a virtual
+ * time, its *turn*, which grows by 1/weight with each lease. The tenant with the least turn is served next. A tenant that had nothing to take comes
+ * back at the virtual time of the last lease, so it has saved no credit. If it was ahead of that time, it stays ahead, unless {@link debtLeases}
+ * leases were granted since its last.
  */
 import type { Group } from '../group.js'
 import { SortedList } from '../sorted-list.js'
@@ -11,18 +11,18 @@ import type { UndoLog } from '../undo-log.js'
 import { byName } from './claim-shape.js'
 import { groupsIn, withGroup, withoutGroup } from './tenant-groups.js'
 
-/** Virtual time of a lease at weight 1. Divisible by 1 to 10, so that turns are whole numbers for the usual weights. */
+/** The cost of a lease at weight 1, in virtual time. Divisible by 1 to 10, so that turns are whole numbers for the usual weights. */
 export const turnUnit = 5_040_000
-/** So long a tenant that comes back is still charged for its last lease. Limits what is kept of tenants without tasks. */
+/** A tenant that comes back is charged for its last lease until this many later leases were granted. This bounds what is kept of tenants without tasks. */
 export const debtLeases = 10_000
-/** Beyond this virtual time all turns are counted anew, so that they stay exact. */
+/** Beyond this virtual time all turns are reduced, so that they stay exact. */
 const turnMax = 2 ** 51
 
 export interface Weights {
   readonly [tenant: string]: number
 }
 
-/** The virtual time that a lease costs this tenant. */
+/** The cost of a lease for this tenant, in virtual time. */
 export const turnCost = (name: string | undefined, weights: Weights): number => {
   const { byName, others } = costsOf(weights)
   return (name === undefined ? undefined : byName.get(name)) ?? others
@@ -33,7 +33,7 @@ interface Costs {
   readonly others: number
 }
 
-/** Worked out once for each setting of the weights: a claim asks for each of its tasks, and an object finds an unknown name slowly. */
+/** Computed once for each setting of the weights. A claim asks for each of its tasks, and a look-up of an unknown name in an object is slow. */
 const costsOf = (weights: Weights): Costs => {
   const known = knownCosts.get(weights)
   if (known !== undefined) return known
@@ -49,9 +49,9 @@ const costOf = (weight: number): number => Math.max(1, Math.round(turnUnit / wei
 export type ShareEntry = readonly [tenant: string | null, turn: number, lastToken: number]
 
 export class FairShare {
-  /** Tenants with tasks, and those without that may come back ahead of the others. */
+  /** Tenants with tasks, and tenants without tasks that may come back ahead of the others. */
   readonly byTenant = new Map<string | undefined, TenantShare>()
-  /** The latter, by their last lease. */
+  /** The tenants without tasks, by the token of their last lease. */
   private readonly idle = new SortedList<TenantShare>((share) => share.lastToken, byName)
 
   constructor(
@@ -60,7 +60,7 @@ export class FairShare {
     private readonly undoLog: UndoLog,
   ) {}
 
-  /** The share of this tenant, which is about to have a task. */
+  /** The share of this tenant. The caller adds a task to it. */
   of(name: string | undefined): TenantShare {
     const known = this.byTenant.get(name)
     if (known !== undefined) return known
@@ -74,7 +74,7 @@ export class FairShare {
     for (const { groups } of this.byTenant.values()) yield* groupsIn(groups)
   }
 
-  /** The tenant has tasks in one more group. */
+  /** Called when the tenant gets tasks in one more group. */
   join(group: Group): void {
     const { share } = group
     const isFirst = share.groups === undefined
@@ -84,22 +84,22 @@ export class FairShare {
     if (this.idle.remove(share)) this.noteUndo(() => this.keepIdle(share))
   }
 
-  /** The tenant has tasks in one group less. */
+  /** Called when the tenant has no more tasks in a group. */
   part(group: Group): void {
     const { share } = group
     share.groups = withoutGroup(share.groups, group)
     if (share.groups !== undefined) return
-    // When a first task is undone, what the tenant was before is put back by the undo of `join`.
+    // When a first task is undone, the undo of `join` restores what the tenant was before.
     if (this.isAhead(share) && !this.undoLog.isUndoing) this.idle.add(share)
     else this.byTenant.delete(share.name)
   }
 
-  /** The tenant has something to take again. */
+  /** Called when the tenant has something to take again. */
   comeBack(share: TenantShare): void {
     if (!this.isAhead(share)) this.setTurn(share, this.head.turn, share.lastToken)
   }
 
-  /** The tenant got a lease. In a queue without tenants nothing is counted. */
+  /** Charges the tenant for a lease. A queue without tenants counts nothing. */
   charge(share: TenantShare, token: number, weights: Weights): void {
     if (!this.head.hasTenants) return
     const head = this.touchHead()
@@ -109,13 +109,13 @@ export class FairShare {
     if (head.turn > turnMax) this.countAnew(head)
   }
 
-  /** All shares whose turn is not 0, for a snapshot, in no order: sorting a million names would stop the queue for seconds. */
+  /** All shares whose turn is not 0, for a snapshot. Not sorted: sorting a million names would stop the queue for seconds. */
   entries(): ReadonlyArray<ShareEntry> {
     const shares = [...this.byTenant.values()].filter(({ turn }) => turn > 0)
     return shares.map(({ name = null, turn, lastToken }) => [name, turn, lastToken])
   }
 
-  /** Puts the turns of a snapshot in place, when its tasks are. */
+  /** Restores the turns of a snapshot. Its tasks must be restored before. */
   restore(entries: ReadonlyArray<ShareEntry>): void {
     for (const share of this.byTenant.values()) if (share.turn !== 0) this.setTurn(share, 0, 0)
     for (const [name, turn, lastToken] of entries) {

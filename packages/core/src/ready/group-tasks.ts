@@ -1,6 +1,6 @@
 /**
- * The ready tasks of a group. A few are kept in no order: a queue may have a group for each of a million tenants, and comparing a few
- * tasks costs less than keeping them in order. From {@link fewMax} on they are in lanes (`policy.ts`), until the group is empty again.
+ * The ready tasks of a group. Fewer than {@link fewMax} are kept unsorted: a queue may have a group for each of a million tenants, and comparing a
+ * few tasks costs less than keeping them in order. More are kept in lanes (`policy.ts`), until the group is empty again.
  */
 import type { Group } from '../group.js'
 import { type Few, itemsOf, withItem, withoutItem } from '../small-set.js'
@@ -13,22 +13,22 @@ export const fewMax = 16
 
 export type ReadyTasks = Few<TaskRecord> | GroupLanes
 
-/** Lanes that are to be made: the tasks of one after the other, and their keys. The tasks of a lane are in any order. */
+/** Lanes that are still to be made: the tasks of one lane after the other, and their keys. Within a lane the tasks are in any order. */
 export interface LanesToMake {
   readonly kinds: ReadonlyArray<LaneKind>
-  /** Where in the arrays each lane ends. */
+  /** The index in the arrays at which each lane ends. */
   readonly ends: ReadonlyArray<number>
   readonly tasks: ReadonlyArray<TaskRecord>
   readonly keys: ReadonlyArray<number>
 }
 
-/** Many ready tasks of a group, or what is left of them. After a replay, lanes are made by whatever looks at them first: there may be a million, of a few tasks each. */
+/** The ready tasks of a group that has, or had, many. After a replay, the first use makes the lanes: there may be a million groups with a few tasks each. */
 export class GroupLanes {
   private made: ReadonlyArray<Lane> = noLanes
 
   constructor(private toMake?: LanesToMake) {}
 
-  /** None is empty. */
+  /** All lanes. No lane is empty. */
   get all(): ReadonlyArray<Lane> {
     if (this.toMake !== undefined) this.make()
     return this.made
@@ -47,7 +47,7 @@ export class GroupLanes {
     })
   }
 
-  /** The lane of a task; a new one if there is none. */
+  /** The lane of a task, made if it does not exist. */
   of(task: TaskRecord, places: Placements): Lane {
     const id = places.laneOf(task)
     for (const lane of this.all) if (lane.id === id) return lane
@@ -82,24 +82,24 @@ export class GroupLanes {
 }
 const noLanes: ReadonlyArray<never> = []
 
-/** All of them. */
+/** All ready tasks of the group. */
 export const readyIn = ({ readyTasks }: Group): ReadonlyArray<TaskRecord> =>
   readyTasks instanceof GroupLanes ? readyTasks.all.flatMap((lane) => [...lane]) : itemsOf(readyTasks)
 
-/** The lanes, if there are so many tasks that they are in lanes. */
+/** The lanes; empty if the group has too few tasks for lanes. */
 export const lanesIn = ({ readyTasks }: Group): ReadonlyArray<Lane> => (readyTasks instanceof GroupLanes ? readyTasks.all : noLanes)
 
-/** Those that may be the group's first, whatever the time: a few, or the first tasks of the lanes. */
+/** The tasks that may be the group's first at some time: all of a few, or the first task of each lane. */
 export const headsOf = ({ readyTasks }: Group): ReadonlyArray<TaskRecord> =>
   readyTasks instanceof GroupLanes ? readyTasks.all.map((lane) => lane.first() as TaskRecord) : itemsOf(readyTasks)
 
-/** What is told of changes to {@link headsOf}. */
+/** An observer of changes to {@link headsOf}. */
 export interface HeadsWatcher {
   readonly addHead: (task: TaskRecord) => void
   readonly removeHead: (task: TaskRecord) => void
 }
 
-/** The task is in `places`. */
+/** `places` must have the task already. */
 export const addToGroup = (task: TaskRecord, places: Placements, watchers: ReadonlyArray<HeadsWatcher>): void => {
   const { group } = task
   let { readyTasks } = group
@@ -117,7 +117,7 @@ export const addToGroup = (task: TaskRecord, places: Placements, watchers: Reado
   if (lane.first() === task) for (const watcher of watchers) replaceHead(watcher, before, task)
 }
 
-/** The task is in `places` still. */
+/** `places` must still have the task. */
 export const removeFromGroup = (task: TaskRecord, places: Placements, watchers: ReadonlyArray<HeadsWatcher>): void => {
   const { group } = task
   const { readyTasks } = group

@@ -1,4 +1,4 @@
-/** The tasks that may be first in their groups, kept in order by lane, so that a claim does not look at each group. */
+/** The tasks that may be the first of their groups, kept in order by lane, so that a claim need not look at each group. */
 import type { Group } from '../group.js'
 import type { TaskRecord } from '../state.js'
 import { GroupLanes, headsOf, type HeadsWatcher } from './group-tasks.js'
@@ -8,7 +8,7 @@ import type { Placements } from './placements.js'
 
 export class Heads implements HeadsWatcher {
   private readonly byLane: Map<number, Lane>
-  /** Itself. */
+  /** An array of only this object, made once. */
   readonly asWatchers: ReadonlyArray<HeadsWatcher> = [this]
 
   constructor(
@@ -45,7 +45,10 @@ export class Heads implements HeadsWatcher {
   }
 }
 
-/** The tasks that may be first, by lane. One that is in a lane of its group has its key there: its record, which lies anywhere in memory, is not looked at. */
+/**
+ * The tasks that may be the first of their groups, by lane. A task in a lane of its group already has its key there, so its record, which may be
+ * anywhere in memory, is not read.
+ */
 const lanesOf = (groups: Iterable<Group>, places: Placements): Map<number, Lane> => {
   const byLane = new Map<number, { readonly kind: LaneKind; readonly tasks: Array<TaskRecord>; readonly keys: Array<number> }>()
   const add = (kind: LaneKind, task: TaskRecord, key: number): void => {

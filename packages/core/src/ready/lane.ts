@@ -1,9 +1,9 @@
-/** Ready tasks of one group, or of a tenant's groups, whose order never changes: see `policy.ts`. */
+/** Ready tasks of one group, or of one tenant's groups, whose order never changes: see `policy.ts`. */
 import { SortedList } from '../sorted-list.js'
 import type { TaskRecord } from '../state.js'
 import { byPriorityThenAge } from './policy.js'
 
-/** What lanes have in common that are ordered alike. */
+/** What all lanes with the same order share. */
 export interface LaneKind {
   readonly id: number
   readonly keyOf: (task: TaskRecord) => number

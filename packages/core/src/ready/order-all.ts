@@ -1,6 +1,6 @@
 /**
- * Puts all ready tasks in order at once. Sorted by group, their records lie anywhere in memory, and a look at one that is not in the processor's
- * cache takes as long as a hundred additions. So what the order needs of a record is read once, by number, as the records were made.
+ * Puts all ready tasks in order at once. Sorted by group, their records are scattered in memory, and a cache miss takes as long as a hundred
+ * additions. So the fields that the order needs are read once, by number, in the order in which the records were made.
  */
 import type { Group } from '../group.js'
 import type { TaskRecord } from '../state.js'
@@ -8,10 +8,16 @@ import { fewMax, GroupLanes } from './group-tasks.js'
 import type { LaneKind } from './lane.js'
 import type { Placements } from './placements.js'
 
-/** Lanes of a group with more tasks are made at once: a claim may look at 16 groups first of all, and does not wait for more than a few thousand tasks. */
+/**
+ * A group with more tasks than this gets its lanes at once. A claim looks at up to 16 groups first, and must not wait until lanes are made for more
+ * than a few thousand tasks.
+ */
 const laterMax = 256
 
-/** `tasks`: all ready ones, by number. `groups`: theirs, which know only how many they have. Cost: O(n) if lanes are in the order of numbers, as most are. */
+/**
+ * `tasks`: all ready tasks, by number. `groups`: their groups, which so far only have their number of tasks. Cost: O(n) if lanes are in the order of
+ * numbers, as most are.
+ */
 export const orderAll = (tasks: ReadonlyArray<TaskRecord>, groups: ReadonlyArray<Group>, places: Placements): void => {
   const groupNumbers = new Map(groups.map((group, number) => [group, number]))
   const laneNumbers = new Map<number, number>()
@@ -37,7 +43,7 @@ export const orderAll = (tasks: ReadonlyArray<TaskRecord>, groups: ReadonlyArray
 
   places.fillEarly(early)
 
-  // By group, in it by lane, and in that by number.
+  // By group, then by lane, then by number.
   const order = sortedBy(groupOf, groups.length, sortedBy(laneOf, kinds.length, Int32Array.from(tasks.keys())))
   const sorted = Array.from(order, (at) => tasks[at] as TaskRecord)
   const keys = Array.from(order, (at) => keyOf[at] as number)
@@ -63,7 +69,7 @@ export const orderAll = (tasks: ReadonlyArray<TaskRecord>, groups: ReadonlyArray
   }
 }
 
-/** `places`, sorted by the numbers from 0 to `count` that they have. Stable. */
+/** `places`, sorted by `numberOf`, whose numbers are from 0 to `count`. Stable. */
 const sortedBy = (numberOf: Int32Array, count: number, places: Int32Array): Int32Array => {
   const next = new Int32Array(count + 1)
   for (const place of places) (next[(numberOf[place] as number) + 1] as number)++

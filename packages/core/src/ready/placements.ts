@@ -1,6 +1,6 @@
 /**
- * In which lane each ready task belongs (`policy.ts`). It follows from the fields of the task, until the urgency window of its deadline
- * begins. From then on it changes with time, so where the task was placed is kept, and until when that is right.
+ * The lane in which each ready task belongs (`policy.ts`). It follows from the fields of the task until the urgency window of its deadline begins.
+ * From then on it changes with time, so the placement of the task is kept, together with the time until which it is right.
  */
 import { CalendarQueue } from '../calendar-queue.js'
 import { SortedList } from '../sorted-list.js'
@@ -10,18 +10,18 @@ import { enqueuedAtOf, type Place, type Policy } from './policy.js'
 
 interface Placement extends Place {
   readonly task: TaskRecord
-  /** The time for which it was placed. */
+  /** The time for which the task was placed. */
   readonly at: number
 }
 
 export class Placements {
-  /** Tasks whose urgency window is to come, by its beginning. */
+  /** Tasks whose urgency window has not begun, by its beginning. */
   private readonly waiting = new CalendarQueue<TaskRecord>((task) => this.policy.urgentFrom(task), (a, b) => a.number - b.number)
-  /** All others with a deadline. */
+  /** The placements of all other tasks with a deadline. */
   private readonly byTask = new Map<TaskRecord, Placement>()
-  /** Those that must be placed anew some time, by when. */
+  /** The placements that will become wrong, by the time when they do. */
   private readonly byEnd = new SortedList<Placement>(({ until }) => until, (a, b) => a.task.number - b.task.number)
-  /** Placements since the oldest mark, and earlier ones. A rollback may make them untimely. */
+  /** Placements since the oldest mark, and some earlier ones. A rollback may go back before their time. */
   private recent: Array<Placement> = []
 
   constructor(
@@ -35,12 +35,12 @@ export class Placements {
     return this.placementOf(task)?.lane ?? this.policy.plainLane(task)
   }
 
-  /** What orders its lane. */
+  /** The key that orders its lane. */
   keyOf(task: TaskRecord): (task: TaskRecord) => number {
     return this.placementOf(task)?.key ?? enqueuedAtOf
   }
 
-  /** Places a task that is ready now, as is right at `at`. */
+  /** Places a task that has become ready, for the time `at`. */
   add(task: TaskRecord, at = this.head.at): void {
     if (task.extras.deadlineAt === undefined) return
     if (this.isEarly(task, at)) return this.waiting.add(task)
@@ -48,16 +48,16 @@ export class Placements {
     this.byTask.set(task, placement)
     if (placement.until !== Number.POSITIVE_INFINITY) this.byEnd.add(placement)
     if (!this.undoLog.isRecording) this.recent = []
-    // In a busy queue there is always a mark.
+    // In a busy queue there is always a mark, so the list must be thinned out here.
     else if (this.recent.push(placement) > 2 * this.byTask.size + 64) this.recent = this.recent.filter((one) => this.byTask.get(one.task) === one)
   }
 
-  /** Whether it has a deadline, and its urgency window is to come. */
+  /** Whether the task has a deadline whose urgency window has not begun. */
   isEarly(task: TaskRecord, at = this.head.at): boolean {
     return task.extras.deadlineAt !== undefined && at < this.policy.urgentFrom(task)
   }
 
-  /** Adds all that are early, when there are none yet. */
+  /** Adds all early tasks at once. There must be none yet. */
   fillEarly(tasks: ReadonlyArray<TaskRecord>): void {
     this.waiting.fill(tasks)
   }
@@ -70,7 +70,7 @@ export class Placements {
     if (placement.until !== Number.POSITIVE_INFINITY) this.byEnd.remove(placement)
   }
 
-  /** Tasks whose lane is not right at `at`, because time has passed since they were placed. Mostly none. */
+  /** Tasks whose lane is wrong at `at`, because time has passed since they were placed. Mostly none. */
   misplacedAt(at: number): ReadonlyArray<TaskRecord> {
     if ((this.nextMisplaced ?? Number.POSITIVE_INFINITY) > at) return none
     const tasks = [...this.waiting.until(at)]
@@ -89,14 +89,14 @@ export class Placements {
     return Math.min(from, placed.until)
   }
 
-  /** A task that is in the wrong lane at `at`. */
+  /** A task that is in a wrong lane at `at`. */
   firstMisplaced(at: number): TaskRecord | undefined {
     const [waiting, placed] = [this.waiting.first(), this.byEnd.first()]
     if (waiting !== undefined && this.policy.urgentFrom(waiting) <= at) return waiting
     return placed !== undefined && placed.until <= at ? placed.task : undefined
   }
 
-  /** After a rollback: the tasks that were placed later than the last event. The others are kept in mind. */
+  /** After a rollback: the tasks that were placed for a later time than the last event. The others stay in the list. */
   takeUntimely(): ReadonlyArray<TaskRecord> {
     const recent = this.recent.filter((placement) => this.byTask.get(placement.task) === placement)
     const isUntimely = ({ at }: Placement): boolean => at > this.head.at

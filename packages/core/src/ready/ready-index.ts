@@ -1,6 +1,6 @@
 /**
- * The ready tasks by group, and which groups are open: they have a ready task, and no gate of their type or limits is shut.
- * Groups without ready tasks cost nothing here.
+ * The ready tasks by group, and which groups are open. A group is open if it has a ready task and no gate of its type or limits is shut. Groups
+ * without ready tasks cost nothing here.
  */
 import { isBumped } from '../capacity.js'
 import type { Group } from '../group.js'
@@ -15,33 +15,33 @@ import type { Policy } from './policy.js'
 import { ReadyKinds } from './ready-kinds.js'
 import { ManyGroups, openIn } from './tenant-groups.js'
 
-/** Shapes that are kept. Beyond it, the one that was used longest ago and that no claim waits for is dropped. */
+/** The largest number of kept shapes. Beyond it, the least recently used shape that no claim waits for is dropped. */
 export const shapesMax = 1_024
 
 export class ReadyIndex {
-  /** Those of groups with ready tasks. */
+  /** The kinds of the groups with ready tasks. */
   readonly kinds = new ReadyKinds()
   private readonly shapes = new Map<string, ClaimShape>()
-  /** The same by tenant, those that name none by type, and those that name neither. */
+  /** The kept shapes by tenant; those without a tenant by type; and those with neither. */
   private readonly shapesByTenant = new Map<string, Set<ClaimShape>>()
   private readonly shapesByType = new Map<string, Set<ClaimShape>>()
   private readonly shapesForAll = new Set<ClaimShape>()
-  /** Changes with the set of shapes, so that a kind of groups notices that its list of shapes is old. */
+  /** Changes with the set of shapes, so that a kind of groups notices that its list of shapes is out of date. */
   private shapesVersion = 0
-  /** The shapes of groups whose tenant is named by one, as of this version. */
+  /** For each group, as of this version: the shapes that name its tenant. */
   private shapesOfGroup = new WeakMap<Group, ReadonlyArray<ClaimShape>>()
-  /** A shape for everything, as an index of the open groups by tenant. There is one as soon as a claim names a tenant. */
+  /** A shape that matches everything, as an index of the open groups by tenant. Made when the first claim names a tenant. */
   private byTenant: ClaimShape | undefined
   private uses = 0
   private woken: Array<ClaimShape> = []
   private readonly heldBack = new Set<ClaimShape>()
-  /** Those that were bumped. They are in their lanes as well. */
+  /** The bumped ready tasks. They are in their lanes as well. */
   readonly bumped = new Set<TaskRecord>()
   readonly places: Placements
-  /** False from {@link putAside} to {@link order}: then groups have no tasks here, only their number. */
+  /** False from {@link putAside} to {@link order}: groups then only have the number of their tasks. */
   isOrdered = true
 
-  /** `isShut`: whether nothing of this group is claimed now. `readyTasks`: gives all ready tasks, by number. */
+  /** `isShut`: whether no task of this group is claimed now. `readyTasks`: returns all ready tasks, by number. */
   constructor(
     private readonly isShut: (group: Group) => boolean,
     private readonly shareOf: (tenant: string) => TenantShare | undefined,
@@ -57,7 +57,7 @@ export class ReadyIndex {
     return this.places.policy
   }
 
-  /** A task is ready. */
+  /** Adds a task that has become ready. */
   add(task: TaskRecord): void {
     const { group } = task
     this.place(task)
@@ -83,7 +83,7 @@ export class ReadyIndex {
     this.refresh(group)
   }
 
-  /** Moves tasks to their lanes at the time of the last event, or at `at`: `max` at most. No decision depends on it. */
+  /** Moves tasks to their lanes at the time of the last event, or at `at`; at most `max`. No decision depends on this. */
   settle(max: number, at = this.head.at): void {
     for (let moved = 0; moved < max; moved++) {
       const task = this.places.firstMisplaced(at)
@@ -93,7 +93,7 @@ export class ReadyIndex {
     }
   }
 
-  /** After a rollback: tasks that were placed later than the last event are placed anew. */
+  /** After a rollback: places anew the tasks that were placed for a later time than the last event. */
   rolledBack(): void {
     for (const task of this.places.takeUntimely()) {
       this.takeOut(task)
@@ -101,7 +101,7 @@ export class ReadyIndex {
     }
   }
 
-  /** The settings of the order have changed: all ready tasks are placed anew. Cost: O(ready tasks). */
+  /** Places all ready tasks anew, because the settings of their order have changed. Cost: O(ready tasks). */
   reorder(policy: Policy): void {
     const tasks = [...this.groupsWithTasks()].flatMap((group) => [...readyIn(group)])
     for (const task of tasks) this.takeOut(task)
@@ -110,15 +110,15 @@ export class ReadyIndex {
   }
 
   /**
-   * From now on ready tasks are counted, and their order is not kept, until {@link order}: nobody claims while a log is replayed, and
-   * most of its tasks are finished by the end. Whatever needs the order makes it. To be called when no task is ready and nobody has claimed.
+   * From now on ready tasks are only counted, and their order is not kept, until {@link order}. Nobody claims while a log is replayed, and most of
+   * its tasks are finished by the end. Whatever needs the order makes it. Must be called before any task is ready or claimed.
    */
   putAside(): void {
     if (this.kinds.size > 0 || this.shapes.size > 0) throw new Error('the order of ready tasks can be put aside only before there are any')
     this.isOrdered = false
   }
 
-  /** Puts all ready tasks in order, if they are not. */
+  /** Puts all ready tasks in order, unless they are. */
   order(): void {
     if (this.isOrdered) return
     const tasks = this.readyTasks()
@@ -131,7 +131,7 @@ export class ReadyIndex {
     return this.kinds.groups()
   }
 
-  /** To be called when it may have changed whether a breaker holds this type back. Returns the tenants that have open groups again. */
+  /** Must be called when a breaker may have begun or ceased to hold back this type. Returns the tenants that have open groups again. */
   breakerMoved(type: string): ReadonlyArray<TenantShare> {
     return this.refreshAll(this.groupsOf(type))
   }
@@ -144,7 +144,10 @@ export class ReadyIndex {
     return idle.size === 0 ? none : [...idle].filter(({ groups }) => openIn(groups) > 0)
   }
 
-  /** The shape of this claim, or of one for everything: the one that is kept, or one made for this question. No answer changes by it. */
+  /**
+   * The kept shape of this claim, or a shape made for this question. Without `asked`: a shape that matches everything. No answer depends on whether
+   * it is kept.
+   */
   shapeOf(asked: ShapeOf | undefined): ClaimShape {
     this.order()
     return asked === undefined ? this.make(asked, false) : (this.shapes.get(shapeKey(asked)) ?? this.make(asked, false))
@@ -175,19 +178,19 @@ export class ReadyIndex {
     for (const shape of this.shapes.values()) this.wake(shape)
   }
 
-  /** A waiting claim of this shape finds only tasks that it must leave to others. It is woken when that may have changed. */
+  /** A waiting claim of this shape finds only tasks that it must leave to other agents. The shape is woken when that may have changed. */
   holdBack(shape: ClaimShape): void {
     this.heldBack.add(shape)
   }
 
-  /** Another agent can take more or less than before. */
+  /** Wakes the shapes that were held back, because an agent can take more or fewer tasks than before. */
   wakeHeldBack(): void {
     if (this.heldBack.size === 0) return
     for (const shape of this.heldBack) this.wake(shape)
     this.heldBack.clear()
   }
 
-  /** The shapes for which claims wait, and for which there may be more to take since the last call. */
+  /** The shapes that claims wait for and that may have got tasks since the last call. */
   takeWoken(): ReadonlyArray<ClaimShape> {
     const { woken } = this
     if (woken.length === 0) return none
@@ -208,7 +211,7 @@ export class ReadyIndex {
     this.places.remove(task)
   }
 
-  /** What keeps the first tasks of this group in order. */
+  /** The observers that keep the first tasks of this group in order. */
   private watchersOf(group: Group): ReadonlyArray<HeadsWatcher> {
     const { isOpen, share } = group
     if (!isOpen) return none
@@ -273,7 +276,7 @@ export class ReadyIndex {
     this.shapesOfGroup = new WeakMap()
   }
 
-  /** The kept shapes that this group matches. */
+  /** The kept shapes that match this group. */
   private shapesOf(group: Group): ReadonlyArray<ClaimShape> {
     const shapes = this.shapesOfKind(group)
     const { tenant } = group
@@ -284,7 +287,7 @@ export class ReadyIndex {
     return all
   }
 
-  /** Those that name no tenant: the same for all groups of its kind. */
+  /** The matching shapes that name no tenant: the same for all groups of a kind. */
   private shapesOfKind(group: Group): ReadonlyArray<ClaimShape> {
     const { kind } = group
     if (kind.shapesVersion !== this.shapesVersion) {

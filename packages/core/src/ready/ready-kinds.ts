@@ -1,4 +1,4 @@
-/** The kinds of groups that have ready tasks, in the order of their keys. A key begins with the type, so kinds whose types match a pattern come one after the other. */
+/** The kinds of groups with ready tasks, in the order of their keys. A key begins with the type, so kinds whose types match a pattern are neighbours. */
 import type { Group, GroupKind } from '../group.js'
 import { SortedList } from '../sorted-list.js'
 
@@ -17,9 +17,9 @@ export class ReadyKinds {
     this.byKey.remove(kind)
   }
 
-  /** Those whose type matches a pattern, such as `eng-*`. Cost: O(log n), and O(1) for each. */
+  /** The kinds whose type matches a pattern, such as `eng-*`. Cost: O(log n), and O(1) for each. */
   *ofType(pattern: string): Generator<GroupKind, void> {
-    // In a key, a line break comes after the type.
+    // In a key, a line break follows the type.
     const prefix = pattern.endsWith('*') ? pattern.slice(0, -1) : `${pattern}\n`
     for (const cursor = this.byKey.seekPast(({ key }) => key < prefix); cursor.item?.key.startsWith(prefix) === true; cursor.advance()) yield cursor.item
   }

@@ -1,6 +1,6 @@
 /**
- * Where a claim finds a tenant's tasks, best first. A run is tasks whose order holds at any time, such as a lane. At the instant of the
- * claim the best task is the best of the first tasks of the runs.
+ * Where a claim finds a tenant's tasks, best first. A run is a sequence of tasks whose order holds at any time, such as a lane. At the instant of the
+ * claim, the best task is the best of the first tasks of the runs.
  */
 import { Heap } from '../heap.js'
 import { itemsOf } from '../small-set.js'
@@ -15,7 +15,7 @@ import type { ShapeTurn } from './shape-turn.js'
 /** The time of a claim. */
 export class Instant {
   readonly policy: Policy
-  /** Tasks whose lanes are not right now: each is compared by itself. Mostly none. */
+  /** Tasks that are in a wrong lane at this instant. Each is compared by itself. Mostly none. */
   readonly misplaced: ReadonlySet<TaskRecord> | undefined
 
   constructor(places: Placements, readonly at: number) {
@@ -25,16 +25,16 @@ export class Instant {
   }
 }
 
-/** The first task of a run, and how it stands. */
+/** The first task of a run, and its standing. */
 export abstract class Run {
   /** `undefined` at the end. */
   first: Standing | undefined
 
   constructor(protected readonly instant: Instant) {}
 
-  /** The first task is taken. */
+  /** Passes over the first task. */
   abstract advance(): void
-  /** The first task and the others of its group are passed over, as far as this run has them. */
+  /** Passes over the first task and all others of its group, as far as they are in this run. */
   abstract dropGroup(): void
 
   protected begin(task: TaskRecord | undefined): void {
@@ -42,7 +42,7 @@ export abstract class Run {
     this.first = task === undefined ? undefined : standingOf(policy, task, at)
   }
 
-  /** The same with a task that has this key in a lane. */
+  /** Begins with a task that has this key in a lane. */
   protected beginIn(lane: number, task: TaskRecord | undefined, key: number): void {
     const { policy, at } = this.instant
     this.first = task === undefined ? undefined : standingIn(policy, lane, key, task, at)
@@ -56,7 +56,7 @@ export abstract class Run {
 }
 const isBefore = (a: Run, b: Run): boolean => byStanding(a.first as Standing, b.first as Standing) < 0
 
-/** The runs of a tenant's open groups that match a claim. */
+/** The runs of the open groups of a tenant that match a claim. */
 export const runsOf = (turn: ShapeTurn, instant: Instant): Heap<Run> => {
   const heap = new Heap(isBefore)
   const add = (run: Run): void => void (run.first !== undefined && heap.add(run))
@@ -104,8 +104,8 @@ class OneTask extends Run {
 }
 
 /**
- * The lanes with the same id of a tenant's groups, as one: a policy orders the tasks of such lanes alike at any time. Cursors
- * are made only when its first task is taken, because most claims take one task and have hundreds of lanes to compare.
+ * All lanes with the same id of a tenant's groups, as one run: a policy orders the tasks of such lanes alike at any time. Cursors are made only when
+ * its first task is taken, because most claims take one task and have hundreds of lanes to compare.
  */
 class Lanes extends Run {
   private readonly lanes: Array<Lane>
@@ -120,7 +120,7 @@ class Lanes extends Run {
     this.lanes.push(lane)
   }
 
-  /** To be called when it has all its lanes. */
+  /** Must be called when all lanes were added. */
   begun(): this {
     let best: TaskRecord | undefined
     for (const lane of this.lanes) {
@@ -158,14 +158,14 @@ class Lanes extends Run {
   }
 }
 
-/** The same for groups whose first tasks are kept in order (`shape-turn.ts`): a cursor is made only for a lane from which a task is taken. */
+/** The same for groups whose first tasks are kept in order (`shape-turn.ts`). A cursor is made only for a lane from which a task is taken. */
 class SortedLanes extends Run {
-  /** The first tasks that were not passed yet. Made when one is passed: of most runs a claim looks at the first task only. */
+  /** The first tasks that were not passed over yet. Made when one is passed over: of most runs a claim only looks at the first task. */
   private untouched: Cursor<TaskRecord> | undefined
   private touched: Heap<Cursor<TaskRecord>> | undefined
   private isUntouched = true
 
-  /** `heads`: the tasks that may be first in their groups. */
+  /** `heads`: the tasks that may be the first of their groups. */
   constructor(
     private readonly heads: Lane,
     instant: Instant,
@@ -214,7 +214,7 @@ class SortedLanes extends Run {
     this.beginIn(heads.id, cursor.item, cursor.key)
   }
 
-  /** The lane of this first task goes on after it. A group with a few tasks has no lanes: all of them are among the first. */
+  /** Goes on with the lane of this first task. A group with a few tasks has no lanes: all of its tasks are among the first. */
   private touch(task: TaskRecord): void {
     const { heads } = this
     const lane = lanesIn(task.group).find(({ id }) => id === heads.id)

@@ -17,7 +17,7 @@
 import type { ScoreSettings } from '../settings.js'
 import type { TaskRecord } from '../state.js'
 
-/** Limits the rates, so that the units of thirty years are exact in a double. */
+/** Bounds the rates, so that the units of thirty years are exact in a double. */
 const ratesMax = 8_192
 const unitMax = 1e11
 /** Weights are counted in steps of 1/10,000. */
@@ -36,11 +36,11 @@ export const priorityPart = (priority: number): number => {
 export const retriesPart = ({ retries, maxRetries }: Pick<TaskRecord, 'retries' | 'maxRetries'>): number =>
   Math.max(0, 1 - retries / Math.max(1, maxRetries))
 
-/** What a score depends on. */
+/** The fields that a score depends on. */
 export type Scored = Pick<TaskRecord, 'priority' | 'retries' | 'maxRetries' | 'blocking' | 'enqueuedAt' | 'extras'>
 
 export class Score {
-  /** Units of a score of 1. */
+  /** Number of units in a score of 1. */
   readonly unit: number
   readonly ageMs: number
   readonly windowMs: number
@@ -70,14 +70,14 @@ export class Score {
     this.plainBase = Array.from({ length: 11 }, (_, priority) => this.partsOf(priorityPart(Math.max(1, priority)), 0, 1))
   }
 
-  /** The parts that do not change with time, in units. */
+  /** The sum of the parts that do not change with time, in units. */
   base(task: Scored): number {
     const { priority } = task
     if (this.hasPlainBase(task)) return this.plainBase[priority] as number
     return this.partsOf(priorityPart(priority), this.blockersPart(task), retriesPart(task))
   }
 
-  /** Whether it blocks nothing and was never retried: such tasks of the same priority have the same base. */
+  /** Whether the task blocks nothing and was never retried. Such tasks of the same priority have the same base. */
   hasPlainBase({ retries, blocking }: Scored): boolean {
     return retries === 0 && blocking === 0
   }
@@ -87,12 +87,12 @@ export class Score {
     return Math.min(blocking / this.settings.blockerCeiling, 1)
   }
 
-  /** The age as a score, in units. */
+  /** The part of the age, weighted, in units. */
   ageUnits({ enqueuedAt }: Scored, at: number): number {
     return this.agedMs(enqueuedAt, at) * this.ageRate
   }
 
-  /** The deadline as a score, in units. */
+  /** The part of the deadline, weighted, in units. */
   deadlineUnits({ extras: { deadlineAt } }: Scored, at: number): number {
     return deadlineAt === undefined ? 0 : this.urgentMs(deadlineAt, at) * this.deadlineRate
   }
@@ -111,7 +111,7 @@ export class Score {
     return deadlineAt !== undefined && at >= deadlineAt - this.windowMs
   }
 
-  /** Whether it has waited longer than the starvation limit (TQM-PRI-004). */
+  /** Whether the task has waited longer than the starvation limit (TQM-PRI-004). */
   isStarved({ enqueuedAt }: Scored, at: number): boolean {
     return at - enqueuedAt > this.starvationMs
   }
@@ -142,14 +142,14 @@ export class Score {
   }
 }
 
-/** `rates`: their sum at a unit of 1. The unit is a multiple of the first of `wanted` that the limit of the rates allows. */
+/** `rates`: their sum at a unit of 1. The unit is a multiple of the first of `wanted` for which the rates stay within their bound. */
 const unitOf = (rates: number, wanted: ReadonlyArray<number>): number => {
   const max = Math.min(ratesMax / rates, unitMax)
   const step = wanted.find((one) => one <= max) ?? 1
   return step * Math.floor(max / step)
 }
 
-/** The least unit with which weight/ms is whole. */
+/** The least unit for which weight/ms is whole. */
 const period = (weight: number, ms: number): number => {
   const steps = Math.round(weight * weightSteps)
   return steps === 0 ? 1 : (weightSteps * ms) / greatestCommonDivisor(weightSteps * ms, steps)

@@ -1,7 +1,7 @@
 /**
- * A tenant's open groups that match a shape of claims. If many of their tasks may be the first, these are kept in order, so that a
- * claim does not look at each. Lanes with the same id are ordered alike at any time (`policy.ts`), so one sorted
- * list for each id is exact, whatever the time of the claim.
+ * A tenant's open groups that match a shape of claims. If many of their tasks may be the first, these tasks are kept in order, so that a claim need
+ * not look at each. Lanes with the same id are ordered alike at any time (`policy.ts`). So one sorted list for each id is exact, whatever the time of
+ * the claim.
  */
 import type { Group } from '../group.js'
 import { SmallSet } from '../small-set.js'
@@ -12,13 +12,13 @@ import { Heads } from './heads.js'
 import type { Placements } from './placements.js'
 import { ManyGroups } from './tenant-groups.js'
 
-/** A claim looks at so many tasks of a tenant one by one. */
+/** Up to this many tasks of a tenant, a claim looks at one by one. */
 const looksMax = 32
 
 export class ShapeTurn {
   /** Never empty. */
   private readonly groups = new SmallSet<Group>()
-  /** `undefined` until a claim needs them, and while they are few: then a look at each is as fast. */
+  /** `undefined` until a claim needs the order, and while the tasks are few: then looking at each is as fast. */
   private own: Heads | undefined = undefined
 
   constructor(
@@ -34,7 +34,7 @@ export class ShapeTurn {
     return this.groups.size > 0
   }
 
-  /** The tasks that may be first, in order, if they are kept so. */
+  /** The tasks that may be the first, in order; `undefined` if no order is kept. */
   get heads(): Heads | undefined {
     return this.ofTenant ?? this.own
   }
@@ -43,7 +43,7 @@ export class ShapeTurn {
     return this.groups[Symbol.iterator]()
   }
 
-  /** Whether this group is one of them. */
+  /** Whether this group is in it. */
   has(group: Group): boolean {
     return group.isOpen && group.share === this.share && this.shape.matches(group)
   }
@@ -58,7 +58,7 @@ export class ShapeTurn {
     this.own?.removeGroup(group)
   }
 
-  /** Sorts the tasks that may be first, if they are many. From now on they are kept in order. */
+  /** Sorts the tasks that may be the first, if there are many. From now on they are kept in order. */
   sort(): void {
     const { many } = this
     if (many === undefined || this.heads !== undefined || !this.hasManyHeads()) return
@@ -66,7 +66,7 @@ export class ShapeTurn {
     many.sorted++
   }
 
-  /** The shape is dropped, or there are no more groups. */
+  /** Called when the shape is dropped, or when there are no more groups. */
   end(): void {
     if (this.own !== undefined && this.many !== undefined) this.many.sorted--
     this.own = undefined
@@ -80,7 +80,7 @@ export class ShapeTurn {
     this.own?.removeHead(task)
   }
 
-  /** Those of the tenant, if the shape takes all of its open groups. */
+  /** The tenant's own order, if the shape takes all of the tenant's open groups. */
   private get ofTenant(): Heads | undefined {
     const { many, groups, shape } = this
     return shape.isKept && groups.size === many?.open ? many.heads : undefined

@@ -1,21 +1,21 @@
-/** A tenant's groups that have tasks. One is kept by itself: a queue may have a million tenants with one group each. */
+/** A tenant's groups with tasks. A single group is kept without a collection: a queue may have a million tenants with one group each. */
 import type { Group, GroupKind } from '../group.js'
 import { Heads } from './heads.js'
 import type { Placements } from './placements.js'
 
 export type TenantGroups = ManyGroups | Group | undefined
 
-/** A tenant with more open groups has its first tasks kept in order, as long as it has tasks. */
+/** A tenant with more open groups than this has its first tasks kept in order for as long as it has tasks. */
 const groupsMax = 16
 
-/** The groups of a tenant that has had more than one since it last had none. */
+/** The groups of a tenant that has had more than one since it was last without any. */
 export class ManyGroups {
   readonly byKind = new Map<GroupKind, Group>()
-  /** How many are open. */
+  /** Number of open groups. */
   open: number
-  /** How many of the tenant's places in the kept shapes keep their own order of first tasks: see `shape-turn.ts`. */
+  /** In how many of the kept shapes this tenant has an order of first tasks of its own: see `shape-turn.ts`. */
   sorted = 0
-  /** The first tasks of all open groups in order, if these are many. */
+  /** The first tasks of all open groups in order; only if these are many. */
   heads: Heads | undefined = undefined
 
   constructor(first: Group) {
@@ -46,7 +46,7 @@ export const groupIn = (groups: TenantGroups, kind: GroupKind): Group | undefine
   return groups?.kind === kind ? groups : undefined
 }
 
-/** The group must not be in it. */
+/** Adds a group that is not in it. */
 export const withGroup = (groups: TenantGroups, group: Group): TenantGroups => {
   if (groups === undefined) return group
   const many = groups instanceof ManyGroups ? groups : new ManyGroups(groups)
@@ -54,7 +54,7 @@ export const withGroup = (groups: TenantGroups, group: Group): TenantGroups => {
   return many
 }
 
-/** The group must be in it. */
+/** Removes a group that is in it. */
 export const withoutGroup = (groups: TenantGroups, group: Group): TenantGroups => {
   if (!(groups instanceof ManyGroups)) return undefined
   groups.byKind.delete(group.kind)
@@ -65,8 +65,8 @@ export const groupsIn = (groups: TenantGroups): Iterable<Group> =>
   groups === undefined ? none : groups instanceof ManyGroups ? groups.byKind.values() : [groups]
 const none: ReadonlyArray<never> = []
 
-/** How many of them are open. */
+/** Number of open groups. */
 export const openIn = (groups: TenantGroups): number => (groups instanceof ManyGroups ? groups.open : groups?.isOpen === true ? 1 : 0)
 
-/** Whether the tenant of this group has an open one. Mostly it is this one. */
+/** Whether the tenant of this group has an open group. Mostly it is this one. */
 export const hasOpenGroup = ({ isOpen, share }: Group): boolean => isOpen || openIn(share.groups) > 0

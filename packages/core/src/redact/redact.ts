@@ -1,6 +1,6 @@
 /**
- * Replaces secrets in JSON by `[redacted]`: values under names of secrets, and whatever has the shape of a secret, in keys, values
- * and within longer texts. For what leaves its task: metadata of spawned tasks (TQM-BR-002), memories (TQM-MEM-001).
+ * Replaces secrets in JSON by `[redacted]`: values under names of secrets, and texts in the shape of a secret, in keys, in values and within longer
+ * texts. It is applied to what leaves its task: metadata of spawned tasks (TQM-BR-002), memories (TQM-MEM-001).
  *
  * Gotchas: a secret without a telling name or shape, such as a short password in the middle of a sentence, is not found.
  */
@@ -9,13 +9,12 @@ import { isSecretName } from './secret-names.js'
 import { redactedText, withoutSecrets } from './secret-shapes.js'
 
 /**
- * The value without its secrets. Total: whatever is nested deeper than {@link jsonDepthMax} is replaced as a whole.
+ * The value without its secrets. Total: a part that is nested deeper than {@link jsonDepthMax} is replaced as a whole.
  *
  * Cost: O(size).
  *
  * @example
- * redacted({ apiKey: 'x', note: 'use Bearer abc123', tokenCount: 3 })
- * // => { apiKey: '[redacted]', note: 'use Bearer [redacted]', tokenCount: 3 }
+ * redacted({ apiKey: 'x', note: 'use Bearer abc123', tokenCount: 3 }) // => { apiKey: '[redacted]', note: 'use Bearer [redacted]', tokenCount: 3 }
  */
 export const redacted = (value: Json): Json => within(value, 0)
 
@@ -27,7 +26,7 @@ const within = (value: Json, depth: number): Json => {
   const members: Array<readonly [string, Json]> = []
   const taken = new Map<string, number>()
   for (const [key, member] of Object.entries(value)) {
-    // The parser of texts does not see a name apart from its value, so a key is looked at twice: as a text, and as a name.
+    // The parser of texts needs a name and its value in one text, so a key is examined twice: as a text, and as a name.
     const name = unique(withoutSecrets(key), taken)
     members.push([name, isSecretName(key) && isWorthHiding(key, member) ? redactedText : within(member, depth + 1)])
   }
@@ -36,7 +35,7 @@ const within = (value: Json, depth: number): Json => {
 
 const isList = (value: Json): value is ReadonlyArray<Json> => Array.isArray(value)
 
-/** Null and booleans tell nothing; `tokens: 512` is a count. */
+/** Null and booleans reveal nothing; `tokens: 512` is a count. */
 const isWorthHiding = (key: string, value: Json): boolean =>
   value !== null && typeof value !== 'boolean' && value !== '' && !(typeof value === 'number' && /tokens$/i.test(key))
 

@@ -1,30 +1,30 @@
 /** Names of fields, variables and options whose values are secrets. */
 
-/** Secret wherever they stand in a name, unless a harmless word ends it. */
+/** Words that make a name secret wherever they are in it, unless a harmless word ends the name. */
 const secretWords = new Set(
   ('password passwords passwd pwd passphrase passcode secret secrets credential credentials creds authorization cookie cookies ' +
     'sessionid jwt dsn mnemonic otp totp connectionstring connstr apikeys accesskeyid xsrf csrf').split(' '),
 )
 /** Names without word separation end like this: `dbpassword`, `accesstoken`. */
 const secretEndings = ['password', 'passwd', 'passphrase', 'secret', 'credentials', 'token', 'apikey', 'privatekey', 'secretkey', 'accesskey', 'signingkey', 'encryptionkey', 'connectionstring', 'cookie']
-/** Several words that are one. */
+/** Pairs of words that count as one. */
 const secretPairs = [
   'access key', 'secret key', 'private key', 'api key', 'api keys', 'secret id', 'session id', 'connection string', 'connection strings', 'conn str',
   'seed phrase', 'recovery phrase', 'recovery code', 'recovery codes', 'backup codes', 'x amz signature', 'x goog signature',
 ]
-/** A `key` after one of these is a secret. Others are names of things: `primaryKey`, `idempotency_key`, `publicKey`. */
+/** `key` after one of these words is a secret. After others it is the name of a thing: `primaryKey`, `idempotency_key`, `publicKey`. */
 const keyKinds = new Set(
   ('api access secret private signing encryption encrypt decryption master service role account ssh gpg pgp auth client shared admin root webhook deploy hmac aes rsa ' +
     'ssl tls session license subscription sas jwt openai anthropic stripe github gitlab aws azure gcp google sendgrid twilio mailgun datadog').split(' '),
 )
-/** `tokens` are counted, or kept secret. */
+/** `tokens` alone or after one of these words are secrets; otherwise they are counts. */
 const tokensKinds = new Set('access auth api refresh bearer session csrf user bot device oauth personal secret login service'.split(' '))
-/** Tokens of texts, pages and leases. */
+/** After one of these words a token is that of a text, a page or a lease. */
 const harmlessTokens = new Set(
   ('page next continuation previous prev sync cancel cancellation fencing lease stop start end bos eos pad mask special unexpected invalid max min num per ' +
     'current first last input output prompt completion').split(' '),
 )
-/** A name that ends like this says something about the secret, and not the secret itself. */
+/** A name with such an ending says something about the secret, and is not the secret itself. */
 const harmlessEnds = new Set(
   ('count counts limit limits length len size min max budget usage used type kind policy ttl expiry expires expiration expired at in age url uri endpoint name ' +
     'names field header file path ref enabled required rotation version status error errors strategy provider manager format algorithm label consent banner ' +
@@ -51,7 +51,7 @@ export const isSecretName = (name: string): boolean => {
   if (last === 'key' || last === 'keys') return keyKinds.has(before)
   if (last === 'tokens') return words.length === 1 || tokensKinds.has(before)
   if (last === 'token') return !harmlessTokens.has(before)
-  // An identifier of a credential is none, except the pairs above.
+  // The id of a credential is not secret, except in the pairs above.
   if (last === 'id' && words.length > 1) return false
   if (harmlessEnds.has(last) && words.length > 1) return false
   if (last === 'auth' || last === 'pass' || last === 'sig') return true
@@ -61,5 +61,5 @@ export const isSecretName = (name: string): boolean => {
 const isSecretWord = (word: string): boolean =>
   secretWords.has(word) || secretEndings.some((end) => word.endsWith(end) && word !== 'token') || (word.startsWith('password') && word !== 'passwordless')
 
-/** Names whose values in prose, after a colon, may also be plain words: `password: hunter`. Others need a value that looks like a secret. */
+/** Names whose values in prose, after a colon, may also be plain words: `password: hunter`. Values of other names must look like a secret. */
 export const isStrongName = (name: string): boolean => wordsOf(name).some((word) => /^(?:pass(?:word|wd|phrase|code)s?|pwd)$/.test(word) || word.endsWith('password'))

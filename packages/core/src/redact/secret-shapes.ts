@@ -1,13 +1,13 @@
 /**
- * Secrets within texts, by their shapes. Cost: O(length). To keep it so, only the last part of a pattern is unbounded: it takes
- * what is there and cannot fail, so nothing is searched twice.
+ * Secrets within texts, by their shapes. Cost: O(length). To keep it so, only the last part of a pattern is unbounded. It takes everything that
+ * matches and cannot fail, so nothing is searched twice.
  */
 import { isSecretName, isStrongName } from './secret-names.js'
 
-/** What stands in the place of a secret. */
+/** The text that replaces a secret. */
 export const redactedText = '[redacted]'
 
-/** Tokens that begin in a way of their own. None follows a letter, digit or `_`. */
+/** Tokens with a prefix of their own. The prefix does not follow a letter, a digit or `_`. */
 const prefixed = [
   // JSON Web Tokens
   String.raw`eyJ[\w-]{8,4096}\.[\w.-]*`,
@@ -67,11 +67,11 @@ const prefixed = [
   'AGE-SECRET-KEY-1[A-Z0-9]{20}[A-Z0-9]*',
 ]
 
-/** All patterns. What must hold of each is checked by a test. */
+/** All patterns. A test checks what must hold for each. */
 export const shapes = {
   pemStart: /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY[A-Z ]{0,10}-----/g,
   prefixed: new RegExp(`(?<![A-Za-z0-9_])(?:${prefixed.join('|')})`, 'g'),
-  /** `https://user:password@host`, also without a user; then with `/`, `?` or `#` in the password; then a long user alone, which is a token. */
+  /** `https://user:password@host`, also without a user. Then a password with `/`, `?` or `#`. Then a long user alone, which is a token. */
   userInfo: new RegExp(
     String.raw`(?<![a-z0-9+.-])([a-z][a-z0-9+.-]{0,31}:\/\/)(?:` +
       [
@@ -82,7 +82,7 @@ export const shapes = {
       ')',
     'gi',
   ),
-  /** A header to the end of its line, or of the text in which it is quoted. */
+  /** A header to the end of its line, or to the end of the text in which it is quoted. */
   header: /(?<![\w-])((?:proxy-)?authorization|(?:set-)?cookie)(\\{0,3}["']?[ \t]{0,8}:[ \t]{0,8}\\{0,3}["']?)([^\s"'\\][^\r\n"'\\]*)/gi,
   bearer: /(?<![A-Za-z0-9_])(bearer[ \t]{1,8})([\w.~+/-]{6}[\w.~+/=-]*)/gi,
   basic: /(?<![A-Za-z0-9_])(basic[ \t]{1,8})([A-Za-z0-9+/]{8}[A-Za-z0-9+/=]*)/gi,
@@ -127,7 +127,7 @@ const withoutKeys = (text: string): string => {
   return parts.join('') + text.slice(from)
 }
 
-/** Values under names of secrets. What is under other names may have names inside, so the search goes on right after the name. */
+/** Values under names of secrets. The value of any other name may contain names, so the search goes on right after the name. */
 const withoutNamed = (text: string): string => {
   const parts: Array<string> = []
   let from = 0
@@ -144,7 +144,7 @@ const withoutNamed = (text: string): string => {
   return parts.length === 0 ? text : parts.join('') + text.slice(from)
 }
 
-/** Tells nothing, or is no value: nothing, another option, what was redacted before. */
+/** Not a secret: an empty or literal value, another option, or a part that was redacted before. */
 const isPlain = /^(?:true|false|null|undefined|none|nil|-.*|)$|^\[redacted\]$/i
 
 interface Value {
@@ -160,7 +160,7 @@ const valueAt = (text: string, at: number): Value => {
   const from = at + open.length
   if (open === '') return { from, text: taken(shapes.bare, text, from), isQuoted: false }
   let end = from
-  // The quote itself may be escaped, when the whole text is a quotation. Then so is the closing one.
+  // The quote itself may be escaped, when the whole text is a quotation. Then the closing quote is escaped as well.
   while (end < text.length && text[end] !== quote) end += escapes === '' && text[end] === '\\' ? 2 : 1
   end = Math.min(end, text.length)
   while (escapes !== '' && end > from && text[end - 1] === '\\') end--
@@ -172,12 +172,12 @@ const taken = (pattern: RegExp, text: string, at: number): string => {
   return pattern.exec(text)?.[0] ?? ''
 }
 
-/** Not a word of a language. */
+/** Whether the text cannot be a word of a language. */
 const looksMade = (text: string): boolean => text.length >= 32 || /[0-9_~+/=]|[a-z][A-Z]/.test(text)
-/** Base64 of `user:password`, and no word. */
+/** Whether the text may be base64 of `user:password`, and is no word. */
 const looksEncoded = (text: string): boolean => text.length % 4 === 0 && /[0-9+/=]|[a-z][A-Z]/.test(text)
 
-/** Random characters change between capitals, small letters and digits at more than every third place; paths, hex and names do not. */
+/** Random characters change between capitals, small letters and digits more often than at every third place. Paths, hex and names do not. */
 const looksRandom = (text: string): boolean => {
   if (/^(?:[0-9a-f]*|[0-9A-F]*)$/.test(text) || !/[A-Z]/.test(text) || !/[a-z]/.test(text)) return false
   let changes = 0

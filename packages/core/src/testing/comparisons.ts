@@ -1,7 +1,7 @@
-/** How much a claim has to look at. */
+/** Measures how much a claim has to look at. */
 import { QueueState } from '../queue-state.js'
 
-/** How many times a task was compared with others by its priority or score, while `work` asked for or took tasks. */
+/** How many times a task was compared with others by its priority or score while `work` ran. */
 export const comparisonsOf = (state: QueueState, work: () => void): number => {
   const { places } = QueueState.tablesOf(state).ready
   const { policy } = places

@@ -1,7 +1,7 @@
 /**
- * The contents of a state in a flat list, for comparisons: the lists are equal if and only if the states are (INV-15). They have every field of
- * every record and every index in its order, and share no code with snapshots. New fields and indexes are included automatically. Lists whose
- * inner structure depends on how they were filled are given by their contents. `text.ts` prints them for people.
+ * The contents of a state as a flat list, for comparisons: the lists are equal if and only if the states are (INV-15). The list has every field of
+ * every record and every index in its order, and shares no code with snapshots. New fields and indexes are included automatically. Collections whose
+ * inner structure depends on how they were filled are listed by their contents. `text.ts` prints the list for people.
  */
 import { AgentRegister } from '../agent-register.js'
 import { Deadlines } from '../deadlines.js'
@@ -22,10 +22,10 @@ import { StatusList } from '../status-lists.js'
 import type { Breaker, TaskRecord, TenantShare } from '../state.js'
 import type { Tables } from '../tables.js'
 
-/** Values, and the signs of {@link sign} between them. */
+/** Values, and the markers of {@link sign} between them. */
 export type Contents = ReadonlyArray<unknown>
 
-/** The sign before a table's name, a line, a field's name, the name of another record, and the members of a list or an object. */
+/** The marker before a table's name, a line, a field's name, the name of another record, and the members of a list or an object. */
 export const sign = {
   table: Symbol('table'),
   line: Symbol('line'),
@@ -41,8 +41,8 @@ export const sign = {
 } as const
 
 /**
- * Members of the tables and records that are not part of the state: undo log, walks, hash seed, and the kept shapes of
- * claims. The groups show which of their tasks are ready, and the indexes of all tasks have those of unfinished ones.
+ * Members of the tables and records that are not part of the state: undo log, walks, hash seed, and the kept shapes of claims. Others are listed
+ * elsewhere: the groups show which of their tasks are ready, and the indexes of all tasks contain those of unfinished ones.
  */
 const beside: ReadonlySet<string> = new Set(['undoLog', 'walks', 'seed', 'unfinished', 'ids', 'keys', 'ready', 'turns', 'meters', 'place', 'savedFor'])
 
@@ -145,7 +145,7 @@ const addRecord = (into: Parts, record: object): void => {
     const value = (record as Fields)[name]
     if (beside.has(name) || !isShown(value)) continue
     into.push(sign.field, name)
-    // The groups of a tenant come after it.
+    // The groups of a tenant are listed after it.
     if (name === 'groups') continue
     // Whether the ready tasks are in lanes, and in which, depends on when they were added.
     if (name === 'readyTasks') addList(into, [...readyIn(record as Group)].sort(byNumber))
@@ -154,7 +154,7 @@ const addRecord = (into: Parts, record: object): void => {
 }
 type Fields = Readonly<Record<string, unknown>>
 
-/** A value inside a record; other records are given by their names only. */
+/** A value inside a record. Other records are listed by their names only. */
 const addValue = (into: Parts, value: unknown): void => {
   if (typeof value !== 'object' || value === null) into.push(value)
   else if (Array.isArray(value) || value instanceof SortedList || value instanceof StatusList) addList(into, value)
@@ -173,7 +173,7 @@ const addList = (into: Parts, values: Iterable<unknown>): void => {
   into.push(sign.endOfList)
 }
 
-/** By name, because the order of an object's members is not part of the state. */
+/** Sorted by name, because the order of an object's members is not part of the state. */
 const addObject = (into: Parts, value: object): void => {
   into.push(sign.object)
   if (value instanceof Map) {
@@ -196,7 +196,7 @@ const shownNames = (value: object): Array<string> => {
   return names.length > 1 ? names.sort() : names
 }
 
-/** Not shown are functions and empty lists: there is a list for each phase, status and priority, and most are empty. */
+/** Functions and empty lists are left out: there is a list for each phase, status and priority, and most are empty. */
 const isShown = (value: unknown): boolean => {
   if (typeof value !== 'object') return value !== undefined && typeof value !== 'function'
   return !isEmptyList(value) && !(Array.isArray(value) && value.length > 0 && value.every(isEmptyList))

@@ -1,7 +1,7 @@
-/** How much a question has to look at. */
+/** Measures how much a question has to look at. */
 import { QueueState } from '../queue-state.js'
 
-/** How many kinds of groups, groups and unfinished tasks had a field read while `work` asked. It must not change the state. */
+/** How many kinds of groups, groups and unfinished tasks had a field read while `work` ran. `work` must not change the state. */
 export const looksOf = (state: QueueState, work: () => void): number => {
   const { kinds, shares, unfinished } = QueueState.tablesOf(state)
   const looked = new Set<object>()
@@ -18,7 +18,7 @@ export const looksOf = (state: QueueState, work: () => void): number => {
   return looked.size
 }
 
-/** Notes the record in `looked` when one of these fields is read, until what it returns is called. */
+/** Adds the record to `looked` when one of these fields is read. The returned function ends this. */
 const watch = <T extends object>(record: T, fields: ReadonlyArray<keyof T>, looked: Set<object>): (() => void) => {
   const values = fields.map((field) => [field, record[field]] as const)
   for (const [field, value] of values) {

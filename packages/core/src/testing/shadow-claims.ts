@@ -1,4 +1,4 @@
-/** Which tasks a claim must get, by the naive fold: everything that waits is sorted anew for each. */
+/** Which tasks a claim must get, by the naive fold: all waiting tasks are sorted anew for each claim. */
 import type { CommandOf } from '../commands.js'
 import { Score } from '../ready/score.js'
 import { limitKeysOf } from './shadow-limits.js'
@@ -12,7 +12,7 @@ export interface ShadowPick {
 }
 
 export class ShadowClaims extends ShadowQueue {
-  /** The tasks that this claim must get, best first (INV-11). With `only`, as if no other task waited. */
+  /** The tasks that this claim must get, best first (INV-11). With `only`: as if no other task waited. */
   pick(request: Request, max: number, at = this.at, only?: ShadowTask): ReadonlyArray<ShadowPick> {
     if (this.paused !== null || this.sleepers.has(request.agent)) return []
     const now = Math.max(at, this.at)
@@ -45,7 +45,7 @@ export class ShadowClaims extends ShadowQueue {
       left = left.filter(hasRoom)
       if (this.hasTenants && !task.isBumped) turns.set(tenant, (turns.get(tenant) ?? 0) + this.leaseCost(tenant))
     }
-    // What the agent failed lately comes last, and only if no other agent could take it.
+    // Tasks that the agent failed lately come last, and only if no other agent could take them.
     for (const task of deferred) {
       const { type } = task.facts
       if (picked.length >= most || isTested(type) || !hasRoom(task) || this.othersFor(task, request.agent, now).length > 0) continue
@@ -54,7 +54,7 @@ export class ShadowClaims extends ShadowQueue {
     return picked
   }
 
-  /** The tasks for which this agent comes last because it failed them. */
+  /** Whether this agent comes last for the task because it failed it lately. */
   isLast(task: ShadowTask, agent: string, at: number): boolean {
     const windowMs = this.settings.assignment.agentTaskBackoffWindow * 1_000
     return task.failers.some(([failer, failedAt]) => failer === agent && failedAt + windowMs > at)
@@ -64,7 +64,7 @@ export class ShadowClaims extends ShadowQueue {
     return this.registeredAt(at).find((known) => known.agent === agent)
   }
 
-  /** What the claim leaves out is taken from the registration. */
+  /** Fields that the claim leaves out are taken from the registration. */
   protected registeredRequest(request: Request, at: number): Request {
     const { types, phases, skills, tenant } = this.registered(request.agent, at) ?? {}
     return JSON.parse(JSON.stringify({ types, phases, skills, tenant, ...request })) as Request
@@ -110,7 +110,7 @@ export class ShadowClaims extends ShadowQueue {
     }
   }
 
-  /** The score by the formula of TQM-PRI-002, rounded to the units in which scores are counted, and the floor of starved tasks. */
+  /** The score by the formula of TQM-PRI-002, in rounded units, and the floor of starved tasks. */
   scoreOf(task: ShadowTask, at: number): { readonly units: number; readonly floor: number } {
     const { score } = this.settings
     const { unit } = new Score(score)
@@ -126,7 +126,7 @@ export class ShadowClaims extends ShadowQueue {
     return { units: Math.round(sum * unit) * (untilDeadline <= score.slaUrgencyWindow ? score.slaBoost : 1), floor: score.starvationFloor * unit }
   }
 
-  /** Virtual time of one lease: 5,040,000 at weight 1. */
+  /** The virtual time that a lease costs: 5,040,000 at weight 1. */
   protected leaseCost(tenant: string | undefined): number {
     const { tenants } = this.settings.assignment
     const weight = tenant !== undefined && Object.hasOwn(tenants, tenant) ? tenants[tenant] : tenants['default']
@@ -153,7 +153,7 @@ const shareOfPriority = (priority: number): number => {
   return priority >= 3 ? 0.25 + (priority - 3) * 0.125 : 1 / 12 + (priority - 1) / 12
 }
 
-/** No tenant comes first. */
+/** Tasks without a tenant come first. */
 const byTenantName = (a: string | undefined, b: string | undefined): number =>
   a === b ? 0 : a === undefined ? -1 : b === undefined ? 1 : a < b ? -1 : 1
 

@@ -1,10 +1,10 @@
-/** The limits of the naive fold: every question is a scan of the tasks and of the starts that count. */
+/** The limits of the naive fold. Every question scans the tasks and the starts that count. */
 import type { Limit, Rate } from '../limits/limit.js'
 import type { DataOf } from '../events.js'
 
 type Facts = DataOf<'TaskEnqueued'>
 
-/** What counts a task: its type, its tenant and its concurrency key. */
+/** The keys of the limits that count a task: its type, its tenant and its concurrency key. */
 export const limitKeysOf = ({ type, tenant, concurrencyKey }: Facts): ReadonlyArray<string> =>
   [`type:${type}`, ...(tenant === undefined ? [] : [`tenant:${tenant}`]), ...(concurrencyKey === undefined ? [] : [concurrencyKey])]
 
@@ -13,16 +13,16 @@ const msOf = ({ perSeconds }: Rate): number => Math.ceil(perSeconds * 1_000)
 
 export class ShadowLimits {
   readonly set = new Map<string, Limit>()
-  /** By key, all starts since it has a rate, except those that did not count when the rate was changed. */
+  /** By key: all starts since it has a rate, except those that no longer counted when the rate was changed. */
   private readonly starts = new Map<string, ReadonlyArray<number>>()
-  /** Until when a rate admits no start. An event ends it. */
+  /** By key: until when the rate admits no start. An event ends it. */
   readonly shut = new Map<string, number>()
 
   of(key: string): Limit {
     return this.set.get(key) ?? this.set.get(allLike(key)) ?? {}
   }
 
-  /** Whether another task may start at `at`, when `live` hold leases and `more` were picked by the same claim. */
+  /** Whether another task may start at `at`, if there are `live` leases and the same claim has picked `more` tasks. */
   admits(key: string, live: number, more: number, at: number): boolean {
     const { concurrency = Number.POSITIVE_INFINITY, rate } = this.of(key)
     if (this.shut.has(key) || live + more >= concurrency) return false

@@ -1,4 +1,4 @@
-/** What the naive fold knows of a queue, and simple questions about it: each is a scan. */
+/** What the naive fold knows of a queue, and simple questions about it. Every question is a scan. */
 import { type BreakerSettings, type Settings, settingsDefault } from '../settings.js'
 import type { Status } from '../task.js'
 import { limitKeysOf, ShadowLimits } from './shadow-limits.js'
@@ -12,7 +12,7 @@ export class ShadowQueue {
   /** Finished tasks whose retention was over by the last event. */
   gone: Array<ShadowTask> = []
   protected forgottenUntil = 0
-  /** Virtual times of the tenants, and that of the last lease; counted since there is a task with a tenant. */
+  /** Virtual times of the tenants, and that of the last lease. Counted only once there was a task with a tenant. */
   protected readonly turns = new Map<string | undefined, number>()
   protected readonly lastTokens = new Map<string | undefined, number>()
   protected lastToken = 0
@@ -23,7 +23,7 @@ export class ShadowQueue {
   agents: Array<ShadowAgent> = []
   /** The redrive that is under way. */
   redrive: { nextAt: number } | undefined
-  /** Types that wait after a rate limit, and agents that sleep. */
+  /** Types that wait after a rate limit, and agents that sleep, each until when. */
   readonly slowdowns = new Map<string, number>()
   readonly sleepers = new Map<string, number>()
   readonly limits = new ShadowLimits()
@@ -33,7 +33,7 @@ export class ShadowQueue {
   at = 0
   revision = -1
 
-  /** A task that was known before the last event, or at `at`. */
+  /** A task that was known at the last event, or at `at`. */
   task(id: string, at = 0): ShadowTask | undefined {
     return this.tasks.find((task) => task.facts.task === id && this.isKnown(task, at))
   }
@@ -52,12 +52,12 @@ export class ShadowQueue {
     return ended.includes(task.stage)
   }
 
-  /** Dependencies that are not completed. One that is gone was completed, even if its id is now used by another task. */
+  /** Dependencies that are not completed. A dependency that is gone was completed, even if another task now has its id. */
   missing(task: ShadowTask): ReadonlyArray<string> {
     return (task.facts.dependencies ?? []).filter((id) => (this.dependency(task, id, 0)?.stage ?? 'completed') !== 'completed')
   }
 
-  /** The first unfinished task of its line, if that is another one. */
+  /** The first unfinished task of its line; `undefined` if that is the task itself. */
   ahead({ facts: { orderingKey, number } }: ShadowTask): ShadowTask | undefined {
     if (orderingKey === undefined) return undefined
     return this.tasks.find((other) => other.facts.orderingKey === orderingKey && other.facts.number < number && !this.isEnded(other))
@@ -105,7 +105,7 @@ export class ShadowQueue {
     return this.agents.filter(({ seenAt, ttlMs }) => seenAt + ttlMs > at)
   }
 
-  /** Tenants with a pending task, other than this one, whose type is admitted by its breaker. */
+  /** Tenants with a pending task other than this one, whose type is not held back by its breaker. */
   protected tenantsWithWork(except?: ShadowTask): ReadonlySet<string | undefined> {
     return new Set(this.tasks.filter((task) => task !== except && this.statusOf(task) === 'pending' && this.admits(task)).map(({ facts }) => facts.tenant))
   }

@@ -1,16 +1,16 @@
-/** The schedules of a {@link Shadow}: what the events say, and scans for everything else. */
+/** The schedules of a {@link Shadow}: what the events say. Every other question is a scan. */
 import type { DataOf, QueueEvent } from '../events.js'
 
 export interface ShadowSchedule {
   readonly set: DataOf<'ScheduleSet'>
   nextAt: number | undefined
   lastTask: string | undefined
-  /** The instant of a run that waits, and the task for which it waits; `undefined` once that has ended. */
+  /** The instant of a waiting run, and the task for which it waits; `undefined` once that task has ended. */
   held: { readonly dueAt: number; after: string | undefined } | undefined
 }
 
 export class ShadowSchedules extends Map<string, ShadowSchedule> {
-  /** `isOver`: whether a task neither runs nor will run by itself. */
+  /** Folds an event. `isOver`: whether a task neither runs nor will run by itself. */
   fold(event: QueueEvent, isOver: (task: string) => boolean): void {
     switch (event.type) {
       case 'ScheduleSet': {
@@ -42,7 +42,7 @@ export class ShadowSchedules extends Map<string, ShadowSchedule> {
     if (task !== undefined) schedule.lastTask = task
   }
 
-  /** When each has something to do. */
+  /** The times when schedules have something to do. */
   dueTimes(): ReadonlyArray<number> {
     return this.dueByName().map(([, due]) => due)
   }

@@ -1,4 +1,4 @@
-/** Settings with a patch, by the naive fold. */
+/** Applies a patch to settings, for the naive fold. */
 import type { Settings, SettingsPatch } from '../settings.js'
 
 export const patched = (settings: Settings, patch: SettingsPatch): Settings => {

@@ -1,4 +1,4 @@
-/** What the naive fold keeps of a task, of the breaker of a type and of an agent. */
+/** What the naive fold keeps of a task, of a type's breaker and of an agent. */
 import type { DataOf } from '../events.js'
 
 export interface ShadowLease {
@@ -11,22 +11,22 @@ export interface ShadowLease {
 }
 
 export interface ShadowTask {
-  /** As amended. */
+  /** The facts with all amendments. */
   facts: DataOf<'TaskEnqueued'>
   readonly createdAt: number
   readonly enqueuedRevision: number
   contentRevision: number
-  /** `waiting` means unfinished and not held: a status follows from more than this. */
+  /** `waiting` means unfinished and not held. A status depends on more than this. */
   stage: 'waiting' | 'parked' | 'held' | 'incomplete' | 'dead-letter' | 'completed' | 'cancelled' | 'discarded'
-  /** The end of the task's delay; 0 if there is none, or if it is over. */
+  /** When the task's delay ends; 0 if there is none, or if it is over. */
   delayedUntil: number
   retries: number
   attempts: number
   lease: ShadowLease | null
   barred: Array<string>
-  /** It was bumped, and no attempt has ended since. */
+  /** Whether the task was bumped and has had no attempt since. */
   isBumped: boolean
-  /** Agents that failed it, each with the time of its last failure, the newest last. */
+  /** Agents that failed the task, each with the time of its last failure, the newest last. */
   failers: Array<readonly [agent: string, at: number]>
   finishedAt: number
   lastRevision: number

@@ -1,6 +1,6 @@
 /**
- * A second, naive fold of a queue's events: arrays without indexes, and every question is a scan. It shares no code
- * with the fold, so tests compare the two (INV-11, INV-20).
+ * A second, naive fold of a queue's events: arrays without indexes, and every question is a scan. It shares no code with the fold, so tests compare
+ * the two (INV-11, INV-20).
  */
 import type { EventOf, ExpiryCause, QueueEvent } from '../events.js'
 import { type BreakerSettings, settingsDefault } from '../settings.js'
@@ -15,7 +15,7 @@ const expiryText: Readonly<Record<ExpiryCause, string>> = {
   'agent-terminated': 'agent terminated',
   'ran-too-long': 'the attempt took longer than maxRunSeconds',
 }
-/** The events by which an agent is heard of. */
+/** The events that are a sign of life of their agent. */
 const words = ['Claimed', 'LeaseExtended', 'MarkedIncomplete', 'Completed', 'Failed', 'RateLimited', 'Released', 'ClaimReturned', 'TaskParked']
 
 export class Shadow extends ShadowClaims {
@@ -33,11 +33,11 @@ export class Shadow extends ShadowClaims {
     this.tasks = this.knownAt(this.at)
     const id = 'task' in event.data ? event.data.task : undefined
     const task = id === undefined ? undefined : this.task(id)
-    // A task beyond its retention can still be erased.
+    // A task can be erased even after its retention.
     const named = event.type === 'TaskErased' ? (task ?? this.gone.findLast(({ facts }) => facts.task === id)) : task
     if (named !== undefined) named.lastRevision = this.revision
     this.deleted = null
-    // A task that is cancelled leaves before the next of its line takes its place.
+    // A cancelled task is removed before the next task of its line takes its place.
     const withWork = this.hasTenants ? this.tenantsWithWork(event.type === 'Cancelled' ? task : undefined) : undefined
     if (event.type === 'Claimed') this.lastToken = event.data.token
     if (event.type === 'Claimed' && task !== undefined && this.hasTenants && !task.isBumped) this.chargeFor(task, event.data.token)
@@ -321,7 +321,7 @@ export class Shadow extends ShadowClaims {
     if (breaker?.state === 'closed' && task.lease?.epoch === breaker.epoch) breaker.failures = []
   }
 
-  /** Tasks that nothing keeps back after the change are delayed by their own `availableAt` only. */
+  /** Tasks that become unblocked by the change are delayed only by their own `availableAt`. */
   private unblocking(at: number, change: () => void): void {
     const waiting = this.tasks.filter((each) => this.statusOf(each) === 'blocked')
     change()

@@ -6,9 +6,9 @@ import { isFinal, statuses } from '../task.js'
 
 export interface Sizes {
   readonly live: number
-  /** Finished, and kept until the retention is over. */
+  /** Finished tasks that are kept until their retention is over. */
   readonly retained: number
-  /** Records, of unfinished tasks; and bytes of the arrays that have the finished ones. */
+  /** Number of records, which only unfinished tasks have; and bytes of the arrays that hold the finished ones. */
   readonly records: number
   readonly finishedBytes: number
   readonly groups: number
@@ -17,23 +17,23 @@ export interface Sizes {
   /** Kinds of groups without a group. */
   readonly emptyKinds: number
   readonly tenants: number
-  /** Placements of tasks with a deadline that a rollback would look at. */
+  /** Number of placements of tasks with a deadline that a rollback would look at. */
   readonly placements: number
   /** Kept shapes of claims. */
   readonly shapes: number
   readonly breakers: number
-  /** Registered agents, those whose registration has ended included. */
+  /** Registered agents, including those whose registration has ended. */
   readonly agents: number
   readonly chains: number
   readonly approvals: number
   readonly meters: number
   /** Phases and kinds of discovery whose failed attempts are counted. */
   readonly failures: number
-  /** Slots of the index by number, used or not. */
+  /** Slots of the index by number, in use or not. */
   readonly numberSlots: number
   /** Entries of all indexes over tasks, by index. */
   readonly entries: Readonly<Record<string, number>>
-  /** Tasks that have left the state, but to which some record still refers. */
+  /** Evicted tasks to which some record still refers. */
   readonly ghosts: number
 }
 
@@ -91,11 +91,11 @@ const listedIn = ({ lists }: Tables): number => {
   return listed
 }
 
-/** Finished tasks in a state, and the bytes of the arrays that have them. Cost: O(thousands of them). */
+/** The number of finished tasks in a state, and the bytes of the arrays that hold them. Cost: O(their number / 1,000). */
 export const finishedSizeOf = (state: QueueState): { readonly tasks: number; readonly bytes: number } => {
   const { size: tasks, bytes } = QueueState.tablesOf(state).finished
   return { tasks, bytes }
 }
 
-/** Number of tasks in a state, including those that are no longer known and have not left it yet. Cost: O(1). */
+/** Number of tasks in a state, including those that are no longer known and have not been evicted yet. Cost: O(1). */
 export const tasksHeld = (state: QueueState): number => QueueState.tablesOf(state).byNumber.size

@@ -1,4 +1,4 @@
-/** The text of a state, for people and for comparisons: texts are equal if and only if the states are (see `contents.ts`). */
+/** The text of a state, for people and for comparisons. Texts are equal if and only if the states are (see `contents.ts`). */
 import type { QueueState } from '../queue-state.js'
 import { type Contents, contentsOf, sign } from './contents.js'
 

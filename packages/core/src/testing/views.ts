@@ -1,4 +1,4 @@
-/** The views, computed by scans over a {@link Shadow}, in the shapes of `query.ts` (INV-20). */
+/** The views in the shapes of `query.ts`, computed by scans over a {@link Shadow} (INV-20). */
 import type { AgentView } from '../agent-view.js'
 import type { BreakerView, Depth, FailurePattern } from '../query.js'
 import { bandOf, type Status, statuses } from '../task.js'
@@ -8,7 +8,7 @@ import type { TaskView } from '../task-view.js'
 import type { Shadow } from './shadow.js'
 import type { ShadowTask } from './shadow-task.js'
 
-/** The object with these of the optional members that are not `undefined`. A loop, for speed: it runs for every task of every history. */
+/** Adds those of the optional members that are not `undefined`. A loop, for speed: it runs for every task of every history. */
 const withGiven = <T extends object>(fields: T, optional: object, names: ReadonlyArray<string> = Object.keys(optional)): T => {
   const [into, from] = [fields as Record<string, unknown>, optional as Readonly<Record<string, unknown>>]
   for (const name of names) if (from[name] !== undefined) into[name] = from[name]
@@ -93,7 +93,7 @@ export const matchesFilter = (task: TaskView, filter: TaskFilter): boolean => {
   )
 }
 
-/** All that match, by status, then priority, then number. */
+/** All matching tasks, by status, then priority, then number. */
 export const listInShadow = (shadow: Shadow, filter: TaskFilter = {}): ReadonlyArray<TaskView> => {
   const views = shadow.knownAt(shadow.at).sort(byPriorityThenAge).map((task) => viewInShadow(shadow, task))
   return statuses.flatMap((status) => views.filter((view) => view.status === status && matchesFilter(view, filter)))
@@ -105,7 +105,7 @@ const tally = (keys: ReadonlyArray<string | undefined>): Readonly<Record<string,
   return Object.fromEntries(counts)
 }
 
-/** `all`: the list of all tasks, if it was already made. */
+/** `all`: the list of all tasks, if it was made before. */
 export const depthInShadow = (shadow: Shadow, all: ReadonlyArray<TaskView> = listInShadow(shadow)): Depth => {
   const pending = all.filter((task) => task.status === 'pending' || task.status === 'queued').sort((a, b) => a.number - b.number)
   const none = Object.fromEntries(statuses.map((status) => [status, 0])) as Record<Status, number>
@@ -152,7 +152,7 @@ export const patternsInShadow = (shadow: Shadow): ReadonlyArray<Omit<FailurePatt
     })
 }
 
-/** Registered agents and those that hold a task, each with its tasks by number. */
+/** The registered agents and the agents that hold a task, each with its tasks by number. */
 export const agentsInShadow = (shadow: Shadow): ReadonlyArray<AgentView> => {
   const held = shadow.tasks.filter((task) => shadow.isHeld(task))
   const registered = shadow.registeredAt(shadow.at)
