@@ -1,4 +1,4 @@
-/** What waits for a guardian. */
+/** Approvals: what waits for a guardian. */
 import type { ApprovalView as CoreApproval, Json, JsonObject } from '@daybook/core'
 import type { CallOptions } from './options.js'
 import type { TaskView } from './tasks.js'
@@ -20,27 +20,27 @@ export interface Approval extends Omit<CoreApproval, 'at' | 'tasks' | 'revision'
 
 export type TaskInChain = Pick<TaskView, 'id' | 'number' | 'type' | 'phase' | 'status' | 'discovery' | 'parentTaskId' | 'lastError' | 'createdAt'>
 
-/** With all that a guardian needs to decide on it. */
+/** An approval with all that a guardian needs to decide on it. */
 export interface ApprovalContext extends Approval {
-  /** The known tasks of its chain, the first one included. */
+  /** The known tasks of its chain, including the first. */
   readonly chain: ReadonlyArray<TaskInChain>
   /** Failures of validation in the chain, by signature. */
   readonly signatures: Readonly<Record<string, number>>
 }
 
 export interface Approved {
-  /** Ids of the tasks that are enqueued now. */
+  /** Ids of the tasks that were enqueued. */
   readonly spawned: ReadonlyArray<string>
-  /** The dead letter that was sent back. */
+  /** Ids of the dead letters that were sent back: at most one. */
   readonly retried: ReadonlyArray<string>
 }
 
-/** What waits for a guardian: discoveries about other tickets, halted chains of fixes, dead letters in such chains. */
+/** Approvals wait for a guardian: discoveries about other tickets, halted chains of fixes, dead letters in such chains. */
 export interface Approvals {
-  /** All that waits, the oldest first. */
+  /** All open approvals, the oldest first. */
   readonly list: (options?: CallOptions) => Promise<ReadonlyArray<Approval>>
   readonly get: (id: string, options?: CallOptions) => Promise<ApprovalContext>
-  /** Enqueues the tasks that wait, or sends the dead letter back. Rejects with `not-found` if it was decided on before. */
+  /** Enqueues the waiting tasks, or sends the dead letter back. Rejects with `not-found` if the approval was decided before. */
   readonly approve: (id: string, reason: string, options?: CallOptions) => Promise<Approved>
   readonly refuse: (id: string, reason: string, options?: CallOptions) => Promise<void>
 }

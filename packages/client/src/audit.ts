@@ -1,22 +1,22 @@
-/** Past moments of a queue, and what differs between two. */
+/** Past moments of a queue, and the differences between two moments. */
 import type { Calls } from './calls.js'
 import type { DaybookClient } from './daybook-client.js'
 import type { AgentView, BreakerView, Depth } from './queue.js'
 import type { EventFilter, TaskView, Time } from './tasks.js'
 
-/** A revision: the moment when this event was the last one. Or a time. */
+/** A moment: a revision (when this event was the last one), or a time. */
 export type Moment = { readonly revision: number } | { readonly at: Time }
 
 /** A whole queue at one moment. */
 export interface QueueMoment {
   readonly revision: number
-  /** For which ages are counted. */
+  /** The time for which ages are computed. */
   readonly at: string
   readonly paused: string | null
   readonly counts: Omit<Depth, 'revision'>
   readonly breakers: Readonly<Record<string, BreakerView>>
   readonly agents: ReadonlyArray<AgentView>
-  /** Those that match the filter, a page of them. */
+  /** One page of the tasks that match the filter. */
   readonly tasks: ReadonlyArray<TaskView>
   readonly nextCursor: string | null
 }
@@ -35,7 +35,7 @@ export interface DiffOptions {
   /** A revision or a time. Default: now. */
   readonly to?: number | Time
   readonly limit?: number
-  /** `nextCursor` of the page before. */
+  /** `nextCursor` of the previous page. */
   readonly cursor?: string
 }
 
@@ -43,7 +43,7 @@ export interface TaskDifference {
   readonly id: string
   readonly number: number
   readonly type: string
-  /** The members that differ; `null` if the task was not there. */
+  /** The members that differ; `null` if the task did not exist. */
   readonly before: Readonly<Record<string, unknown>> | null
   readonly after: Readonly<Record<string, unknown>> | null
   readonly events: ReadonlyArray<EventReference>
@@ -52,7 +52,7 @@ export interface TaskDifference {
 export interface Difference {
   readonly from: { readonly revision: number; readonly at: string | null }
   readonly to: { readonly revision: number; readonly at: string | null }
-  /** In the order of the first event about each. */
+  /** In the order of the first event about each task. */
   readonly tasks: ReadonlyArray<TaskDifference>
   readonly nextCursor: string | null
   readonly breakers: ReadonlyArray<{
@@ -64,7 +64,7 @@ export interface Difference {
   readonly revision: number
 }
 
-/** A queue as it was: the questions of a client, and none of its commands. */
+/** A queue at a past moment: the queries of a client, and none of its commands. */
 export interface PastQueue
   extends Pick<DaybookClient, 'queue' | 'state' | 'tasks' | 'eachTask' | 'task' | 'explain' | 'history' | 'alerts' | 'depth' | 'summary' | 'events' | 'eachEvent' | 'eventLines'> {
   readonly deadLetters: Pick<DaybookClient['deadLetters'], 'list' | 'patterns' | 'redriveStatus'>
@@ -78,7 +78,7 @@ export interface PastQueue
 
 const textOf = (moment: number | Time): string => (moment instanceof Date ? moment.toISOString() : String(moment))
 
-/** As parameters of the request. */
+/** The span as parameters of the request. */
 export const spanOf = ({ from, to, ...page }: DiffOptions & EventFilter): object => ({
   ...page,
   ...(from === undefined ? {} : { from: textOf(from) }),

@@ -1,7 +1,7 @@
 export interface BackoffOptions {
   readonly firstMs: number
   readonly mostMs: number
-  /** From 0 to 1. */
+  /** Returns a number in [0, 1). */
   readonly random: () => number
 }
 

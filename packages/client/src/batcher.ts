@@ -4,7 +4,7 @@
  * no timer, so an idle batcher adds no delay.
  */
 
-// The real one, also in tests whose timers are fake.
+// The real `setImmediate`, even in tests with fake timers.
 const { setImmediate } = globalThis
 
 export interface BatchLimits {

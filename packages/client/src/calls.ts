@@ -8,7 +8,7 @@ import type { HttpRequest, Transport } from './transport.js'
 
 export interface Calls {
   readonly json: <T>(request: HttpRequest, policy: RetryPolicy, options?: CallOptions) => Promise<T>
-  /** The answer as it is sent. */
+  /** Returns the answer as text. */
   readonly text: (request: HttpRequest, policy: RetryPolicy, options?: CallOptions) => Promise<string>
   /** One try without retries. */
   readonly once: <T>(request: HttpRequest) => Promise<T>
@@ -49,7 +49,7 @@ export const createCalls = ({ retryForMs }: Configured, transport: Transport): C
   return { json, text, once, stream: transport.stream }
 }
 
-/** `?a=1&b=x`. Members that are `undefined` are left out; lists are joined by commas. */
+/** A query string such as `?a=1&b=x`. Members that are `undefined` are left out; lists are joined by commas. */
 export const query = (parameters: object): string => {
   const parts: Array<string> = []
   for (const [key, value] of Object.entries(parameters) as Array<[string, unknown]>) {

@@ -1,4 +1,4 @@
-/** Splits what goes into one request into as many as the server's limits make necessary. */
+/** Splits the items of one call into as many requests as the server's limits require. */
 import { DaybookError } from './errors.js'
 
 /** The server's limit on tasks in one request. */
@@ -9,7 +9,7 @@ export interface Chunk {
   readonly indexes: Array<number>
 }
 
-/** Serialises each value once, into requests within the server's limits. A value that is not JSON is refused and left out. */
+/** Serialises each value once, and divides the texts into requests within the server's limits. A value that is not JSON is refused and left out. */
 export const chunksOf = (
   values: ReadonlyArray<unknown>,
   print: (value: unknown) => string | DaybookError,

@@ -1,4 +1,4 @@
-/** Claims, and what is reported of the claimed tasks. Times are ISO 8601 in UTC; durations are seconds. */
+/** Claims, and the reports on claimed tasks. Times are ISO 8601 in UTC; durations are in seconds. */
 import type { Failure, Json, ParkRequest, Phase, Result, Status } from '@daybook/core'
 import type { Memory as BankMemory } from './memory.js'
 import type { Reason } from './explanation.js'
@@ -23,18 +23,18 @@ export interface ClaimRequest {
 }
 
 export interface Lease {
-  /** Fencing token: grows with every claim. */
+  /** Fencing token. It grows with every claim. */
   readonly token: number
   readonly expiresAt: string
 }
 
 /** A lease in the answer to a claim. */
 export interface ClaimedLease extends Lease {
-  /** Seconds that it lasts without a heartbeat. */
+  /** Length of the lease without a heartbeat, in seconds. */
   readonly seconds: number
   /**
-   * How long the claim had waited at the server when the lease began. By the agent's own clock the lease ends
-   * `waitedSeconds + seconds` after the claim was sent, at the earliest.
+   * How long the claim had waited at the server when the lease began. By the agent's own clock, the lease ends at the earliest `waitedSeconds +
+   * seconds` after the claim was sent.
    */
   readonly waitedSeconds: number
 }
@@ -44,20 +44,20 @@ export interface Claim {
   readonly lease: ClaimedLease
   /** Number of this attempt: 1, 2, 3 … */
   readonly attempt: number
-  /** The checkpoint of a former holder. */
+  /** The last checkpoint of an earlier attempt. */
   readonly checkpoint?: Json
-  /** The callback for which a former holder parked the task. */
+  /** The callback for which an earlier attempt parked the task. */
   readonly callback?: Callback
-  /** What was found in earlier tasks of the ticket, or in similar ones. */
+  /** Memories of earlier tasks of the same ticket, and of similar tasks. */
   readonly memories?: ReadonlyArray<Memory>
-  /** Why there may be more memories than these: the memory did not answer in time, for example. */
+  /** Why some memories may be missing: for example, the memory did not answer in time. */
   readonly memoriesMissing?: string
 }
 
-/** What is remembered of an earlier task. An outside memory may leave members out. */
+/** A memory of an earlier task. An external memory may leave members out. */
 export type Memory = Partial<BankMemory>
 
-/** The reporting agent, and its claim. */
+/** The reporting agent, and the token of its claim. */
 export interface Holder {
   readonly agentId: string
   readonly token: number
@@ -74,20 +74,20 @@ export interface CompleteReport extends Holder {
 
 export interface FailReport extends Holder {
   readonly error: string | Failure
-  /** Default true; false dead-letters the task at once. */
+  /** Default true. False makes the task a dead letter at once. */
   readonly retryable?: boolean
   readonly checkpoint?: Json
 }
 
 export interface ReleaseReport extends Holder {
   readonly reason: string
-  /** The agent stops and does not refuse the task: no attempt, no bar. Default false. */
+  /** The agent stops, and does not refuse the task: no attempt is counted, and the agent is not barred. Default false. */
   readonly stopping?: boolean
 }
 
 /**
- * No other task may wait for the same key. A key for each wait is best: the id of the task, and what it waits for. `onTimeout` says what happens without a
- * callback: the attempt has failed (default), or the task is ready again.
+ * The key must be unique among waiting tasks. Best is a new key for each wait, made of the task's id and what it waits for. `onTimeout` says what
+ * happens without a callback: `fail` counts a failed attempt (default), `requeue` makes the task ready again.
  */
 export type ParkReport = Holder & ParkRequest
 
@@ -96,7 +96,7 @@ export interface CallbackTaken {
   readonly status: Status
 }
 
-/** One of many reports in one request. */
+/** One of several reports in one request. */
 export type Outcome = { readonly taskId: string } & (
   | ({ readonly kind: 'heartbeat' } & HeartbeatReport)
   | ({ readonly kind: 'complete' } & CompleteReport)
@@ -110,21 +110,21 @@ export interface Extended {
 }
 
 export interface Settled {
-  /** `incomplete` after `complete`: the queue requires a decision report, and the lease continues. */
+  /** `incomplete` after `complete` means that the queue requires a decision report. The lease continues. */
   readonly status: Status
-  /** When a failed task is tried again. */
+  /** When a failed task is tried again. ISO 8601. */
   readonly availableAt?: string
   readonly spawned?: ReadonlyArray<string>
-  /** Ids of what waits for a guardian because of it: see `approvals`. */
+  /** Ids of the approvals that wait for a guardian because of this report: see `approvals`. */
   readonly approvals?: ReadonlyArray<string>
-  /** Number of discoveries of which nothing became: not understood, of a kind without a rule, or too many. They are in the result. */
+  /** Number of discoveries that led to nothing: not understood, of a kind without a rule, or too many. The result still has them. */
   readonly left?: number
 }
 
-/** The answer to an {@link Outcome}: `lease` for a heartbeat, `status` for the others. */
+/** The answer to an {@link Outcome}: `lease` for a heartbeat, `status` for all others. */
 export type OutcomeAnswer = Partial<Extended> & Partial<Settled>
 
 export interface ClaimOptions {
-  /** Called if there are no tasks; with the reason, if tasks are ready that match. */
+  /** Called if there are no tasks. It gets the reason if matching tasks are ready. */
   readonly onNothing?: (reason: Reason | undefined) => void
 }

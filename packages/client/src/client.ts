@@ -42,7 +42,7 @@ export const createClient = (options: ClientOptions = {}): DaybookClient => {
   return clientOver({ transport, watch: (queue, watched) => watch({ urls: servers, token, queue }, watched) }, config)
 }
 
-/** The way to the queues: HTTP, or an engine in the same process. */
+/** The connection to the queues: HTTP, or an engine in the same process. */
 export interface Link {
   readonly transport: Transport
   readonly watch: (queue: string, options: WatchOptions | undefined) => AsyncGenerator<WatchMessage, void>
@@ -116,7 +116,7 @@ const queueClient = (
   const report = <T>(taskId: string, kind: Outcome['kind'], said: object): Promise<T> =>
     reports.call<T>({ taskId, kind, ...said }, endsLease(kind))
 
-  /** Sends as many requests as necessary, a few at a time. The answers are in order. */
+  /** Sends as many requests as necessary, a few at a time. The answers are in the order of the chunks. */
   const inChunks = async <T>(
     values: ReadonlyArray<unknown>,
     print: (value: unknown) => string | DaybookError,
@@ -191,7 +191,7 @@ const queueClient = (
       json({ method: 'GET', path: `${taskPath(id)}/result${query({ wait })}`, waitMs: wait * 1_000 }, 'safe', options),
     explain: (id, claim = {}, options) => get(`${taskPath(id)}/explain${query(claim)}`, options),
     history: async (id, { onSearch, ...options } = {}) => {
-      // An erasure may be found long before the events that it ended.
+      // The search may find the erasure of a task long before it finds the task's other events.
       let found: ReadonlyArray<HistoryEvent> = []
       for (let before: number | undefined; ; ) {
         const { events, next } = await get<History>(`${taskPath(id)}/history${query({ before })}`, options)
@@ -320,19 +320,19 @@ const queueClient = (
 
 const endsLease = (kind: Outcome['kind']): boolean => kind === 'fail' || kind === 'release' || kind === 'park'
 
-/** A repeated failure, release or parking would be refused as `lease-lost`, since the first one ended the lease. */
+/** A repeated failure, release or parking would be refused as `lease-lost`, because the first one ended the lease. */
 const keyIfNeeded = (batch: ReadonlyArray<{ readonly keyed: boolean }>): string | undefined =>
   batch.some(({ keyed }) => keyed) ? randomUUID() : undefined
 
 const bodyOf = (value: unknown): string => certain(textOf(value))
 
-/** @throws DaybookError if it is one. */
+/** @throws DaybookError if there is no text. */
 const certain = (text: string | DaybookError): string => {
   if (text instanceof DaybookError) throw text
   return text
 }
 
-/** Gives each result the revision of the answer. It is changed in place, since it was parsed for this caller alone. */
+/** Adds the revision of the answer to each result. The answer is changed in place: it was parsed for this caller alone. */
 const withRevisions = (answer: EnqueuedAll<Enqueued>): EnqueuedAll<Enqueued> => {
   const results = answer.results as ReadonlyArray<{ revision?: number }>
   for (const result of results) result.revision ??= answer.revision

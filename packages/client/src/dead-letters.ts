@@ -4,7 +4,7 @@ import type { DeadLetterFilter, Json } from '@daybook/core'
 export interface DeadLetterListFilter {
   readonly type?: string
   readonly signature?: string
-  /** Part of the error. */
+  /** Part of the error, in any case. */
   readonly error?: string
   readonly escalated?: boolean
   readonly snoozed?: boolean
@@ -20,7 +20,7 @@ export interface FailurePattern {
   readonly sample: string
   readonly firstAt: string
   readonly lastAt: string
-  /** Ids of some of them. */
+  /** Ids of some of these dead letters. */
   readonly tasks: ReadonlyArray<string>
 }
 
@@ -47,20 +47,20 @@ export interface Escalated {
   readonly escalated: ReadonlyArray<string>
 }
 
-/** Dead letters that are sent back one after the other. */
+/** A redrive, under way or stopped: dead letters are sent back one after the other. */
 export interface Redrive extends Review {
   readonly filter: DeadLetterFilter
   readonly perMinute: number
   readonly startedAt: string
-  /** How many it has sent back. */
+  /** Number of dead letters that it has sent back. */
   readonly retried: number
-  /** When the next is due; `null` when it has stopped. */
+  /** When the next one is due (ISO 8601); `null` when the redrive has stopped. */
   readonly nextAt: string | null
   readonly stopped?: { readonly at: string; readonly cause: 'nothing-left' | 'breaker-opened' | 'by-hand'; readonly taskType?: string }
 }
 
 export interface RedriveBegun {
-  /** How many match. */
+  /** Number of dead letters that match. */
   readonly count: number
   readonly redrive: Redrive
 }

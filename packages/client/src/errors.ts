@@ -1,10 +1,9 @@
-/** Everything the client refuses or fails with is a {@link DaybookError}; `code` says what to do about it. */
+/** Every failure of the client is a {@link DaybookError}; its `code` says what to do about it. */
 import type { FieldError } from '@daybook/core'
 
 /**
- * The codes of the server's problems, and four that only the client gives: `unreachable` (no answer, or
- * one cut short), `aborted` (the caller's own signal), `closed` (the client was closed), and
- * `unexpected-answer` (something answered, but not a Daybook server).
+ * The codes of the server's problems, and four codes of the client: `unreachable` (no answer, or an incomplete one), `aborted` (by the caller's own
+ * signal), `closed` (the client was closed), and `unexpected-answer` (something answered, but not a Daybook server).
  */
 export type ErrorCode =
   | 'invalid'
@@ -39,30 +38,30 @@ export interface ErrorDetails {
   readonly status?: number | undefined
   readonly errors?: ReadonlyArray<FieldError> | undefined
   readonly retryAfterSeconds?: number | undefined
-  /** The request was not sent, so it certainly had no effect. */
+  /** True if the request was not sent, so that it certainly had no effect. */
   readonly unsent?: boolean
   readonly cause?: unknown
 }
 
 /**
- * A request that was refused, or got no answer.
+ * A request was refused or got no answer.
  *
- * *Gotchas*: after `outcome-unknown` the request may have taken effect. So it may after `unreachable`, unless `unsent`.
+ * *Gotchas*: after `outcome-unknown` the request may have taken effect. The same holds after `unreachable`, unless `unsent`.
  */
 export class DaybookError extends Error {
   override readonly name = 'DaybookError'
   /** What happened and what to do about it; the same text as `message`. */
   readonly detail: string
-  /** HTTP status; 0 where there was no answer. */
+  /** HTTP status; 0 if there was no answer. */
   readonly status: number
-  /** Which fields are wrong, for `invalid`. */
+  /** The fields that are wrong, if the code is `invalid`. */
   readonly errors: ReadonlyArray<FieldError> | undefined
-  /** The delay that the server asks for before a retry. */
+  /** The delay before a retry that the server asks for. */
   readonly retryAfterSeconds: number | undefined
   readonly unsent: boolean
 
   constructor(
-    /** Stable; one of {@link ErrorCode}, or newer than this client. */
+    /** Stable. One of {@link ErrorCode}, or a code that is newer than this client. */
     readonly code: ErrorCode | (string & {}),
     detail: string,
     { status = 0, errors, retryAfterSeconds, unsent = false, cause }: ErrorDetails = {},
@@ -76,7 +75,7 @@ export class DaybookError extends Error {
   }
 }
 
-/** An RFC 9457 problem, in a bulk answer or alone as `application/problem+json`. */
+/** A problem (RFC 9457), in a bulk answer or alone as `application/problem+json`. */
 export interface Problem {
   readonly status: number
   readonly code: string
@@ -99,7 +98,7 @@ export const errorOf = (problem: Problem, retryAfterSeconds?: number): DaybookEr
     retryAfterSeconds: problem.retryAfterSeconds ?? retryAfterSeconds,
   })
 
-/** The error of an answer that is not 2xx. An answer of a proxy instead of the server counts as no answer. */
+/** The error of an answer that is not 2xx. An answer by a proxy counts as no answer. */
 export const errorOfAnswer = (status: number, text: string, retryAfter: string | undefined): DaybookError => {
   const retryAfterSeconds = secondsOf(retryAfter)
   const problem = parse(text)
@@ -126,7 +125,7 @@ const parse = (text: string): unknown => {
   }
 }
 
-/** `Retry-After` is a number of seconds or an HTTP date. */
+/** Reads `Retry-After`, which is a number of seconds or an HTTP date. */
 const secondsOf = (header: string | undefined): number | undefined => {
   if (header === undefined || header.trim() === '') return undefined
   const seconds = Number(header)

@@ -1,4 +1,4 @@
-/** Why a task is not running: the types of `explain`, and of a task's reasons. */
+/** The types of `explain` and of a task's reasons: why a task is not running. */
 import type { Explanation as Explained, Phase, Reason as ReasonAt } from '@daybook/core'
 
 export type { ReasonCode, ScorePart, ScoreParts } from '@daybook/core'
@@ -8,7 +8,10 @@ export interface Reason extends Omit<ReasonAt, 'until'> {
   readonly until?: string
 }
 
-/** The claim for which a task is explained, as in `claim`. Without any of these: an agent that asks for everything, has all skills and is barred from nothing. */
+/**
+ * The claim for which a task is explained; the fields are those of `claim`. Without any: an agent that asks for everything, has all skills and is
+ * barred from nothing.
+ */
 export interface ExplainFor {
   readonly agentId?: string
   /** Exact, `eng-*` or `*`. */
@@ -16,7 +19,7 @@ export interface ExplainFor {
   readonly phases?: ReadonlyArray<Phase>
   readonly skills?: ReadonlyArray<string>
   readonly tenant?: string
-  /** Waits (≤ 5 s) until the view has this revision. */
+  /** Waits at most 5 s until the view includes this revision. */
   readonly atLeast?: number
 }
 

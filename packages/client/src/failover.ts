@@ -1,15 +1,15 @@
-/** One transport over several servers of one store: requests go to one server as long as it answers, and then to the next. */
+/** One transport over several servers of one store. Requests go to one server as long as it answers, and then to the next. */
 import { DaybookError } from './errors.js'
 import type { HttpAnswer, Transport } from './transport.js'
 
 /**
- * A request is sent to the next server at once if this one has certainly not done it: it could not be reached, or it refused everything (`unavailable`), as a
- * server does that is stopping. If its answer is lost, the caller decides whether to repeat it; what follows goes to the next server.
+ * A request goes to the next server at once if this one has certainly not done it: it could not be reached, or it refuses everything (`unavailable`),
+ * as a stopping server does. If the answer is lost, the caller decides whether to repeat the request; later requests go to the next server.
  */
 export const failover = (servers: ReadonlyArray<Transport>): Transport => {
   let current = 0
   const at = (index: number): Transport => servers[index % servers.length] as Transport
-  /** Only the first of several requests that fail at once switches. */
+  /** If several requests fail at once, only the first switches the server. */
   const leave = (index: number): void => {
     if (current === index) current = index + 1
   }
@@ -47,5 +47,5 @@ export const failover = (servers: ReadonlyArray<Transport>): Transport => {
   }
 }
 
-/** These refusals mean that nothing was done, and another server may do it. `outcome-unknown` has the same status: it may have been done. */
+/** These refusals mean that nothing was done, so another server may do it. `outcome-unknown` has the same status, but the request may have taken effect. */
 const isUnavailable = ({ status, text }: HttpAnswer): boolean => status === 503 && /"code":"(?:unavailable|read-only|clock)"/.test(text)

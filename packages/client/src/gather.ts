@@ -1,6 +1,6 @@
 /**
- * Combines concurrent single calls into bulk requests. Each caller gets its own answer or its own
- * error: one invalid task among a thousand affects only its caller.
+ * Combines concurrent single calls into bulk requests. Each caller gets its own answer or its own error: one invalid task among a thousand affects
+ * only its caller.
  */
 import { Batcher, type BatchLimits } from './batcher.js'
 import { DaybookError, errorOf, isProblem, type Problem } from './errors.js'
@@ -12,11 +12,14 @@ export interface Gathering {
   readonly limits: BatchLimits
   readonly waitingMax: number
   readonly retryForMs: number
-  /** JSON text of a call, or the reason why it has none. */
+  /** JSON text of a call, or the error if it has none. */
   readonly print: (value: unknown) => string | DaybookError
-  /** Sends the texts as one bulk request and returns the answers in order, with their common revision. `traceparent`: of the span that all were called in, if it is one. */
+  /**
+   * Sends the texts as one bulk request. Returns the answers in order, with their common revision. `traceparent`: that of the span in which all calls
+   * were made, if it is the same for all.
+   */
   readonly send: (texts: ReadonlyArray<string>, idempotencyKey: string | undefined, traceparent: string | undefined) => Promise<BulkAnswer>
-  /** An idempotency key if the request must not be repeated without one, otherwise `undefined`. */
+  /** An idempotency key, if the request must not be repeated without one; otherwise `undefined`. */
   readonly keyOf: (calls: ReadonlyArray<{ readonly keyed: boolean }>) => string | undefined
 }
 
@@ -26,7 +29,7 @@ export interface BulkAnswer {
 }
 
 interface Call {
-  /** The JSON of this call, made once. */
+  /** The JSON of this call, printed once. */
   readonly text: string
   readonly bytes: number
   readonly keyed: boolean
@@ -134,7 +137,7 @@ export class Gatherer {
   }
 }
 
-/** JSON text of a task or outcome, or the reason why it has none. */
+/** JSON text of a task or outcome, or the error if it has none. */
 export const textOf = (value: unknown): string | DaybookError => {
   try {
     const text = JSON.stringify(value) as string | undefined
@@ -149,7 +152,7 @@ export const asDaybookError = (error: unknown): DaybookError =>
     ? error
     : new DaybookError('unexpected-answer', error instanceof Error ? error.message : String(error), { cause: error })
 
-/** Removes the index from paths like `tasks[17].priority`: the caller of a single task does not know it. */
+/** Removes the index from paths like `tasks[17].priority`, because the caller of a single task does not know it. */
 export const ownPaths = (problem: Problem): Problem => {
   const { detail, errors } = problem
   return {

@@ -1,4 +1,4 @@
-/** Talking to a Daybook server: `createClient`. */
+/** The client of a Daybook server: `createClient`. */
 export type { Band, DeadLetterFilter, Deduplicate, Failure, Json, JsonObject, OnTimeout, ParkRequest, Phase, Result, Settings, SettingsPatch, Status } from '@daybook/core'
 export type * from './approvals.js'
 export type { Difference, DiffOptions, EventReference, Moment, PastQueue, QueueMoment, TaskDifference } from './audit.js'

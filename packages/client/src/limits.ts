@@ -1,26 +1,29 @@
-/** Limits of how much runs at once, and how often it starts. */
+/** Limits on how much runs at once and how often it starts. */
 import type { CallOptions } from './options.js'
 
 export interface Limit {
-  /** So many live leases at once; 0: nothing starts. */
+  /** The largest number of live leases. 0: nothing starts. */
   readonly concurrency?: number
-  /** So many starts in any time of this length. */
+  /** The largest number of starts in any period of `perSeconds` seconds. */
   readonly rate?: { readonly starts: number; readonly perSeconds: number }
 }
 
 export interface LimitView extends Limit {
   readonly key: string
-  /** Live leases under it. Not of a limit of each key, type or tenant. */
+  /** Number of live leases that it counts. Missing in limits for each key, type or tenant. */
   readonly live?: number
-  /** When its rate admits a start again, if it does not now. */
+  /** When its rate admits a start again (ISO 8601). Missing if it admits one now. */
   readonly shutUntil?: string
 }
 
-/** By key: a concurrency key, `type:TYPE` or `tenant:TENANT`. `*`, `type:*` and `tenant:*` hold for each that has none of its own. */
+/**
+ * Limits by key: a concurrency key, `type:TYPE` or `tenant:TENANT`. `*`, `type:*` and `tenant:*` hold for each key, type or tenant that has no limit
+ * of its own.
+ */
 export interface Limits {
   readonly list: (options?: CallOptions) => Promise<ReadonlyArray<LimitView>>
   readonly get: (key: string, options?: CallOptions) => Promise<LimitView>
-  /** Replaces the limit, if there is one. At least one of `concurrency` and `rate` is needed. */
+  /** Sets the limit, replacing a former one. At least one of `concurrency` and `rate` is required. */
   readonly set: (key: string, limit: Limit, options?: CallOptions) => Promise<LimitView>
   readonly remove: (key: string, options?: CallOptions) => Promise<void>
 }

@@ -2,7 +2,7 @@
 
 const timerMsMax = 2 ** 31 - 1
 
-/** Calls `ring` once after `ms` milliseconds, never for `Infinity`. The returned function cancels it. `unref`: it does not keep the process alive. */
+/** Calls `ring` once after `ms` milliseconds; for `Infinity`, never. The returned function cancels it. `unref`: the timer does not keep the process alive. */
 export const longTimer = (ms: number, ring: () => void, { unref = false } = {}): (() => void) => {
   let timer: NodeJS.Timeout | undefined
   const wait = (left: number): void => {

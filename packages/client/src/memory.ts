@@ -1,9 +1,9 @@
-/** What comes with a task from earlier ones (TQM-MEM-001). */
+/** Memories: what a task gets from earlier tasks (TQM-MEM-001). */
 import type { Json } from '@daybook/core'
 
-/** What is remembered of a completion with discoveries or errors. Without secrets, and of bounded size. */
+/** The memory of a completion with discoveries or errors. It contains no secrets, and its size is bounded. */
 export interface Memory {
-  /** Of the queue, the task and the attempt. Remembering it again changes nothing. */
+  /** Made from the queue, the task and the attempt. Remembering the same id again changes nothing. */
   readonly id: string
   readonly queue: string
   readonly task: string
@@ -14,7 +14,7 @@ export interface Memory {
   readonly at: string
   /** The task's description, or its payload. */
   readonly goal?: string
-  /** What came of it. */
+  /** What the task led to. */
   readonly summary?: string
   /** Paths that the result names. */
   readonly files?: ReadonlyArray<string>

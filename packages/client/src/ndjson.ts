@@ -1,9 +1,9 @@
-/** Newline-delimited JSON, read as it is needed. */
+/** Reads newline-delimited JSON as it is needed. */
 import type { Calls } from './calls.js'
 import { DaybookError, errorOfAnswer } from './errors.js'
 import type { HttpRequest } from './transport.js'
 
-/** Leaving the loop early ends the request. */
+/** The parsed lines. Leaving the loop early ends the request. */
 export const ndjson = async function* <T>(calls: Calls, request: HttpRequest): AsyncGenerator<T, void> {
   for await (const bytes of ndjsonLines(calls, request)) {
     for (const line of bytes.toString('utf8').split('\n')) if (line.trim() !== '') yield parsed<T>(line)
@@ -18,14 +18,14 @@ const parsed = <T>(line: string): T => {
   }
 }
 
-/** The lines as they are sent, some at a time. Each ends with a line feed, but perhaps the very last one. Leaving the loop early ends the request. */
+/** The lines as they are sent, several at a time. Each ends with a line feed, except perhaps the very last one. Leaving the loop early ends the request. */
 export const ndjsonLines = async function* (calls: Calls, request: HttpRequest): AsyncGenerator<Buffer, void> {
   const { statusCode, headers, body } = await calls.stream({ ...request, accept: 'application/x-ndjson' })
   if (statusCode < 200 || statusCode > 299) {
     const retryAfter = headers['retry-after']
     throw errorOfAnswer(statusCode, await body.text(), typeof retryAfter === 'string' ? retryAfter : undefined)
   }
-  /** The beginning of a line. */
+  /** The parts of a line that is not complete yet. */
   let begun: Array<Buffer> = []
   try {
     for await (const chunk of body) {

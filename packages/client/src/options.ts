@@ -3,20 +3,20 @@ import { inRange } from './range.js'
 
 export interface GatherOptions {
   /**
-   * Most single calls in one bulk request. More means less work per task, and a longer wait for the first
-   * of them. Default 500; 1–1,000. 1 switches gathering off.
+   * The largest number of single calls in one bulk request. More means less work per task, and a longer wait for the first of them. Default 500;
+   * 1–1,000. 1 switches gathering off.
    */
   readonly itemsMax?: number
-  /** Most bytes in one bulk request; a larger task travels alone. Default 3,000,000; below the server's body limit (4 MiB). */
+  /** The largest size of a bulk request in bytes. A larger task is sent alone. Default 3,000,000; below the server's body limit (4 MiB). */
   readonly bytesMax?: number
   /**
-   * Most bulk requests under way at a time, for enqueues and for outcomes each. 1 leaves the server idle
-   * while this process works and vice versa; many make small batches. Default 3; 1–16.
+   * The largest number of bulk requests in flight: for enqueues, and again for outcomes. 1 leaves the server idle while this process works and vice
+   * versa; many make small batches. Default 3; 1–16.
    */
   readonly inFlightMax?: number
   /** Minimum number of calls per request when waiting calls are split over several requests. Default 128; 1–1,000. */
   readonly splitMin?: number
-  /** More unanswered single calls than this are refused (`overloaded`): the bound on memory. Default 100,000. */
+  /** The largest number of unanswered single calls, which bounds memory. Further calls are refused (`overloaded`). Default 100,000. */
   readonly waitingMax?: number
 }
 
@@ -24,48 +24,47 @@ export interface ClientOptions {
   /** Where the server is. Default `http://127.0.0.1:7878`. A path is kept as a prefix. */
   readonly url?: string
   /**
-   * Several servers of one store, instead of `url`. Requests go to the first until it stops or cannot be reached, then to the next, and so on
-   * in a circle. What one server acknowledged, another shows some milliseconds later. Default: `url` alone.
+   * Several servers of one store, instead of `url`. Requests go to the first until it stops or cannot be reached, then to the next, and after the
+   * last to the first again. What one server has acknowledged, another shows some milliseconds later. Default: `url` alone.
    */
   readonly urls?: ReadonlyArray<string>
   /** Sent as bearer token with every request, and shown nowhere. Default: none, for a server with `--auth off`. */
   readonly token?: string
-  /** The queue that all methods are about; see `DaybookClient.in` for others. Default `default`. */
+  /** The queue that all methods use; see `DaybookClient.in` for others. Default `default`. */
   readonly queue?: string
-  /** Who is calling, for the server's log (part of `User-Agent`). Default `daybook-client`. */
+  /** The name of the caller for the server's log (part of `User-Agent`). Default `daybook-client`. */
   readonly agentName?: string
   /**
-   * How long one request may take without an answer, in milliseconds, beside the time that a claim waits.
-   * After that it has failed as `unreachable`. Default 30,000; 10–3,600,000.
+   * How long one request may take without an answer, in milliseconds. The time that a claim waits is added. After that it fails as `unreachable`.
+   * Default 30,000; 10–3,600,000.
    */
   readonly timeoutMs?: number
   /**
-   * For how long a request that may be repeated is repeated while the server cannot be reached or is
-   * overloaded, in milliseconds from the call. A gathered call may take up to twice as long. Default
-   * 30,000; 0 never repeats. Claims are never repeated.
+   * For how long a repeatable request is sent again while the server cannot be reached or is overloaded, in milliseconds from the call. A gathered
+   * call may take up to twice as long. Default 30,000; 0 never repeats. Claims are never repeated.
    */
   readonly retryForMs?: number
-  /** Most connections for calls. More calls wait for a free one. Default 32; 1–1,024. */
+  /** The largest number of connections for calls. Further calls wait for a free one. Default 32; 1–1,024. */
   readonly connectionsMax?: number
-  /** Most claims that wait for work at a time; each has a connection of its own. Default 256; 1–10,000. */
+  /** The largest number of claims that wait for tasks at a time. Each has its own connection. Default 256; 1–10,000. */
   readonly waitingClaimsMax?: number
-  /** A larger answer is refused (`unexpected-answer`): the bound on memory. Streams may be longer. Default 268,435,456 bytes. */
+  /** The largest size of an answer, which bounds memory. A larger one is refused (`unexpected-answer`). Streams may be longer. Default 268,435,456 bytes. */
   readonly answerBytesMax?: number
   /** How concurrent single calls become bulk requests. */
   readonly gather?: GatherOptions
 }
 
-/** Of a single call. Gathered calls take none: give one of these, and the call makes a request of its own. */
+/** Options of a single call. A gathered call has none of these: with any of them, the call makes a request of its own. */
 export interface CallOptions {
-  /** Gives up: the call fails as `aborted`. The server may have done the work all the same. */
+  /** Cancels the call, which then fails as `aborted`. The server may have done the work all the same. */
   readonly signal?: AbortSignal
   /** As in {@link ClientOptions}. */
   readonly timeoutMs?: number
   /** As in {@link ClientOptions}. */
   readonly retryForMs?: number
-  /** The same key and body within 24 hours gets the same answer; makes any POST safe to repeat. */
+  /** The same key and body within 24 hours gets the same answer. It makes any POST safe to repeat. */
   readonly idempotencyKey?: string
-  /** Kept with the events that the call causes. Default: made by the server. */
+  /** Recorded with the events that the call causes. Default: made by the server. */
   readonly correlationId?: string
 }
 

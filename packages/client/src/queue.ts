@@ -4,29 +4,29 @@ import type { Time } from './tasks.js'
 
 /** How far the tables of the server's `views.db` are. */
 export interface ReadModels {
-  /** The revision that they show; -1 for none. */
+  /** The revision of the last event that the tables include; -1 for none. */
   readonly revision: number
-  /** Events of the log that they do not show yet. */
+  /** Number of events in the log that the tables do not include yet. */
   readonly behind: number
-  /** Projections that are built anew, while the old tables still answer: events done, of all events. */
+  /** Projections that are being built anew while the old tables still answer; the number of events done, and of all events. */
   readonly building?: { readonly projections: ReadonlyArray<string>; readonly done: number; readonly of: number }
 }
 
-/** Whether the log of a queue is what was appended. */
+/** Whether the log of a queue is unchanged since it was appended. */
 export interface Verdict {
   readonly ok: boolean
   readonly events: number
-  /** The last event, -1 for none, and the last hash of the chain, `null` if there is none. */
+  /** The revision of the last event (-1 for none), and the last hash of the chain (`null` if there is none). */
   readonly head: { readonly revision: number; readonly hash: string | null }
   /** The first event that a hash covers; `null` for a log without hashes. */
   readonly begins: number | null
-  /** The first `size` events are those that were signed, in so many checkpoints. */
+  /** The first `size` events are unchanged since they were signed. `count`: the number of signed checkpoints. */
   readonly checkpoint?: { readonly size: number; readonly signer: string; readonly count: number }
-  /** Events after the last hash, which nothing covers yet: an older server wrote them, or a hash was removed. */
+  /** Events after the last hash, which no hash covers. Either an older server wrote them, or a hash was removed. */
   readonly unsealed?: { readonly from: number; readonly to: number }
   readonly broken?: {
     readonly kind: 'altered' | 'missing' | 'inserted' | 'reordered' | 're-signed' | 'cut' | 'rewritten'
-    /** The first event that is not what was appended; with `to`, one between the two. */
+    /** The first event that was changed. With `to`: an event between the two. */
     readonly revision: number
     readonly to?: number
     readonly reason: string
@@ -36,36 +36,36 @@ export interface Verdict {
 export type ReportName = 'summary' | 'throughput' | 'latency' | 'retries' | 'deadlines' | 'failures' | 'breakers' | 'fairness'
 
 export interface ReportOptions {
-  /** A time, or a day as `2026-07-01`: when it begins in the zone. Default: a day before `to`. */
+  /** A time, or a day such as `2026-07-01`, which means its beginning in the zone. Default: a day before `to`. */
   readonly from?: Time
   /** Not included. Default: now. */
   readonly to?: Time
-  /** A number is of minutes. Default: by the length of the period. */
+  /** A number is in minutes. Default: depends on the length of the period. */
   readonly bucket?: 'month' | 'week' | 'day' | 'hour' | 'total' | number
-  /** Of the IANA list. Default: UTC. */
+  /** A time zone of the IANA list. Default: UTC. */
   readonly zone?: string
   readonly by?: 'all' | 'type' | 'phase' | 'tenant' | 'agent' | 'discovery'
-  /** So many groups are told one by one, and the others are added up. Default 20. */
+  /** How many groups have rows of their own. The others are summed. Default 20. */
   readonly top?: number
-  /** Waits until the tables show this revision. */
+  /** Waits until the tables include this revision. */
   readonly atLeast?: number
 }
 
 export interface Report {
   readonly report: ReportName
   readonly queue: string
-  /** The revision of the last event that it shows; -1 for none. */
+  /** The revision of the last event that the report includes; -1 for none. */
   readonly revision: number
-  /** Events of the log that it does not show yet. */
+  /** Number of events in the log that the report does not include yet. */
   readonly behind?: number
   readonly from: string
   readonly to: string
   readonly zone: string
   readonly bucket?: string
   readonly by?: string
-  /** Of quantiles. */
+  /** The largest relative error of its quantiles. */
   readonly relativeError?: number
-  /** Their members depend on the report: docs/reports.md has them. Times of the bucket are in the zone. */
+  /** The members of a row depend on the report: see docs/reports.md. Times of a bucket are in the zone. */
   readonly rows: ReadonlyArray<Readonly<Record<string, string | number | null>>>
 }
 
@@ -86,13 +86,13 @@ export interface Abilities {
   readonly phases?: ReadonlyArray<Phase>
   readonly skills?: ReadonlyArray<string>
   readonly tenant?: string
-  /** Tasks that it holds at most at the same time. */
+  /** The largest number of tasks that it holds at the same time. */
   readonly maxTasks?: number
 }
 
-/** A condition that people should know of. It is raised once, and cleared once when it ends. */
+/** A condition that people should know of. It is raised once when it begins, and cleared once when it ends. */
 export interface AlertView {
-  /** The kind, and what it is about: `breaker-open:eng-backend`. */
+  /** The kind and what the alert is about: `breaker-open:eng-backend`. */
   readonly key: string
   readonly kind: AlertKind
   readonly message: string
@@ -101,7 +101,7 @@ export interface AlertView {
 
 export interface Registration extends Abilities {
   readonly agentId: string
-  /** So long after the agent was last heard of the registration ends. Default 600. */
+  /** The registration ends this many seconds after the agent was last heard of. Default 600. */
   readonly ttlSeconds?: number
 }
 
@@ -112,12 +112,12 @@ export interface Registered {
 
 export interface AgentView extends Abilities {
   readonly agentId: string
-  /** Whether it holds a task. */
+  /** Whether the agent holds a task. */
   readonly status: 'idle' | 'working'
-  /** Ids of the tasks it holds. */
+  /** Ids of the tasks that the agent holds. */
   readonly tasks: ReadonlyArray<string>
   readonly leases: ReadonlyArray<{ readonly task: string; readonly expiresAt: string }>
-  /** Of a registered agent: when it was last heard of, to a 64th of the registration's length, and when the registration ends. */
+  /** Only of a registered agent: when it was last heard of (exact to a 64th of the registration's length), and when the registration ends. */
   readonly lastSeenAt?: string
   readonly registeredUntil?: string
 }
@@ -134,17 +134,17 @@ export interface Depth {
   readonly revision: number
 }
 
-/** The server takes work. */
+/** The server accepts commands. */
 export interface Ready {
   readonly status: 'ready'
   readonly queues: number
-  /** Queues that were deleted or cut in the store, and are not opened. */
+  /** Queues that are not opened, because they were deleted or truncated in the store. */
   readonly refused?: ReadonlyArray<{ readonly queue: string; readonly reason: string }>
   /** Queues whose log holds events that this server cannot read: nothing is decided on them here. */
   readonly readOnly?: ReadonlyArray<{ readonly queue: string; readonly reason: string }>
-  /** Queues whose time is ahead of this server's clock, because a clock was wrong once: it goes on from the last event. */
+  /** Queues whose time is ahead of this server's clock, because a clock was wrong once. Their time goes on from the last event. */
   readonly ahead?: ReadonlyArray<{ readonly queue: string; readonly seconds: number }>
-  /** What does not work, and keeps no command from being taken: queue files that cannot be written, a memory or a webhook that cannot be reached. */
+  /** Parts that do not work, although commands are accepted: for example queue files that cannot be written, or a memory or webhook that cannot be reached. */
   readonly degraded?: ReadonlyArray<{ readonly part: string; readonly queue?: string; readonly reason: string; readonly since: string }>
 }
 
@@ -160,8 +160,8 @@ export interface QueueSummary {
 export interface Terminated {
   readonly agentId: string
   readonly terminated: true
-  /** Ids of the tasks it held. */
+  /** Ids of the tasks that the agent held. */
   readonly reassignedTasks: ReadonlyArray<string>
-  /** The same, and what has become of each. */
+  /** The same tasks, each with its new status. */
   readonly tasks: ReadonlyArray<{ readonly id: string; readonly number: number; readonly status: Status }>
 }

@@ -4,17 +4,17 @@ import { onAbort } from './abort.js'
 import { DaybookError } from './errors.js'
 
 /**
- * - `safe`: sending it twice is the same as sending it once. Sent again after every failure to be answered.
- * - `unsent`: sent again only where it certainly had no effect (no connection, or refused as overloaded).
- * - `never`: the caller decides. This is for claims: if the answer is lost, its tasks are held until their leases end.
+ * - `safe`: sending it twice is the same as sending it once. It is sent again after every failure to get an answer.
+ * - `unsent`: it is sent again only if it certainly had no effect (no connection, or refused as overloaded).
+ * - `never`: the caller decides. This is for claims: if the answer is lost, the tasks are held until their leases end.
  */
 export type RetryPolicy = 'safe' | 'unsent' | 'never'
 
-/** Reasons that may be temporary. */
+/** Codes of failures that may be temporary. */
 const mayPass: ReadonlySet<string> = new Set(['unreachable', 'overloaded', 'too-many-requests', 'unavailable', 'read-only', 'clock', 'outcome-unknown', 'timeout'])
 
 const firstDelayMs = 25
-/** A server that restarts is back within seconds and should be found at once, so this many tries have short pauses. */
+/** A server that restarts is back within seconds and should be found at once. So this many tries have short pauses. */
 const soonTries = 40
 const soonDelayMsMax = 250
 const delayMsMax = 2_000
@@ -31,9 +31,8 @@ export const mayRetry = (error: DaybookError, policy: RetryPolicy): boolean => {
 }
 
 /**
- * The pause after a number of failures. It doubles from 25 to 250 ms, stays there for 40 tries, which are five to ten
- * seconds, and then doubles to `max`. Half of it is random, so that callers do not come back all at once. It is never less
- * than the server asks for.
+ * The pause after a number of failures, in milliseconds. It doubles from 25 to 250 ms, and stays there for 40 tries, which take five to ten seconds.
+ * Then it doubles up to `max`. Half of it is random, so that callers do not come back all at once. It is never less than the server asks for.
  */
 export const backoffMs = (failures: number, error: unknown, max = delayMsMax): number => {
   const soon = Math.min(soonDelayMsMax, firstDelayMs * 2 ** Math.min(20, failures - 1))
@@ -57,8 +56,8 @@ export const pause = (ms: number, signal?: AbortSignal): Promise<void> =>
   })
 
 /**
- * Tries until it succeeds, the error is not one to retry, or the next try would start after `deadline`
- * (milliseconds since 1970): then the last error is thrown.
+ * Tries until the call succeeds. Throws the last error if that is not one to retry, or if the next try would start after `deadline` (milliseconds
+ * since 1970).
  */
 export const retrying = async <T>(
   attempt: () => Promise<T>,

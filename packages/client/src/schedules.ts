@@ -6,29 +6,29 @@ import type { NewTask } from './tasks.js'
 export type ScheduledTask = Omit<NewTask, 'id' | 'idempotencyKey' | 'dependencies' | 'availableAt' | 'deadlineAt' | 'deduplicate' | 'concurrencyLimit'>
 
 export interface ScheduleFields {
-  /** Five fields (minute, hour, day, month, weekday), or six with seconds first. Give either `cron` or `every`. */
+  /** Five fields (minute, hour, day, month, weekday), or six with seconds first. Either `cron` or `every` is required. */
   readonly cron?: string
   /** Seconds between two runs. */
   readonly every?: number
-  /** In which `cron` is read: a name of the IANA list. Default UTC. */
+  /** The time zone in which `cron` is read: a name of the IANA list. Default UTC. */
   readonly timeZone?: string
-  /** What becomes of runs that were due while no server was there: none, the last one (default), or all of them. */
+  /** Which runs that were due while no server was running are made up for: none, the last one (default), or all. */
   readonly missed?: 'skip' | 'once' | 'all'
-  /** What becomes of a run while the one before is unfinished: it begins as well (default), is left out, or waits, one at most. */
+  /** What happens to a run that is due while the previous one is unfinished: it starts (default), is left out, or waits (at most one). */
   readonly overlap?: 'allow' | 'skip' | 'queue'
   readonly paused?: boolean
 }
 
 export interface PastRun {
   readonly dueAt: string
-  /** When it was decided. */
+  /** When the outcome was decided. */
   readonly at: string
-  /** The task that it enqueued. */
+  /** Id of the task that was enqueued. */
   readonly task?: string
   readonly skipped?: 'missed' | 'overlap' | 'duplicate'
-  /** All instants from this one on to `dueAt` were skipped. */
+  /** All instants from this one to `dueAt` were skipped. */
   readonly since?: string
-  /** It begins when the one before has ended. */
+  /** The run begins when the previous one has ended. */
   readonly waits?: true
 }
 
@@ -37,19 +37,19 @@ export interface ScheduleView extends Required<Omit<ScheduleFields, 'cron' | 'ev
   readonly cron?: string
   readonly every?: number
   readonly task: ScheduledTask
-  /** The next runs, earliest first: up to five, or one in a list. None while it is paused. */
+  /** The next runs, earliest first: up to five, or one in a list of schedules. Empty while the schedule is paused. */
   readonly next: ReadonlyArray<string>
-  /** The last five, newest first. */
+  /** The last five runs, newest first. */
   readonly last: ReadonlyArray<PastRun>
 }
 
 export interface Schedules {
   readonly list: (options?: CallOptions) => Promise<ReadonlyArray<ScheduleView>>
   readonly get: (name: string, options?: CallOptions) => Promise<ScheduleView>
-  /** Refused with `conflict` if there is another one of this name. */
+  /** Creates a schedule. Rejects with `conflict` if a different schedule has this name. */
   readonly create: (name: string, schedule: ScheduleFields & { readonly task: ScheduledTask }, options?: CallOptions) => Promise<ScheduleView>
-  /** What is not given stays as it is; a `task` is replaced as a whole. */
+  /** Changes a schedule. Fields that are not given stay as they are; a `task` is replaced as a whole. */
   readonly change: (name: string, patch: ScheduleFields & { readonly task?: ScheduledTask }, options?: CallOptions) => Promise<ScheduleView>
-  /** The tasks that it enqueued stay. */
+  /** Removes a schedule. The tasks that it enqueued stay. */
   readonly remove: (name: string, options?: CallOptions) => Promise<void>
 }

@@ -7,29 +7,26 @@ import type { Reason } from './explanation.js'
 /** A time to send: ISO 8601 text, or a `Date`, which JSON prints as such. */
 export type Time = string | Date
 
-/** A task to enqueue; only `type` is needed. */
+/** A task to enqueue. Only `type` is required. */
 export type NewTask = Omit<CoreNewTask, TimeField> & { readonly [K in TimeField]?: Time }
 
-/** The result of an enqueued task. */
+/** The result of enqueueing a task. */
 export interface Enqueued {
   readonly id: string
   /** 1, 2, 3 … per queue; `#42` can be used wherever an id can. */
   readonly number: number
   readonly status: Status
-  /**
-   * The task was there before: same id, same idempotency key or same content. Also true if a request
-   * had succeeded, its answer was lost, and it was sent again.
-   */
+  /** The task existed before: it has the same id, idempotency key or content. Also true if a request succeeded, its answer was lost, and it was sent again. */
   readonly duplicate: boolean
-  /** Of a duplicate: what it has in common with the task named here. */
+  /** Only of a duplicate: what it has in common with the task named here. */
   readonly duplicateBy?: 'id' | 'key' | 'content'
-  /** Of a duplicate of a finished task: until when that blocks duplicates. */
+  /** Only of a duplicate of a finished task: until when that task blocks duplicates. ISO 8601. */
   readonly until?: string
-  /** The queue's revision that shows it. */
+  /** The revision of the queue that includes the task. */
   readonly revision: number
 }
 
-/** One result of many, independent of the others. */
+/** One result of several, independent of the others. */
 export type Each<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly error: DaybookError }
@@ -49,22 +46,22 @@ interface TaskCommon extends SentFields {
   readonly payload: Json
   readonly description?: string
   readonly metadata?: JsonObject
-  /** Why payload, description and metadata are not shown, of a task in an erasable queue. */
+  /** Why payload, description and metadata of a task in an erasable queue are missing. */
   readonly withheld?: 'erased' | 'key-missing' | 'damaged'
   readonly dependencies: ReadonlyArray<string>
-  /** Seconds that a lease lasts without a heartbeat, unless its claim asked for less. */
+  /** Length of a lease without a heartbeat, in seconds, unless the claim asked for less. */
   readonly timeout: number
-  /** Number of failures that makes it a dead letter, including the first; at least one attempt is made. */
+  /** After this many failures, the first included, the task is a dead letter. At least one attempt is made. */
   readonly maxRetries: number
   /** Attempts that failed or expired since the last requeue. */
   readonly retries: number
   /** Claims that ended without success since the last requeue, releases included. */
   readonly attempts: number
-  /** The attempt under way, or the last one: 1, 2, 3 …; 0 before the first. */
+  /** Number of the current or last attempt: 1, 2, 3 …; 0 before the first. */
   readonly attempt: number
-  /** If the attempt of this number fails, the task becomes a dead letter. */
+  /** Number of the last attempt: if it fails, the task becomes a dead letter. */
   readonly attemptsMax: number
-  /** The producer's key, or one that the queue has made; no other known task has it. */
+  /** The producer's key, or one that the queue has made. No other known task has it. */
   readonly idempotencyKey: string
   readonly createdAt: string
 }
@@ -72,12 +69,12 @@ interface TaskCommon extends SentFields {
 /** A task as the server shows it. */
 export interface TaskView extends TaskCommon {
   readonly status: Status
-  /** It was bumped: it is served before all others, or is being worked on. */
+  /** The task was bumped: it is served before all others, or is being worked on. */
   readonly priorityBoosted?: true
   readonly backoffSeconds: number
-  /** The last progress that the holder, or the last one, reported. */
+  /** The last reported progress. */
   readonly progress?: Json
-  /** The next holder can continue from here. */
+  /** The last checkpoint, from which the next attempt can continue. */
   readonly checkpoint?: Json
   readonly result?: Result
   readonly requires?: { readonly skills: ReadonlyArray<string> }
@@ -85,35 +82,35 @@ export interface TaskView extends TaskCommon {
   readonly availableAt?: string
   /** What a waiting task waits for, and until when. */
   readonly parked?: { readonly callbackKey: string; readonly until: string; readonly onTimeout: OnTimeout }
-  /** The callback for which it was parked last. */
+  /** The callback for which the task was last parked. */
   readonly callback?: Callback
-  /** Who holds the task, or completed it. */
+  /** The agent that holds or completed the task. */
   readonly claimedBy: string | null
   readonly claimedAt: string | null
-  /** Who holds it now. */
+  /** The agent that holds the task now. */
   readonly currentClaimant: string | null
   readonly leaseExpiresAt?: string
-  /** Agents that released it and are barred from it. */
+  /** Agents that released the task and are barred from it. */
   readonly claimants: ReadonlyArray<string>
   readonly completedAt: string | null
   readonly finishedAt?: string
   readonly lastError: string | null
-  /** How often it met a rate limit, which is no failure. */
+  /** How often the task met a rate limit, which is no failure. */
   readonly rateLimits?: number
   readonly signature?: string
   readonly deadLetter?: {
     readonly at: string
     readonly reason: string
-    /** When it is sent back, unless it is reviewed otherwise before. */
+    /** When the dead letter is sent back, unless it is reviewed otherwise before. */
     readonly snoozedUntil?: string
     readonly escalated?: { readonly at: string; readonly reviewer: string; readonly reason: string }
   }
-  /** When its content was erased, by whom and why. Only in the answer about a single task. */
+  /** When the content was erased, by whom and why. Only in the answer about a single task. */
   readonly erased?: { readonly at: string; readonly actor?: string; readonly reason: string }
-  /** Of a `queued` task: since when it has been in the queue, and its place, `null` beyond 1,000. Only in the answer about a single task. */
+  /** Only of a `queued` task: when it was enqueued, and its place; `null` beyond 1,000. Only in the answer about a single task. */
   readonly queuedAt?: string
   readonly queuePosition?: number | null
-  /** All reasons why it is not running. Only in the answer about a single task. */
+  /** All reasons why the task is not running. Only in the answer about a single task. */
   readonly reasons?: ReadonlyArray<Reason>
 }
 
@@ -132,19 +129,19 @@ export interface TaskFilter {
   readonly priority?: number | Band | (string & {})
   readonly ticketId?: string
   readonly tenant?: string
-  /** Holds the task, or completed it. */
+  /** The agent that holds or completed the task. */
   readonly agent?: string
-  /** Part of the id, type, ticket or last error. */
+  /** Part of the id, type, ticket or last error, in any case. */
   readonly q?: string
-  /** Enqueued at this time or later, and before that one. ISO 8601. */
+  /** Enqueued at or after `createdAfter`, and before `createdBefore`. ISO 8601. */
   readonly createdAfter?: string
   readonly createdBefore?: string
-  /** Blocked until the task with this id is completed, among others perhaps. */
+  /** Blocked by the task with this id, perhaps among others. */
   readonly waitsFor?: string
   readonly limit?: number
   /** `nextCursor` of the previous page. */
   readonly cursor?: string
-  /** Waits (≤ 5 s) until the view has this revision. */
+  /** Waits at most 5 s until the view includes this revision. */
   readonly atLeast?: number
 }
 
@@ -159,7 +156,7 @@ export interface HistoryEvent {
   readonly revision: number
   readonly type: string
   readonly schemaVersion?: number
-  /** The version of Daybook that can read the event. Most events do not have it. */
+  /** The version of Daybook that can read the event. Most events do not have this member. */
   readonly needs?: string
   readonly at: string
   readonly actor?: string
@@ -169,7 +166,7 @@ export interface HistoryEvent {
 
 export interface History {
   readonly events: ReadonlyArray<HistoryEvent>
-  /** Where to continue the search for a task that is no longer in memory. */
+  /** Where to continue the search for a task that the queue no longer knows. */
   readonly next?: number | null
 }
 
@@ -178,7 +175,7 @@ export interface EventFilter {
   readonly from?: number | Time
   readonly limit?: number
   readonly type?: string
-  /** Id or `#number`. */
+  /** A task's id, or its number as `#42`. */
   readonly task?: string
   /** The name of the token that was used. */
   readonly actor?: string
@@ -202,38 +199,38 @@ export interface Callback {
 
 export interface TaskResult {
   readonly status: Status
-  /** Of a completed task. */
+  /** Only of a completed task. */
   readonly result?: Result
-  /** The last error of a task that is not completed. */
+  /** Only of a task that is not completed: its last error. */
   readonly error?: string
 }
 
 export interface Restarted {
   readonly id: string
   readonly number: number
-  /** The task that was finished. */
+  /** Id of the old task. */
   readonly restartOf: string
   readonly status: Status
 }
 
-/** What to change of a task. `null` takes a time away. */
+/** What to change about a task. A time of `null` is removed. */
 export interface Amendment {
   readonly priority?: NewTask['priority']
   readonly payload?: Json
   readonly deadlineAt?: Time | null
-  /** When it becomes ready. A time that has passed makes it ready now. */
+  /** When the task becomes ready. A time that has passed makes it ready now. */
   readonly availableAt?: Time | null
 }
 
 export interface Amended {
   readonly id: string
   readonly status: Status
-  /** The fields that have another value now. Empty if all were so already. */
+  /** The fields whose values have changed. Empty if all had the wanted values already. */
   readonly changed: ReadonlyArray<AmendedField>
   readonly revision: number
 }
 
-/** Nobody can read what the task contained any more. */
+/** The answer to an erasure: nobody can read the task's content any more. */
 export interface Erased {
   readonly id: string
   readonly erased: true
@@ -243,20 +240,20 @@ export interface Erased {
 export interface Bumped {
   readonly id: string
   readonly status: Status
-  /** Who works on it; `null` until an agent takes it. */
+  /** The agent that works on the task; `null` until an agent takes it. */
   readonly agentId: string | null
-  /** Whether more agents work than `maxConcurrentAgents`. */
+  /** Whether more agents work than `maxConcurrentAgents` allows. */
   readonly overCapacity: boolean
   readonly activeAgents: number
   readonly maxConcurrentAgents: number
 }
 
 export interface Cancelled {
-  /** The task and everything that depended on it. */
+  /** Ids of the task and of all tasks that depended on it. */
   readonly cancelled: ReadonlyArray<string>
 }
 
-/** The filter of a list, but only for tasks that are neither finished nor dead letters. */
+/** The filter of a list, limited to tasks that are neither finished nor dead letters. */
 export type CancelFilter = Omit<TaskFilter, 'limit' | 'cursor' | 'atLeast'>
 
 export interface CancelAllOptions {
@@ -271,16 +268,16 @@ export interface CancelledAll extends Cancelled {
   readonly revision: number
 }
 
-/** A task taken over from elsewhere, with what has happened to it there. */
+/** A task from another system, with its history there. */
 export type ImportedTask = Omit<NewTask, 'deduplicate'> & {
-  /** Where it stood. Default `pending`. */
+  /** The status in the other system. Default `pending`. */
   readonly status?: 'pending' | 'completed' | 'cancelled' | 'dead-letter'
   readonly createdAt?: Time
   readonly completedAt?: Time
   readonly result?: Result
   readonly lastError?: string
   readonly retries?: number
-  /** Of a spawned task: the first task of its chain, and its place in the chain. */
+  /** Only of a spawned task: the first task of its chain, and its distance from that task. */
   readonly rootTaskId?: string
   readonly generation?: number
 }

@@ -5,16 +5,19 @@ import type { Time } from './tasks.js'
 export type TokenRole = 'producer' | 'worker' | 'operator' | 'guardian' | 'auditor' | 'admin'
 
 export interface NewToken {
-  /** The actor of what it does, in the log. No two valid tokens have the same. */
+  /** The actor of its commands in the log. The names of valid tokens are unique. */
   readonly name: string
   readonly roles: ReadonlyArray<TokenRole>
   /** The only queues that it may use. Default: all. */
   readonly queues?: ReadonlyArray<string>
-  /** The only tenants whose tasks it may see and change; then it is for queues with the setting `tenants: isolated`. Default: all. */
+  /** The only tenants whose tasks it may see and change. Such a token can only use queues with the setting `tenants: isolated`. Default: all. */
   readonly tenants?: ReadonlyArray<string>
-  /** So many requests a second on average, and `burst` at once, on each server. A bulk request is one. Default: any. `burst` is by default that of a second. */
+  /**
+   * The allowed requests per second on average, and `burst` at once, on each server. A bulk request counts as one. Default: no limit. `burst`
+   * defaults to the requests of one second.
+   */
   readonly rate?: { readonly perSecond: number; readonly burst?: number }
-  /** Default: never. */
+  /** ISO 8601, or a `Date`. Default: never. */
   readonly expiresAt?: Time
 }
 
@@ -27,17 +30,17 @@ export interface TokenView {
   readonly tenants?: ReadonlyArray<string>
   readonly rate?: { readonly perSecond: number; readonly burst: number }
   readonly expiresAt?: string
-  /** Not of the admin token, which the server makes. */
+  /** Missing for the admin token that the server makes. */
   readonly createdAt?: string
   readonly createdBy?: string
   readonly revoked?: { readonly at: string; readonly by: string; readonly reason?: string }
-  /** On the server that was asked; `null` if never. */
+  /** On the server that was asked. ISO 8601; `null` if never. */
   readonly lastUsedAt: string | null
 }
 
-/** The token that a client uses. */
+/** The token of this client. */
 export interface Me {
-  /** The actor of what it does, in the log. */
+  /** The actor of its commands in the log. */
   readonly name: string
   readonly roles: ReadonlyArray<TokenRole>
   /** The only queues that it may use. Default: all. */
@@ -47,16 +50,16 @@ export interface Me {
   readonly rate?: { readonly perSecond: number; readonly burst: number }
   /** Default: never. */
   readonly expiresAt?: string
-  /** `off`: the server takes no tokens, and everybody may do everything. */
+  /** `off`: the server accepts no tokens, and everybody may do everything. */
   readonly auth: 'tokens' | 'off'
 }
 
-/** Of the server, whatever queue the client is about. They need the role `admin`. */
+/** The tokens of the server, whatever queue the client is for. All methods need the role `admin`. */
 export interface ClientTokens {
-  /** Also those that have expired or were revoked. */
+  /** All tokens, including those that have expired or were revoked. */
   readonly list: (options?: CallOptions) => Promise<ReadonlyArray<TokenView>>
-  /** The answer has the token. It cannot be had again. */
+  /** Makes a token. The answer has the token's text, which cannot be read again later. */
   readonly create: (made: NewToken, options?: CallOptions) => Promise<TokenView & { readonly token: string }>
-  /** At once, on all servers. */
+  /** Revokes a token at once, on all servers. */
   readonly revoke: (id: string, reason?: string, options?: CallOptions) => Promise<TokenView>
 }

@@ -1,6 +1,6 @@
 /**
- * OpenTelemetry, if the program has `@opentelemetry/api`: it is looked up once, and nothing here costs anything without it. Its packages share
- * what is registered, whichever copy of them is loaded.
+ * OpenTelemetry, if the program has `@opentelemetry/api`. It is looked up once, and without it nothing here costs anything. All copies of that
+ * package share what is registered, whichever copy is loaded.
  */
 import { createRequire } from 'node:module'
 import type * as OpenTelemetry from '@opentelemetry/api'
@@ -27,10 +27,10 @@ export const activeTraceParent: () => string | undefined =
         return span === undefined || !openTelemetry.isSpanContextValid(span) ? undefined : `00-${span.traceId}-${span.spanId}-${hex2(span.traceFlags)}`
       }
 
-/** The task with the active span as its origin, unless it names one. */
+/** The task, with the active span as its origin unless it names one. */
 export const withActiveTrace = (task: unknown): unknown => {
   const traceparent = activeTraceParent()
   if (traceparent === undefined || typeof task !== 'object' || task === null || 'traceparent' in task) return task
-  // Its members as JSON has them: a task may be an object of the caller's own class.
+  // The members as JSON has them: the task may be an object of the caller's own class.
   return { ...('toJSON' in task ? (JSON.parse(JSON.stringify(task)) as object) : task), traceparent }
 }

@@ -15,18 +15,18 @@ export interface TransportOptions {
 
 export interface HttpRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-  /** Below the base URL, with its query. */
+  /** The path below the base URL, with its query. */
   readonly path: string
   readonly body?: string
   readonly signal?: AbortSignal | undefined
   readonly idempotencyKey?: string | undefined
-  /** The same each time the request is sent: the ids of its tasks are made from it. */
+  /** Stays the same each time the request is sent. The ids of its tasks are made from it. */
   readonly requestId?: string | undefined
   readonly correlationId?: string | undefined
   readonly accept?: string
   /** The span that the request belongs to. */
   readonly traceparent?: string | undefined
-  /** The server may take this much longer than usual, in milliseconds: a long poll. */
+  /** Added to the time-out, in milliseconds: the server may take this long to answer a long poll. */
   readonly waitMs?: number
   readonly timeoutMs?: number | undefined
 }
@@ -37,7 +37,7 @@ export interface HttpAnswer {
   readonly text: string
 }
 
-/** An answer that is read as it comes. */
+/** An answer that is read as it arrives. */
 export interface HttpStream {
   readonly statusCode: number
   readonly headers: HttpAnswer['headers']
@@ -66,7 +66,7 @@ const unsentCodes: ReadonlySet<string> = new Set([
 const codeOf = (error: Error): string => {
   const code: unknown = (error as { code?: unknown }).code
   if (typeof code === 'string') return code
-  // Several addresses were tried (localhost as IPv6 and IPv4): all failed alike.
+  // Several addresses were tried (localhost as IPv6 and IPv4), and all failed in the same way.
   return error instanceof AggregateError && error.errors[0] instanceof Error ? codeOf(error.errors[0]) : ''
 }
 
@@ -82,7 +82,7 @@ export const createTransport = (options: TransportOptions): Transport => {
   const poolOf = (connections: number, answerBytesMax = options.answerBytesMax): Pool =>
     new Pool(base.origin, {
       connections,
-      // One request per connection at a time: a bulk request fills it anyway, and no request waits for a slow one.
+      // One request per connection at a time. A bulk request fills it anyway, and no request waits for a slow one.
       pipelining: 1,
       keepAliveTimeout: 30_000,
       keepAliveMaxTimeout: 600_000,
@@ -90,9 +90,9 @@ export const createTransport = (options: TransportOptions): Transport => {
       maxResponseSize: answerBytesMax,
     })
   const calls = poolOf(options.connectionsMax)
-  // Each long poll occupies a connection, so they have their own pool and do not delay other calls.
+  // Each long poll occupies a connection. So they have their own pool and do not delay other calls.
   const polls = poolOf(options.waitingClaimsMax)
-  // A stream is read as it comes, and may be as long as a log.
+  // A stream is read as it arrives, and may be as long as a log.
   const streams = poolOf(options.connectionsMax, -1)
   const closing = new AbortController()
 
@@ -181,7 +181,7 @@ class Collector implements Dispatcher.DispatchHandler {
 
   private readonly abort = (): void => {
     this.stop = this.signal?.aborted === true ? abortedError(this.signal) : closedError()
-    // Without a controller it is not connected yet: `onRequestStart` will give it up.
+    // Without a controller the request is not connected yet; `onRequestStart` will then abort it.
     this.controller?.abort(this.stop)
     this.forget()
     this.reject(this.stop)

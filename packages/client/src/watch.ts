@@ -7,37 +7,37 @@ import { DaybookError, errorOfAnswer } from './errors.js'
 export interface WatchMessage {
   readonly event: string
   readonly timestamp: string
-  /** Of the event in the log. Several messages may have the same. */
+  /** The revision of the event in the log. Several messages may have the same. */
   readonly revision: number
   readonly payload: Readonly<Record<string, unknown>>
 }
 
 export interface WatchOptions {
-  /** The first revision; default `end`: what happens from now on. */
+  /** The first revision. Default `end`: only what happens from now on. */
   readonly from?: number | 'end'
   /** Ends the watch. */
   readonly signal?: AbortSignal
 }
 
 interface Place {
-  /** Each connection goes to the next of these. */
+  /** Each new connection goes to the next of these. */
   readonly urls: ReadonlyArray<string>
   readonly token: string | undefined
   readonly queue: string
 }
 
-/** Messages that are received and not yet taken, before the socket is paused. */
+/** Number of received messages that are not taken yet, at which the socket is paused. */
 const aheadMax = 1_000
 
 /**
- * The queue's messages, in order, each once. It connects again whenever the connection ends, from where it was, for ever: until the signal aborts or the loop is left.
- * Rejects only if the server refuses (a wrong token or queue).
+ * The queue's messages, in order, each once. Whenever the connection ends, it reconnects and goes on from where it was. It ends when the signal
+ * aborts or the loop is left. Rejects only if the server refuses (a wrong token or queue).
  */
 export const watch = async function* (place: Place, { from = 'end', signal }: WatchOptions = {}): AsyncGenerator<WatchMessage, void> {
   const isEnded = (): boolean => signal?.aborted === true
   const pause = backoff({ firstMs: 100, mostMs: 5_000, random: Math.random })
   let next: number | 'end' = from
-  /** Messages of revision `next` that were seen: those of one event may be cut apart. */
+  /** Number of seen messages of revision `next`: a connection may end between the messages of one event. */
   let seen = 0
   for (let connections = 0; !isEnded(); connections++) {
     let skip = seen
@@ -45,7 +45,7 @@ export const watch = async function* (place: Place, { from = 'end', signal }: Wa
       for await (const message of connection({ ...place, url: place.urls[connections % place.urls.length] as string }, next, signal)) {
         pause.reset()
         if ('at' in message) {
-          // The server says where `end` is, so that nothing is missed if the connection ends before the first message.
+          // The server says which revision `end` is, so that nothing is missed if the connection ends before the first message.
           if (next === 'end') next = message.at
           continue
         }
@@ -64,7 +64,7 @@ export const watch = async function* (place: Place, { from = 'end', signal }: Wa
   }
 }
 
-/** The messages of one connection. Ends when it ends. */
+/** The messages of one connection. Ends with the connection. */
 const connection = async function* ({ url, token, queue }: Omit<Place, 'urls'> & { readonly url: string }, from: number | 'end', signal: AbortSignal | undefined): AsyncGenerator<WatchMessage | { readonly at: number }, void> {
   const address = new URL(url)
   address.protocol = address.protocol === 'https:' ? 'wss:' : 'ws:'

@@ -1,4 +1,4 @@
-/** When each type's breaker was open, half-open and closed again, and why (LK-13, LK-15). */
+/** When each type's breaker was open, half-open and closed, and why (LK-13, LK-15). */
 import * as E from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
 import type { QueueEvent } from '@daybook/core'
@@ -8,7 +8,7 @@ const Span = t.intersection([
   t.type({ state: t.keyof({ open: null, 'half-open': null, closed: null }), from: t.number, revision: t.number }),
   t.partial({ to: t.number, cause: t.string, reason: t.string }),
 ])
-/** A time in one state, from `from` to `to` (milliseconds since 1970); without `to` it has not ended. `revision` is that of the event that began it. */
+/** A time in one state, from `from` to `to` (milliseconds since 1970). Without `to` it has not ended. `revision`: that of the event that began it. */
 export type BreakerSpan = Readonly<t.TypeOf<typeof Span>>
 
 const OneType = t.type({ opened: t.number, openMs: t.number, halfOpenMs: t.number, spans: t.array(Span) })
@@ -25,7 +25,7 @@ export interface TypeTimeline {
 export type BreakerTimeline = Readonly<Record<string, TypeTimeline>>
 export type BreakerTimelineState = Map<string, TypeTimeline>
 
-/** Spans kept per type. Older ones count only in the sums. */
+/** Number of spans kept per type. Older spans count only in the sums. */
 export const spansKept = 1_000
 
 const Saved = t.array(t.tuple([t.string, OneType]))

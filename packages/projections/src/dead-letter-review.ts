@@ -28,7 +28,7 @@ export interface DeadLetterReviewState {
   readonly decisions: Array<DeadLetterDecision>
 }
 
-/** Decisions kept in full. Older ones count only in the tallies. */
+/** Number of decisions kept in full. Older ones count only in the tallies. */
 export const decisionsKept = 1_000
 
 const Saved = t.type({ reviewers: t.array(t.tuple([t.string, Tally])), decisions: t.array(DeadLetterDecision) })

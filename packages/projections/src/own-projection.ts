@@ -1,6 +1,6 @@
 /**
- * Projections of a user's own: what a module exports, as a fold into one value for each queue or a fold into tables, and how it becomes
- * tables of a file. The loop that feeds them, their checkpoints and the switch to a new version are those of the read models.
+ * Projections that users write. A module exports a fold into one value for each queue, or a fold into tables; this file turns it into tables of a
+ * file. The loop that feeds them, their checkpoints and the switch to a new version are those of the read models.
  */
 import * as E from 'fp-ts/lib/Either.js'
 import { PathReporter } from 'io-ts/lib/PathReporter.js'
@@ -12,28 +12,28 @@ import { type RowOf, table, text } from './read-models/table.js'
 /**
  * A fold into one value `S` for each queue. `R` is the result that others see, as JSON.
  *
- * The same laws hold as for a {@link Projection}. The value is written with each batch of events, so it should have some megabytes at most:
- * what grows with the number of tasks belongs in tables.
+ * The same laws hold as for a {@link Projection}. The value is written with each batch of events, so it should have some megabytes at most: what
+ * grows with the number of tasks belongs in tables.
  */
 export interface ValueProjection<S, R = unknown> {
   readonly name: string
-  /** 1 or more. Raise it whenever the same events give another state, result or encoding: all is then built anew, while the old result still answers. */
+  /** 1 or more. Raise it whenever the same events give another state, result or encoding. Everything is then built anew, while the old result still answers. */
   readonly version: number
-  /** Of the state: an io-ts codec. What it encodes has to be JSON. */
+  /** The codec of the state (io-ts). Its output must be JSON. */
   readonly codec: t.Type<S, unknown>
   readonly initial: () => S
-  /** May change `state` in place. Returns the state to go on with. */
+  /** Folds one event. May change `state` in place. Returns the state to go on with. */
   readonly fold: (state: S, logged: LoggedEvent) => S
-  /** Default: the encoded state. */
+  /** The result of a state. Default: the encoded state. */
   readonly result?: (state: S) => R
 }
 
-/** A user's projection cannot go on. Trying again does not help: the same events come again. */
+/** A user's projection failed and cannot go on. Trying again does not help, because the same events come again. */
 export class ProjectionFailed extends Error {
   override readonly name = 'ProjectionFailed'
 }
 
-/** For {@link runProjection}. */
+/** A value projection for {@link runProjection}. */
 export const projectionOf = <S, R = unknown>(own: ValueProjection<S, R>): Projection<S, R> => ({
   name: own.name,
   version: own.version,
@@ -92,7 +92,7 @@ const jsonText = (value: unknown, what: string): string => {
   throw new Error(`${what} is no JSON value`)
 }
 
-/** The same projection. Its errors tell the event that it failed with, and are {@link ProjectionFailed}. */
+/** The same projection, but its errors are {@link ProjectionFailed} and name the event at which it failed. */
 export const named = (own: TableProjection): TableProjection => ({
   ...own,
   feed: (written) => {

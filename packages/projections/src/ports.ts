@@ -9,13 +9,13 @@ export interface Page {
   readonly events: ReadonlyArray<LoggedEvent | Unreadable>
 }
 
-/** The log of one queue. All events come from `read`, new ones too, so that a projection sees each of them in one form only. */
+/** The log of one queue. All events come from `read`, new ones as well, so that a projection sees each event in one form only. */
 export interface EventSource {
   /** Revision of the last event, -1 for none. */
   readonly head: () => Promise<number>
   /** Pages from this revision up to the head, including events appended while it reads. */
   readonly read: (from: number) => AsyncIterable<Page>
-  /** The revision of the last event, whenever there are more of them, whoever appends them. */
+  /** The revision of the last event, emitted whenever the log has grown, whoever appended. */
   readonly grown: Observable<number>
 }
 
@@ -28,7 +28,7 @@ export interface Checkpoint {
   readonly state: string
 }
 
-/** Keeps the last checkpoint of each projection of one queue. It is a cache and may lose them. */
+/** Stores the last checkpoint of each projection of one queue. It is a cache and may lose them. */
 export interface CheckpointStore {
   readonly load: (projection: string) => Promise<Checkpoint | undefined>
   /** Replaces the former checkpoint, atomically. */

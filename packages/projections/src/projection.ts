@@ -6,13 +6,13 @@ import type { Either } from 'fp-ts/lib/Either.js'
 export interface EventMeta {
   /** The token, agent or program that gave the command. */
   readonly actor?: string
-  /** Ties together everything that one request led to, also in other systems. */
+  /** A value that all events have which one request caused, also in other systems. */
   readonly correlationId?: string
   /** The id of the command. */
   readonly causationId?: string
 }
 
-/** An event of a queue's log: the same whether it was just appended or is read years later. */
+/** An event of a queue's log. It is the same whether it was just appended or is read years later. */
 export interface LoggedEvent {
   readonly revision: number
   /** Unique in the log. */
@@ -20,28 +20,31 @@ export interface LoggedEvent {
   /** Type, time and facts. `event.content` is always missing: see `content`. */
   readonly event: QueueEvent
   readonly meta: EventMeta
-  /** What the queue does not decide by, as a JSON text: payload, description and metadata of a task, a result, or the payload of a callback. `undefined` if the event has none. */
+  /**
+   * The part of an event on which no decision depends, as JSON text: payload, description and metadata of a task, a result, or the payload of a
+   * callback. `undefined` if the event has none.
+   */
   readonly content: () => string | undefined
 }
 
 /**
  * Folds the events of one queue into a state `S`. `R` is the result that others see.
  *
- * Laws, which `test/projections` checks for every projection: the result does not depend on how the events are
- * batched, nor on whether they were folded as they were appended or later; folding on from `decode(encode(s))` gives the same as folding on from `s`.
+ * `test/projections` checks these laws for every projection. The result does not depend on how the events are batched, nor on whether they were
+ * folded as they were appended or later. Folding on from `decode(encode(s))` gives the same as folding on from `s`.
  */
 export interface Projection<S, R> {
   readonly name: string
-  /** Raise it whenever the same events give another state or another encoding: checkpoints of other versions are not used. */
+  /** Raise it whenever the same events give another state or another encoding. Checkpoints of other versions are not used. */
   readonly version: number
   readonly initial: () => S
-  /** May change `state` in place. The caller must use the returned state only. */
+  /** May change `state` in place. The caller must use only the returned state. */
   readonly fold: (state: S, logged: LoggedEvent) => S
   /** A copy that later folds do not change. */
   readonly result: (state: S) => R
   /** The state as JSON. */
   readonly encode: (state: S) => unknown
-  /** `Left` says why this is not a state of this projection. */
+  /** `Left` says why the JSON is not a state of this projection. */
   readonly decode: (json: unknown) => Either<string, S>
 }
 

@@ -10,16 +10,16 @@ const isFunction = (value: unknown): boolean => typeof value === 'function'
 
 const nameForm = /^[a-z][a-z0-9-]{0,62}$/
 const columnForm = /^[a-z][a-z0-9_]{0,62}$/
-/** Tables that every file of read models has, or may have. */
+/** Tables that every file of read models has or may have. */
 const reserved: ReadonlySet<string> = new Set(['projections', 'queues', 'search'])
 
-/** What is wrong, a line each; or the projection, which fails with {@link ProjectionFailed} if it fails. */
+/** `Left` says what is wrong, one line for each fault. `Right` is the projection; its errors are {@link ProjectionFailed}. */
 export const readOwn = (exported: unknown): E.Either<ReadonlyArray<string>, TableProjection> => {
   if (!isObject(exported)) return E.left(['its default export is no object: a projection has name, version, codec, initial and fold; or name, version, tables and feed'])
   const hasTables = 'tables' in exported || 'feed' in exported
   const problems = [...common(exported), ...(hasTables ? ofTables(exported) : ofValue(exported))]
   if (problems.length > 0) return E.left(problems)
-  // Checked above as far as it can be: what its functions take and give shows when they run.
+  // The shape was checked above as far as possible. What its functions take and return shows only when they run.
   const own = exported as unknown
   return E.right(named(hasTables ? (own as TableProjection) : valueTables(own as ValueProjection<unknown>)))
 }

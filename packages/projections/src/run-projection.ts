@@ -4,8 +4,8 @@
  *     load checkpoint ──usable──▶ read the log from there ──▶ wait until it has grown
  *            └──other version, beyond the log, not decodable──▶ read from zero
  *
- * There is one way for an event into a projection, the log, so that what is live and what is rebuilt cannot differ. Events are taken
- * in a plain awaited loop, because rxjs has no back-pressure. Only the result is an Observable.
+ * An event reaches a projection only through the log, so a live state and a rebuilt one cannot differ. Events are taken in a plain awaited loop,
+ * because rxjs has no back-pressure. Only the result is an Observable.
  */
 import { isUnreadable } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
@@ -14,7 +14,7 @@ import type { Checkpoint, CheckpointStore, EventSource, Page } from './ports.js'
 import type { Projection, Shown } from './projection.js'
 
 export interface RunOptions {
-  /** Events between two checkpoints. `stop` also saves one. Default 10,000. */
+  /** Number of events between two checkpoints. `stop` saves one as well. Default 10,000. */
   readonly checkpointEvery?: number
 }
 
@@ -22,7 +22,7 @@ export interface RunningProjection<R> {
   /** Emits the current result at once and then each new one. Errors if the log or the fold fails. */
   readonly results: Observable<Shown<R>>
   readonly current: () => Shown<R>
-  /** Resolves when the log as it was at the start has been folded; rejects if that fails. */
+  /** Resolves when the projection has folded the log as it was at the start; rejects if that fails. */
   readonly caughtUp: Promise<void>
   /** Stops folding, saves a checkpoint, and completes `results`. */
   readonly stop: () => Promise<void>
@@ -40,7 +40,7 @@ export const runProjection = <S, R>(
   let head = -1
   let isOver = false
   let wake: () => void = () => undefined
-  /** Whether an event could not be read. A later version may be able to: it must begin before that event. */
+  /** Whether an event could not be read. A later version may be able to read it, so the checkpoint must be before that event. */
   let hasUnread = false
   let failure: { readonly error: unknown } | undefined
   const subject = new Subject<Shown<R>>()
@@ -96,7 +96,7 @@ export const runProjection = <S, R>(
     tellCaughtUp = resolve
     tellFailed = reject
   })
-  // A caller that does not wait for it learns of a failure from `results`.
+  // A caller that does not await it learns of a failure from `results`.
   caughtUp.catch(() => undefined)
 
   const run = async (): Promise<void> => {
@@ -150,7 +150,7 @@ export const runProjection = <S, R>(
   }
 }
 
-/** The state of a checkpoint, if its version is this one, the log reaches its revision, and it can be decoded. */
+/** The state of a checkpoint, if it can be used: its version is the current one, the log reaches its revision, and it can be decoded. */
 const usable = <S, R>(
   projection: Projection<S, R>,
   checkpoint: Checkpoint | undefined,

@@ -9,17 +9,17 @@ const counts = {
   imported: t.number,
   claimed: t.number,
   completed: t.number,
-  /** Completions without the required decision report. */
+  /** Number of completions without the required decision report. */
   incomplete: t.number,
   failed: t.number,
-  /** Leases that expired, and decision reports that did not come in time. */
+  /** Number of leases that expired, and of decision reports that did not come in time. */
   expired: t.number,
-  /** Claims of agents that an operator terminated. */
+  /** Number of claims of agents that an operator terminated. */
   revoked: t.number,
-  /** Claims given back by workers that stopped. */
+  /** Number of claims that stopping workers gave back. */
   returned: t.number,
   released: t.number,
-  /** Parked until a callback comes, callbacks, and waits that timed out. */
+  /** Number of parked tasks, callbacks, and waits that timed out. */
   parked: t.number,
   rateLimited: t.number,
   calledBack: t.number,
@@ -29,10 +29,10 @@ const counts = {
   requeued: t.number,
   discarded: t.number,
   cancelled: t.number,
-  /** Waiting times from when a task could have been claimed (ignoring dependencies) to each claim: number, and sum in milliseconds. */
+  /** Waiting times: from when a task could have been claimed (dependencies do not count) to each claim. Their number, and their sum in milliseconds. */
   waits: t.number,
   waitMs: t.number,
-  /** Times from each claim to its end, whatever the end: number, and sum in milliseconds. */
+  /** Run times: from each claim to its end, whatever the outcome. Their number, and their sum in milliseconds. */
   runs: t.number,
   runMs: t.number,
 }
@@ -76,7 +76,7 @@ const fold = (state: TotalsState, { event }: LoggedEvent): TotalsState => {
     const totals = state.types.get(type) as Counting
     if (event.type === 'TaskEnqueued') totals.enqueued++
     else totals.imported++
-    // A dead letter may be sent back to the queue. Completed and cancelled tasks do not change any more.
+    // A dead letter may be sent back to the queue. Completed and cancelled tasks no longer change.
     const stays = event.type === 'TaskEnqueued' || event.data.status === 'dead-letter'
     if (stays) state.open.set(task, { type, since: event.at, claimedAt: 0 })
     return state

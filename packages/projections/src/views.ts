@@ -1,6 +1,6 @@
 /**
- * The lists of a queue, each under one name, so that HTTP, the command line and the queue files mean the same list.
- * They query the state on which the queue decides. There is no second fold that could differ.
+ * The lists of a queue, each under one name, so that HTTP, the command line and the queue files mean the same list. They query the state on which the
+ * queue decides, so there is no second fold that could differ.
  */
 import {
   agentsOf,

@@ -1,7 +1,7 @@
 /** The claimed tasks that wait for a free handler, in the order of their claims. */
 import type { Run } from './run.js'
 
-/** Number of taken tasks after which they are removed from the array, which copies the rest. */
+/** After this many taken tasks they are removed from the array, which copies the rest. */
 const forgetAt = 1_024
 
 export class ClaimedAhead {
@@ -36,7 +36,7 @@ export class ClaimedAhead {
     this.waiting--
   }
 
-  /** Removes the taken tasks from the array: a busy worker never reaches its end. */
+  /** Removes the taken tasks from the array. The array of a busy worker is never empty. */
   private forgetTaken(): void {
     if (this.head === 0) return
     this.runs = this.runs.slice(this.head)

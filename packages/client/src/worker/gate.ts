@@ -1,6 +1,6 @@
 import { pause } from '../retry.js'
 
-/** Lets others wait until it is opened. Opening it resolves everyone who waits at that moment. */
+/** Lets callers wait until it is opened. Opening it resolves all that wait at that moment. */
 export class Gate {
   private waiting: Array<() => void> = []
 

@@ -3,47 +3,40 @@ import type { Json, ParkRequest, Result } from '@daybook/core'
 import type { Memory } from '../memory.js'
 import type { ReceivedCallback, WorkTask } from './source.js'
 
-/** The handler's second argument. Destructuring it (`{ signal }`) is safe. */
+/** The handler's second argument. It can be destructured (`{ signal }`). */
 export interface HandlerContext {
   /**
-   * Aborted in three cases; `signal.reason` says which. {@link LeaseLost}: the task expired, was cancelled, or the agent
-   * was terminated (GB-03, GB-07). {@link RunTimeExceeded}: the handler ran longer than `maxRunSeconds`.
-   * {@link WorkerStopped}: the grace period of a stop is over. A result that the handler returns after that is not reported.
+   * Aborted in three cases; `signal.reason` says which. {@link LeaseLost}: the lease expired, the task was cancelled, or the agent was terminated
+   * (GB-03, GB-07). {@link RunTimeExceeded}: the handler ran longer than `maxRunSeconds`. {@link WorkerStopped}: the grace period of a stop is over.
+   * A result that the handler returns after that is not reported.
    */
   readonly signal: AbortSignal
-  /** `expiresAt` by the clock of this process. The worker extends the lease by itself. */
+  /** The lease. `expiresAt` is by the clock of this process. The worker extends the lease by itself. */
   readonly lease: { readonly token: number; readonly expiresAt: Date }
-  /** The checkpoint of a former holder. */
+  /** The last checkpoint of an earlier attempt. */
   readonly lastCheckpoint: Json | undefined
-  /** The callback for which a former holder parked the task, with its payload. */
+  /** The callback for which an earlier attempt parked the task, with its payload. */
   readonly callback: ReceivedCallback | undefined
-  /** What was found in earlier tasks of the ticket, or in similar ones; empty if nothing is remembered, or the memory did not answer in time. */
+  /** Memories of earlier tasks of the same ticket, and of similar tasks. Empty if there are none, or if the memory did not answer in time. */
   readonly memories: ReadonlyArray<Partial<Memory>>
-  /** Why there may be more memories: the memory did not answer in time, for example. */
+  /** Why some memories may be missing: for example, the memory did not answer in time. */
   readonly memoriesMissing: string | undefined
-  /** Reports progress. It is sent at once with a heartbeat; of several calls in a row only the newest value is sent. */
+  /** Reports progress. It is sent at once with a heartbeat. Of several calls in a row, only the newest value is sent. */
   readonly progress: (value: Json) => void
-  /**
-   * Saves a value for the next holder, in case this attempt fails. Resolves once it is durable. Rejects if the
-   * lease is lost or the value is refused.
-   */
+  /** Saves a value for the next attempt, in case this one fails. Resolves once it is durable. Rejects if the lease is lost or the value is refused. */
   readonly checkpoint: (value: Json) => Promise<void>
-  /**
-   * Gives the task back to the queue by throwing. That counts as an attempt, and this agent will not get
-   * the task again (GB-02, GB-04).
-   */
+  /** Gives the task back to the queue by throwing. This counts as an attempt, and this agent will not get the task again (GB-02, GB-04). */
   readonly release: (reason: string) => never
   /**
-   * Parks the task by throwing: it waits for something outside, such as a person's approval, and takes up no place here meanwhile. No attempt is
-   * counted. The next holder has the payload as `callback`.
+   * Parks the task by throwing. The task then waits for something outside, such as a person's approval, and occupies no handler meanwhile. No attempt
+   * is counted. The next attempt has the payload as `callback`.
    */
   readonly park: (request: ParkRequest) => never
 }
 
 /**
- * Works on one task. Its result completes the task; `success: false`, or a thrown error, fails it.
- * If the queue requires decision reports (the default), a completion without `decisionReport` leaves the
- * task *incomplete* (LK-02). `P` is the type of the tasks' payloads; see {@link WorkTask}.
+ * Works on one task. Its result completes the task; `success: false` or a thrown error fails it. If the queue requires decision reports (the
+ * default), a completion without `decisionReport` leaves the task *incomplete* (LK-02). `P` is the type of the tasks' payloads; see {@link WorkTask}.
  */
 export type Handler<P = Json> = (task: WorkTask<P>, context: HandlerContext) => Promise<Result | void> | Result | void
 
@@ -53,8 +46,8 @@ export class PermanentError extends Error {
 }
 
 /**
- * Thrown by a handler that met a rate limit: the task is tried again after a number of seconds, or at a time (HTTP date or ISO 8601), and this agent gets no task
- * until then. That is no failure, unless it happens too often (`rateLimit.maxPerTask`).
+ * Thrown by a handler that met a rate limit. The task is tried again after a number of seconds, or at a time (HTTP date or ISO 8601), and this agent
+ * gets no task until then. It does not count as a failure, unless it happens too often (`rateLimit.maxPerTask`).
  */
 export class RetryLater extends Error {
   override readonly name: string = 'RetryLater'
@@ -80,7 +73,7 @@ export class Park extends Error {
   }
 }
 
-/** The reason of an aborted `signal`, and of rejected checkpoints. */
+/** The reason of an aborted `signal`, and of rejected checkpoints: the lease is lost. */
 export class LeaseLost extends Error {
   override readonly name: string = 'LeaseLost'
 }
@@ -91,9 +84,9 @@ export class RunTimeExceeded extends Error {
 }
 
 /**
- * The reason of an aborted `signal` when the worker stops. A handler may throw it itself after it has called `stop`, for example
- * if it finds that it cannot work here: the task goes back, which is neither an attempt nor a reason to bar the agent. If the
- * worker is not stopping, it is an error like any other.
+ * The reason of an aborted `signal` when the worker stops. A handler may throw it itself after it has called `stop`, for example if it finds that it
+ * cannot work here. The task is then given back, which counts as no attempt and does not bar the agent. If the worker is not stopping, it is an error
+ * like any other.
  */
 export class WorkerStopped extends Error {
   override readonly name: string = 'WorkerStopped'

@@ -2,10 +2,10 @@
 import type { Claim, DaybookClient, Each, OutcomeAnswer } from '../index.js'
 import type { ClaimedWork, HeartbeatAnswer, SettleAnswer, TaskSource } from './source.js'
 
-/** Longer leases are shortened to this: a timer cannot wait longer. */
+/** The longest lease that a timer can watch. Longer leases are shortened to it. */
 const leaseMsMax = 2_000_000_000
 
-/** The source of a worker in another process than the server. It does not retry: the worker does. */
+/** The source of a worker that is in another process than the server. It does not retry: the worker does. */
 export const httpSource = (client: DaybookClient): TaskSource => ({
   claim: async ({ waitMs, onNothing, ...request }, signal) => {
     const claims = await client.claim({ ...defined(request), wait: waitMs / 1_000 }, { signal, ...(onNothing === undefined ? {} : { onNothing }) })
@@ -22,7 +22,7 @@ export const httpSource = (client: DaybookClient): TaskSource => ({
   register: async (registration) => void (await client.agents.register(defined(registration), { retryForMs: 0 })),
 })
 
-/** `expiresAt` is not used, because it is a time of the server's clock. */
+/** `expiresAt` is not used, because it is by the server's clock. */
 const workOf = ({ task, lease, checkpoint, callback, memories, memoriesMissing }: Claim): ClaimedWork => ({
   task,
   token: lease.token,
@@ -45,7 +45,7 @@ const settled = (answer: Each<OutcomeAnswer>): SettleAnswer =>
 const extended = (answer: Each<OutcomeAnswer>): HeartbeatAnswer =>
   answer.ok ? { ok: true } : refused(answer)
 
-/** Without the members that are `undefined`. */
+/** The type without members that are `undefined`. */
 type Defined<T> = { [K in keyof T]: Exclude<T[K], undefined> }
 const defined = <T extends object>(value: T): Defined<T> =>
   Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined)) as Defined<T>

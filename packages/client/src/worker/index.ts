@@ -1,4 +1,4 @@
-/** Working on a queue's tasks: `createWorker`. */
+/** The worker on a queue's tasks: `createWorker`. */
 export type { OnWorkerEvent, WorkerEvent, WorkerStats } from './events.js'
 export { type Handler, type HandlerContext, LeaseLost, Park, PermanentError, Release, RetryLater, RunTimeExceeded, WorkerStopped } from './handler.js'
 export { httpSource } from './http-source.js'

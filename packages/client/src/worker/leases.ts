@@ -1,6 +1,6 @@
 /**
- * Renews the leases of all tasks that the worker holds, with a single timer and heartbeats in batches. A lease that could not be
- * extended in time counts as lost, even if the server was only unreachable: another agent may have the task (GB-03, LK-07).
+ * Renews the leases of all tasks that the worker holds, with a single timer and batched heartbeats. A lease that could not be extended in time counts
+ * as lost, even if the server was only unreachable: another agent may have the task (GB-03, LK-07).
  */
 import { isLost, mayRetryLater } from './refusals.js'
 import type { OnWorkerEvent } from './events.js'
@@ -14,7 +14,7 @@ const retryMsMax = 1_000
 
 export interface LeasesPort {
   readonly tell: OnWorkerEvent
-  /** The lease of this run has ended, or was taken away. */
+  /** Called when the lease of this run has ended, or was taken away. */
   readonly lost: (run: Run, detail: string) => void
 }
 
@@ -66,7 +66,7 @@ export class Leases {
     const now = performance.now()
     const due: Array<Run> = []
     for (const run of this.held) {
-      // For a run that is being settled, the queue decides whether the outcome is too late.
+      // While a run is being settled, the queue decides whether the outcome is too late.
       if (run.leaseEndsAt <= now && run.state !== 'settling') this.lose(run, run.leaseEndsAt === run.leaseEndsMax ? 'expired: the attempt took longer than maxRunSeconds of the task' : 'expired: no heartbeat was answered in time')
       else if (!run.beating && run.beatAt - this.slack(run) <= now) due.push(run)
     }
@@ -132,7 +132,7 @@ export class Leases {
       run.putBack(note)
       if (this.held.has(run) && run.state !== 'settling') this.lose(run, answer.detail)
     } else {
-      // The report was refused, not the heartbeat itself: the heartbeat is sent again without it.
+      // The report was refused, not the heartbeat itself, so the heartbeat is sent again without it.
       for (const { reject } of note.waiters) reject(new Error(`${answer.code}: ${answer.detail}`))
       run.beatAt = performance.now()
     }

@@ -10,12 +10,12 @@ import type { TaskSource } from './source.js'
 export interface WorkerOptions<P = Json> {
   /** The source of tasks: `httpSource(client)` or `engineSource(engine)`. */
   readonly source: TaskSource
-  /** Works on the tasks. */
+  /** The function that works on each task. */
   readonly handler: Handler<P>
   /**
-   * The name under which tasks are claimed. It may be the same after a restart: a worker that stops is not barred from
-   * the tasks that it gives back; only an agent whose handler has released a task is barred from it (GB-04). Default: host,
-   * process and random characters, different for each worker.
+   * The name under which tasks are claimed. It may stay the same after a restart. A worker that stops is not barred from the tasks that it gives
+   * back; only a release by the handler bars the agent from the task (GB-04). Default: host, process and random characters, different for each
+   * worker.
    */
   readonly agentId?: string
   /** Task types to claim: exact, `eng-*` or `*`. Default: all. */
@@ -24,32 +24,33 @@ export interface WorkerOptions<P = Json> {
   /** Skills of this worker; tasks that require others are not claimed. Default: none. */
   readonly skills?: ReadonlyArray<string>
   readonly tenant?: string
-  /** Number of handlers that run at a time. Default 10; 1–100,000. */
+  /** The largest number of handlers that run at a time. Default 10; 1–100,000. */
   readonly concurrency?: number
   /**
-   * Maximum number of tasks claimed ahead of a free handler. Up to this, the worker claims what it will start within
-   * `prefetchMs` at its present rate: nothing ahead of slow handlers, hundreds of tasks ahead of quick ones. Default
-   * 100 × `concurrency`, at most 1,000; 0–100,000; 0 claims only what can start at once.
+   * The largest number of tasks that are claimed before a handler is free. Up to this, the worker claims what it will start within `prefetchMs` at
+   * its present rate: nothing ahead of slow handlers, hundreds of tasks ahead of quick ones. Default 100 × `concurrency`, at most 1,000; 0–100,000. 0
+   * claims only what can start at once.
    *
-   * *Gotchas*: a task claimed ahead is leased. A more urgent one that is enqueued later is claimed after it,
-   * so priorities are not strict among the tasks claimed ahead. If that matters, set 0.
+   * *Gotchas*: a task claimed ahead is leased. A more urgent task that is enqueued later is claimed after it, so priorities are not strict among the
+   * tasks claimed ahead. If that matters, set 0.
    */
   readonly prefetchMax?: number
-  /** Time for which tasks are claimed ahead, at the present rate, in milliseconds. Default 50; 0–60,000. */
+  /** The length of work for which tasks are claimed ahead at the present rate, in milliseconds. Default 50; 0–60,000. */
   readonly prefetchMs?: number
   /** How long one claim waits for tasks (long poll), in milliseconds. Default 20,000; 0–60,000. */
   readonly claimWaitMs?: number
   /**
-   * Length of a lease, in seconds. The worker renews it while it holds the task, so this is the time after which the tasks
-   * of a killed worker go to others. A task whose `timeout` is shorter gets a lease of that length. Shorter leases
-   * need more heartbeats, each an event in the log, and tolerate only shorter outages. Default 60; 0.1–86,400.
+   * Length of a lease, in seconds. The worker renews it while it holds the task, so this is the time after which the tasks of a killed worker go to
+   * others. A task with a shorter `timeout` gets a lease of that length. Shorter leases need more heartbeats, each an event in the log, and tolerate
+   * only shorter outages. Default 60; 0.1–86,400.
    */
   readonly leaseSeconds?: number
   /**
-   * How long one handler may run, in seconds. Then its signal is aborted, and the attempt is reported as failed and
-   * retryable: as soon as the handler ends, or after 6 seconds if it does not. Without a limit a handler that hangs
-   * would keep its task for ever. A task's own `maxRunSeconds` counts from its claim, and wins if it is over before: then the handler has to end a
-   * twentieth before that, and at most a second, so that the report is in time. Default 21,600 (6 hours); 0.001 or more; `Infinity` for no limit.
+   * How long one handler may run, in seconds. Then its signal is aborted, and the attempt is reported as failed and retryable: as soon as the handler
+   * ends, or after 6 seconds if it does not. Without a limit, a handler that hangs would keep its task for ever.
+   *
+   * A task's own `maxRunSeconds` counts from its claim, and takes precedence if it ends earlier. The handler then has to end a twentieth of that time
+   * earlier, at most one second, so that the report is in time. Default 21,600 (6 hours); 0.001 or more; `Infinity` for no limit.
    */
   readonly maxRunSeconds?: number
   /** Share of a lease after which it is extended. Smaller is safer and costs more. Default 1/3; 0.05–0.9. */
@@ -58,15 +59,15 @@ export interface WorkerOptions<P = Json> {
   readonly settleMax?: number
   /** Maximum number of concurrent calls that send outcomes. Default 2; 1–16. */
   readonly settleInFlightMax?: number
-  /** Number of outcomes not accepted yet at which no more tasks are claimed, to limit memory. Default 5,000; at least 1. */
+  /** Once this many outcomes are not accepted yet, no more tasks are claimed. This bounds memory. Default 5,000; at least 1. */
   readonly unsettledMax?: number
-  /** How long an outcome is sent again while the queue cannot be reached, in milliseconds. Default 600,000; 0–86,400,000. */
+  /** For how long an outcome is sent again while the queue cannot be reached, in milliseconds. Default 600,000; 0–86,400,000. */
   readonly settleForMs?: number
   /** The longest pause between retries while the queue cannot be reached, in milliseconds. Default 10,000; 1–3,600,000. */
   readonly backoffMsMax?: number
   /**
-   * Whether the queue is told that this agent is there, and what it can take: a task that another agent failed is left to it then. Idle workers that
-   * are registered cost an event every seven minutes. Default true.
+   * Whether the worker registers its agent, so that the queue knows what it can take. A task that another agent failed is then left to this one. An
+   * idle registered worker costs an event every seven minutes. Default true.
    */
   readonly register?: boolean
   /** Called with each accepted outcome and with every error. Default: not called. */
@@ -75,8 +76,8 @@ export interface WorkerOptions<P = Json> {
 
 export interface StopOptions {
   /**
-   * How long running handlers may take to finish, in milliseconds. After that their signals are aborted, and
-   * their tasks are given back. Default 10,000; 0 or more.
+   * How long running handlers may take to finish, in milliseconds. After that their signals are aborted, and their tasks are given back. Default
+   * 10,000; 0 or more.
    */
   readonly graceMs?: number
 }

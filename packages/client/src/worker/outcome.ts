@@ -13,7 +13,7 @@ export interface Host {
   readonly isStopping: () => boolean
 }
 
-/** Calls the handler and returns its outcome. If the handler returned a promise: `undefined`, and `later` is called with the outcome. */
+/** Calls the handler and returns its outcome. If the handler returns a promise, returns `undefined` and later calls `later` with the outcome. */
 export const outcomeOf = (
   run: Run,
   host: Host,
@@ -32,7 +32,7 @@ export const outcomeOf = (
   }
 }
 
-/** Or anything else that can be awaited. */
+/** Whether the value is a promise, or anything else that can be awaited. */
 export const isPromise = <A>(value: A | Promise<A>): value is Promise<A> =>
   value instanceof Promise || typeof (value as Partial<Promise<A>> | undefined)?.then === 'function'
 
@@ -47,12 +47,12 @@ const returned = (run: Run, agentId: string, result: Result | void): SettleOutco
 const thrown = (run: Run, { agentId, isStopping }: Host, error: unknown): SettleOutcome => {
   if (error instanceof Release) return refused(run, agentId, error.message)
   if (error instanceof Park) return parked(run, agentId, error)
-  // If the worker is not stopping, it would claim the task again at once, without end and without counting an attempt.
+  // A worker that is not stopping would claim the task again at once, without end and without counting an attempt.
   if (error instanceof WorkerStopped && isStopping()) return givenBack(run, agentId, error.message)
   return failure(run, agentId, failureOf(error), !(error instanceof PermanentError))
 }
 
-/** Released by the handler: the agent is barred from the task (GB-04). */
+/** The outcome of a release by the handler, which bars the agent from the task (GB-04). */
 const refused = (run: Run, agentId: string, reason: string) => ({
   kind: 'release' as const,
   taskId: run.task.id,
@@ -61,7 +61,7 @@ const refused = (run: Run, agentId: string, reason: string) => ({
   reason: kept(reason, textMax),
 })
 
-/** Given back by a worker that stops: not a failure, and no reason to bar the agent. */
+/** The outcome of a task that a stopping worker gives back: no failure, and the agent is not barred. */
 export const givenBack = (run: Run, agentId: string, reason: string): SettleOutcome => ({ ...refused(run, agentId, reason), stopping: true })
 
 /** The failure of a handler that ran too long. */
@@ -90,8 +90,8 @@ const failure = (run: Run, agentId: string, error: Failure, retryable: boolean):
 }
 
 /**
- * Messages and stacks are cut: an error that carries a whole response would make the task's history
- * unreadable, and could be refused as too large. Many a message was cut before, in the middle of a surrogate pair.
+ * Messages and stacks are cut. An error that carries a whole response would make the task's history unreadable, and could be refused as too large. A
+ * message may have been cut before, in the middle of a surrogate pair.
  */
 const failureOf = (error: unknown): Failure => {
   if (!(error instanceof Error)) return { message: kept(String(error), textMax) }

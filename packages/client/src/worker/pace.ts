@@ -1,4 +1,4 @@
-/** How long handlers take, as a moving average. How much is claimed ahead follows from that. */
+/** How long handlers take, as a moving average. It determines how many tasks are claimed ahead. */
 export class Pace {
   private average = Number.NaN
 
@@ -12,10 +12,10 @@ export class Pace {
   }
 
   /**
-   * How many tasks `concurrency` handlers begin within `ms` milliseconds, at most `max`.
+   * How many tasks `concurrency` handlers start within `ms` milliseconds, at most `max`.
    *
-   * By Little's law, from the duration alone. Counting what begins or ends in a while would mistake a burst, as
-   * when all handlers begin at once, for the pace.
+   * Computed by Little's law from the duration alone. Counting starts or ends over some time would mistake a burst, as when all handlers start at
+   * once, for the pace.
    */
   within(ms: number, concurrency: number, max: number): number {
     const count = (ms * concurrency) / this.average

@@ -1,14 +1,14 @@
 /** What a refusal means for the worker. */
 
-/** The same may be accepted later. */
+/** The same request may be accepted later. */
 export const mayRetryLater = (code: string): boolean =>
   code === 'overloaded' || code === 'too-many-requests' || code === 'unavailable' || code === 'read-only' || code === 'clock' || code === 'outcome-unknown' || code === 'unreachable' || code === 'timeout' || code === 'internal'
 
-/** Claims like this one will never be granted. */
+/** No claim like this one will ever be granted. */
 export const isFatal = (code: string | undefined): boolean =>
   code === 'invalid' || code === 'unauthorized' || code === 'forbidden' || code === 'closed'
 
-/** The task is no longer this worker's, whatever it reports. */
+/** The worker no longer holds the task, whatever it reports. */
 export const isLost = (code: string): boolean => code === 'lease-lost' || code === 'wrong-state' || code === 'not-found'
 
 export const codeOf = (error: unknown): string | undefined => {

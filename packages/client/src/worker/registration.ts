@@ -1,18 +1,18 @@
 /**
- * Keeps a worker registered while it runs, so that the queue knows what it can take, and ends that when it stops. The worker works without it:
- * a queue that does not exist yet, an older server and an outage are not reported, and it is tried again.
+ * Keeps a worker registered while it runs, so that the queue knows what it can take, and ends the registration when it stops. The worker works
+ * without it. So a queue that does not exist yet, an older server or an outage is not reported; the registration is tried again.
  */
 import type { OnWorkerEvent } from './events.js'
 import type { WorkerConfig } from './options.js'
 import { codeOf } from './refusals.js'
 import type { SourceRegistration, TaskSource } from './source.js'
 
-/** How long the queue remembers a worker that says nothing more, and how often the worker says that it is there. In seconds. */
+/** How long the registration lasts after the last sign of life, and how often it is renewed. In seconds. */
 const ttlSeconds = 600
 const renewSeconds = 200
-/** In which it tries again, in seconds. */
+/** The pause before another try, in seconds. */
 const againSeconds = 10
-/** How long the end of a registration may delay a stop, in milliseconds. */
+/** How long ending the registration may delay a stop, in milliseconds. */
 const goodbyeMs = 1_000
 
 export class Registration {
@@ -27,7 +27,7 @@ export class Registration {
     { agentId, isNameMade, types, phases, skills, tenant, concurrency, prefetchMax }: WorkerConfig,
     private readonly tell: OnWorkerEvent,
   ) {
-    // Other processes may use a name that was given, and a former one may still hold tasks under it: a limit would be theirs, too.
+    // A name that was given may be in use by other processes, and an earlier one may still hold tasks under it. A limit would hold for them as well.
     const maxTasks = isNameMade ? concurrency + prefetchMax : undefined
     this.abilities = { agentId, types, phases, skills, tenant, maxTasks }
   }
@@ -39,7 +39,7 @@ export class Registration {
     this.timer.unref()
   }
 
-  /** The registration ends now instead of when it has not been heard of for long. */
+  /** Ends the registration now, instead of after a time of silence. */
   async end(): Promise<void> {
     this.isOver = true
     clearTimeout(this.timer)

@@ -1,7 +1,6 @@
 /**
- * Notices handlers that run longer than they may. One timer is enough for the worker's own limit: it is the same for all, so the first to
- * reach it is the one that began first, and a set is walked in the order in which its members came in. A task with a limit of its own
- * that is over before has its own timer.
+ * Finds handlers that run longer than they may. One timer is enough for the worker's own limit. It is the same for all handlers, so the one that
+ * started first reaches it first, and a set is walked in the order of insertion. A task with an earlier limit of its own has its own timer.
  */
 import type { Run } from './run.js'
 
@@ -16,7 +15,7 @@ export class RunLimit {
     /** In the order of their start. */
     private readonly running: ReadonlySet<Run>,
     private readonly maxRunMs: number,
-    /** May be called again while the run goes on. */
+    /** Called when a run has reached its limit; perhaps again while the run goes on. */
     private readonly reached: (run: Run) => void,
   ) {}
 
@@ -27,7 +26,7 @@ export class RunLimit {
     this.own.set(run, setTimeout(() => this.reached(run), Math.max(0, run.endBy - performance.now())))
   }
 
-  /** Called when a handler that was watched has ended, or is not waited for any more. */
+  /** Called when a watched handler has ended, or is no longer waited for. */
   ended(run: Run): void {
     if (this.own.size === 0) return
     clearTimeout(this.own.get(run))

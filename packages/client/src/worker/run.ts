@@ -24,7 +24,7 @@ interface Waiter {
   readonly reject: (error: Error) => void
 }
 
-/** The handler's reports that were not sent with a heartbeat yet. */
+/** Reports of the handler that were not sent with a heartbeat yet. */
 export interface Note {
   readonly progress: Json | undefined
   readonly checkpoint: Json | undefined
@@ -32,7 +32,7 @@ export interface Note {
   readonly waiters: ReadonlyArray<Waiter>
 }
 
-/** The time that is left for the report of a handler that took as long as it may: a twentieth, and at most this, in milliseconds. */
+/** The time reserved for the report of a handler that uses its whole limit: a twentieth of it, and at most this, in milliseconds. */
 const reportMsMax = 1_000
 
 export class Run implements HandlerContext {
@@ -45,13 +45,13 @@ export class Run implements HandlerContext {
   readonly memoriesMissing: string | undefined
   /** Length of the lease without a heartbeat, in milliseconds. */
   readonly leaseMs: number
-  // These are times of `performance.now()`.
+  // These times are by `performance.now()`.
   leaseEndsAt: number
   /** When the next heartbeat is due. */
   beatAt: number
-  /** No heartbeat extends the lease beyond this: the task's `maxRunSeconds` are over. */
+  /** The end of the task's `maxRunSeconds`. No heartbeat extends the lease beyond it. */
   readonly leaseEndsMax: number
-  /** When its handler has to end, so that its report is in time: shortly before that. */
+  /** When the handler has to end, so that its report is in time: shortly before that. */
   readonly endBy: number
   startedAt = 0
   /** Whether a heartbeat is in flight. */
@@ -110,7 +110,7 @@ export class Run implements HandlerContext {
         this.checkpointWaiters.push({ resolve, reject })
         this.owner.beatSoon(this)
       })
-      // A handler that does not await it must not end the process when the lease is lost.
+      // If the handler does not await it, the rejection at the loss of the lease must not end the process.
       durable.catch(() => undefined)
       return durable
     }
@@ -149,7 +149,7 @@ export class Run implements HandlerContext {
     return note
   }
 
-  /** Restores a note whose heartbeat got no answer. Newer reports replace it. */
+  /** Restores a note whose heartbeat got no answer. Newer reports replace its values. */
   putBack(note: Note): void {
     this.unsentProgress ??= note.progress
     this.unsentCheckpoint ??= note.checkpoint

@@ -1,6 +1,6 @@
 /**
- * Sends outcomes to the queue. They are gathered while a call is in flight, and kept and sent again until the queue has
- * accepted or refused each of them, or the time limit is over.
+ * Sends outcomes to the queue. They are gathered while a call is in flight. They are kept and sent again until the queue has accepted or refused each
+ * of them, or the time limit is over.
  */
 import { randomUUID } from 'node:crypto'
 import { Batcher } from '../batcher.js'
@@ -20,7 +20,7 @@ interface Item {
 }
 
 export interface SettlerPort {
-  /** The run is over: its outcome was accepted or refused, or was given up (`undefined`). */
+  /** Called when the run is over: its outcome was accepted or refused, or was given up (`undefined`). */
   readonly over: (run: Run, outcome: SettleOutcome, answer: SettleAnswer | undefined) => void
 }
 
@@ -28,7 +28,7 @@ export class Settler {
   private readonly batcher: Batcher<Item>
   private unsettled = 0
   private calls = 0
-  /** Distinguishes this worker's calls from those of a former worker with the same name. */
+  /** Distinguishes this worker's calls from those of an earlier worker with the same name. */
   private readonly id = randomUUID()
   /** When to stop retrying, in milliseconds since 1970; set when the worker stops. */
   private until = Number.POSITIVE_INFINITY
@@ -140,8 +140,8 @@ export class Settler {
 }
 
 /**
- * The failure to report if the queue refuses a result, or part of a failure report. If nothing were reported, the task would be
- * held until its lease ends and then be done again for nothing.
+ * The failure to report if the queue refuses a result, or part of a failure report. Without a report, the task would be held until its lease ends,
+ * and then be done again in vain.
  */
 const failureInstead = (outcome: SettleOutcome, { code, detail }: Refused): SettleOutcome | undefined => {
   const { taskId, agentId, token } = outcome
@@ -150,14 +150,14 @@ const failureInstead = (outcome: SettleOutcome, { code, detail }: Refused): Sett
     return { kind: 'fail', taskId, agentId, token, error: { message }, retryable: false }
   }
   if (outcome.kind === 'park') {
-    // Another task may wait for this key, and not for ever.
+    // Another task waits for this key, but not for ever, so a retry may succeed.
     return { kind: 'fail', taskId, agentId, token, error: { message: `parking was refused (${code}): ${detail}` }, retryable: code === 'conflict' }
   }
   if (outcome.kind !== 'fail' || (outcome.checkpoint === undefined && Object.keys(outcome.error).length === 1)) return undefined
   return { kind: 'fail', taskId, agentId, token, error: { message: outcome.error.message }, retryable: outcome.retryable }
 }
 
-/** Whether the token is refused and not the outcome. The outcome may be accepted when the token is valid again. */
+/** Whether the token is refused, and not the outcome. The outcome may be accepted once the token is valid again. */
 const isDenied = (code: string): boolean => code === 'unauthorized' || code === 'forbidden'
 
 const missing: SettleAnswer = { ok: false, code: 'internal', detail: 'an answer is missing' }

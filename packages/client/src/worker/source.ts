@@ -1,7 +1,4 @@
-/**
- * The port between a worker and a queue. There are two implementations: `httpSource` over the client, and
- * `engineSource` for an engine in the same process.
- */
+/** The port between a worker and a queue. There are two implementations: `httpSource` over the client, and `engineSource` for an engine in the same process. */
 import type { Memory } from '../memory.js'
 import type { Failure, Json, JsonObject, ParkRequest, Phase, Result, Status } from '@daybook/core'
 import type { Reason } from '../explanation.js'
@@ -25,15 +22,15 @@ export interface WorkTask<P = Json> extends MaybeFields {
   readonly description?: string | undefined
   readonly metadata?: JsonObject | undefined
   /**
-   * The producer's key, or one that the queue has made. No other task that the queue knows has it, and it is the same
-   * in all attempts: use it as an idempotency key for other systems, for example for a payment.
+   * The producer's key, or one that the queue has made. It is unique among the tasks that the queue knows, and is the same in all attempts. Use it as
+   * an idempotency key for other systems, for example for a payment.
    */
   readonly idempotencyKey: string
   /** Number of this attempt: 1, 2, 3 … */
   readonly attempt: number
-  /** The number of the attempt whose failure makes the task a dead letter. */
+  /** Number of the last attempt: if it fails, the task becomes a dead letter. */
   readonly attemptsMax: number
-  /** The tasks on which this one depended. All are completed. */
+  /** Ids of the tasks on which this one depended. All are completed. */
   readonly dependencies: ReadonlyArray<string>
   /** When it was enqueued; ISO 8601. */
   readonly createdAt: string
@@ -41,22 +38,21 @@ export interface WorkTask<P = Json> extends MaybeFields {
 
 export interface ClaimedWork {
   readonly task: WorkTask
-  /** Fencing token: only the newest one can complete, fail, release or keep a task. */
+  /** Fencing token. Only the holder of the newest one can complete, fail, release or keep a task. */
   readonly token: number
   /** Length of the lease without a heartbeat, in milliseconds. */
   readonly leaseMs: number
   /**
-   * How long the claim had waited in the queue when the lease began, in milliseconds. The worker measures the lease
-   * from the sending of the claim plus this time: measured from the arrival of a late answer, it would
-   * continue after the queue has given the task to another agent.
+   * How long the claim had waited in the queue when the lease began, in milliseconds. The worker measures the lease from the sending of the claim
+   * plus this time. Measured from the arrival of a late answer, the lease would seem to continue after the queue has given the task to another agent.
    */
   readonly waitedMs: number
-  /** The checkpoint of a former holder. */
+  /** The last checkpoint of an earlier attempt. */
   readonly checkpoint?: Json | undefined
   readonly callback?: ReceivedCallback | undefined
-  /** What was found in earlier tasks. */
+  /** Memories of earlier tasks. */
   readonly memories?: ReadonlyArray<Partial<Memory>> | undefined
-  /** Why there may be more. */
+  /** Why some memories may be missing. */
   readonly memoriesMissing?: string | undefined
 }
 
@@ -78,7 +74,7 @@ export interface SourceClaim {
   readonly waitMs: number
   /** Requested length of the leases without a heartbeat, in seconds. A task's `timeout` may make them shorter. */
   readonly leaseSeconds: number
-  /** Called when there are no tasks; with the reason, if tasks are ready that match. */
+  /** Called when there are no tasks. It gets the reason if matching tasks are ready. */
   readonly onNothing?: ((reason: Reason | undefined) => void) | undefined
 }
 
@@ -97,7 +93,7 @@ export type SettleOutcome = Held &
   (
     | { readonly kind: 'complete'; readonly result: Result }
     | { readonly kind: 'fail'; readonly error: Failure; readonly retryable: boolean; readonly checkpoint?: Json }
-    /** `stopping`: given back because the worker stops. Otherwise the agent refuses the task and is barred from it (GB-04). */
+    /** `stopping`: the worker gives the task back because it stops. Otherwise the agent refuses the task and is barred from it (GB-04). */
     | { readonly kind: 'release'; readonly reason: string; readonly stopping?: true }
     | ({ readonly kind: 'park' } & ParkRequest)
   )
@@ -118,15 +114,15 @@ export type SettleAnswer = { readonly ok: true; readonly status: Status } | Refu
 export type HeartbeatAnswer = { readonly ok: true } | Refused
 
 /**
- * All reject if the queue cannot be reached. The worker respects the error's `code` and `retryAfterSeconds`, if it
- * has them. Answers have the order of the requests. A source does not retry: the worker does.
+ * All methods reject if the queue cannot be reached. The worker respects the error's `code` and `retryAfterSeconds`, if it has them. Answers have the
+ * order of the requests. A source does not retry: the worker does.
  */
 export interface TaskSource {
   /** Claims up to `max` tasks, waiting for the first. When the signal aborts, it rejects or resolves with no tasks. */
   readonly claim: (request: SourceClaim, signal: AbortSignal) => Promise<ReadonlyArray<ClaimedWork>>
-  /** If outcomes are sent again because the answer was lost, `attempt` is the same. */
+  /** Sends outcomes. If they are sent again because the answer was lost, `attempt` is the same. */
   readonly settle: (outcomes: ReadonlyArray<SettleOutcome>, attempt: string) => Promise<ReadonlyArray<SettleAnswer>>
   readonly heartbeat: (heartbeats: ReadonlyArray<Heartbeat>) => Promise<ReadonlyArray<HeartbeatAnswer>>
-  /** Optional: a queue can do without. */
+  /** Optional: a source may have no registration. */
   readonly register?: (registration: SourceRegistration) => Promise<void>
 }

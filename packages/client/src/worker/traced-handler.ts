@@ -1,11 +1,11 @@
-/** Runs each handler in a span, if the program has OpenTelemetry: a consumer's span, by the semantic conventions for messaging. */
+/** Runs each handler in a span, if the program has OpenTelemetry: a consumer span, by the semantic conventions for messaging. */
 import { traceParentOf } from '@daybook/core'
 import type { Context, Link, Span, SpanContext } from '@opentelemetry/api'
 import { openTelemetry } from '../tracing.js'
 import { isPromise } from './outcome.js'
 import { type Handler, Park, Release } from './handler.js'
 
-/** The handler itself without OpenTelemetry. */
+/** The handler with its span. Without OpenTelemetry: the handler itself. */
 export const tracedHandler = (handler: Handler, agentId: string): Handler => {
   if (openTelemetry === undefined) return handler
   const { trace, SpanKind } = openTelemetry
@@ -20,7 +20,7 @@ export const tracedHandler = (handler: Handler, agentId: string): Handler => {
       'messaging.client.id': agentId,
       'daybook.task.attempt': task.attempt,
     }
-    // Looked up each time: the program may set its provider later.
+    // Looked up for each task, because the program may set its provider later.
     const tracer = trace.getTracer('daybook')
     return tracer.startActiveSpan(`process ${task.type}`, { kind: SpanKind.CONSUMER, attributes, links: origin.links }, origin.parent, (span) => {
       try {
@@ -47,7 +47,7 @@ export const tracedHandler = (handler: Handler, agentId: string): Handler => {
   }
 }
 
-/** A span of the same trace, linked to the one that enqueued the task. Without a `traceparent`, a new trace. */
+/** A span of the trace in which the task was enqueued, linked to the span that enqueued it. Without a `traceparent`: a new trace. */
 const originOf = (traceparent: string | undefined): { readonly parent: Context; readonly links: Array<Link> } => {
   const { ROOT_CONTEXT, trace } = openTelemetry as NonNullable<typeof openTelemetry>
   const [, traceId, spanId, flags] = traceParentOf(traceparent)?.split('-') ?? []
@@ -56,7 +56,7 @@ const originOf = (traceparent: string | undefined): { readonly parent: Context; 
   return { parent: trace.setSpanContext(ROOT_CONTEXT, context), links: [{ context }] }
 }
 
-/** Giving a task back and parking it are thrown, but are no errors. */
+/** A release and a parking are thrown, but are no errors. */
 const failed = (span: Span, error: unknown): void => {
   if (!(error instanceof Park || error instanceof Release)) {
     const { name, message } = error instanceof Error ? error : { name: '_OTHER', message: String(error) }

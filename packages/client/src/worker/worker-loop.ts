@@ -4,9 +4,8 @@
  * new ─start→ running ─stop→ stopping ─all outcomes sent, or given up→ stopped
  *                  └─claims refused for good─┘
  *
- * Three activities run concurrently and do not wait for each other: one claim is in flight whenever there is
- * room for its tasks; handlers run; outcomes are sent in batches. One timer renews all leases, another one
- * limits the run time of handlers.
+ * Three activities run concurrently and do not wait for each other. One claim is in flight whenever there is room for its tasks; handlers run;
+ * outcomes are sent in batches. One timer renews all leases, another one limits the run time of handlers.
  */
 import type { Status } from '@daybook/core'
 import { backoffMs, pause } from '../retry.js'
@@ -31,11 +30,11 @@ import type { ClaimedWork, SettleAnswer, SettleOutcome, SourceClaim } from './so
 const claimMax = 1_000
 /** How long an aborted handler may take to end when the worker stops. */
 const abortedMs = 1_000
-/** The same for one that ran too long. `daybook work` needs five seconds to kill a program that ignores SIGTERM. */
+/** The same for a handler that ran too long. `daybook work` needs five seconds to kill a program that ignores SIGTERM. */
 const overdueMs = 6_000
 /** How long outcomes are still sent after the handlers have ended. */
 const handInMs = 5_000
-/** A claim that finds tasks is mostly answered within this time. After it the claim is a long poll that waits for tasks. */
+/** A claim that finds tasks is mostly answered within this time. After that, it is a long poll that waits for tasks. */
 const nothingThereMs = 100
 /** The same, before the worker checks whether the queue is drained. */
 const drainedMs = 500
@@ -65,11 +64,11 @@ export class WorkerLoop {
   private toldReason: string | undefined
   private readonly claims = new AbortController()
   private readonly wakeClaims = new Gate()
-  /** Opened when those who wait for the end should check again: a run is over, or a deadline has moved. */
+  /** Opened when callers that wait for the end should check again: a run is over, or a deadline has moved. */
   private readonly progress = new Gate()
   private drainers = 0
   private claiming: Promise<void> = Promise.resolve()
-  /** Set while the worker checks whether the queue has no tasks. */
+  /** Set while the worker checks whether the queue has no more tasks. */
   private asking: Promise<void> | undefined
   private stopping: Promise<void> | undefined
   private deadline = Number.POSITIVE_INFINITY
@@ -91,7 +90,7 @@ export class WorkerLoop {
   start(): void {
     if (this.state !== 'new') throw new Error(`this worker is ${this.state}; create another one`)
     this.state = 'running'
-    // In a microtask: a caller that calls `drained` right after `start` is known to the first claim, which then need not wait.
+    // In a microtask, so that the first claim knows of a call of `drained` right after `start`, and need not wait.
     this.claiming = Promise.resolve().then(() => this.claimLoop())
     void this.registration?.begin()
   }
@@ -167,7 +166,7 @@ export class WorkerLoop {
     this.toldReason = told
   }
 
-  /** Pauses if the source returned no tasks without waiting. Otherwise it would be asked again at once, without end. */
+  /** Pauses if the source returned no tasks without waiting. Otherwise the worker would ask again at once, without end. */
   private async foundNothing(waitedMs: number): Promise<void> {
     this.emptySentAt = this.claimSentAt
     this.progress.open()
@@ -197,7 +196,7 @@ export class WorkerLoop {
       return
     }
     for (const work of works) {
-      // Measured from the sending, because the lease began before the answer arrived.
+      // Measured from the sending of the claim, because the lease began before the answer arrived.
       const run = new Run(this.leases, work, sentAt + work.waitedMs, this.config.leaseRenewRatio)
       this.leases.add(run)
       this.ahead.add(run)
@@ -225,7 +224,7 @@ export class WorkerLoop {
     else if (this.wakeClaims.isWaitedAt && this.ahead.size * 2 <= this.prefetch) this.wakeClaims.open()
   }
 
-  /** Returns the time at which the call of the handler returned. Most quick handlers have ended by then, and are never in `running`. */
+  /** Returns the time at which the handler's call returned. Most quick handlers have ended by then, and are never in `running`. */
   private begin(run: Run, now: number): number {
     this.ahead.left()
     this.counts.started++
@@ -284,7 +283,7 @@ export class WorkerLoop {
     if (status === 'incomplete') this.tell({ type: 'incomplete', taskId })
   }
 
-  /** How long its handler may run, in seconds: by the worker, or by the task if that is less. */
+  /** How long the handler may run, in seconds: the worker's limit, or the task's own if that is less. */
   private limitOf({ task: { maxRunSeconds = Number.POSITIVE_INFINITY } }: Run): number {
     return Math.min(maxRunSeconds, this.config.maxRunSeconds)
   }
@@ -299,7 +298,7 @@ export class WorkerLoop {
     setTimeout(() => this.abandonOverdue(run), overdueMs).unref()
   }
 
-  /** Abandons a handler that hangs, to free its place and its task's lease. It cannot be stopped. */
+  /** Abandons a handler that hangs, to free its place and its task's lease. The handler cannot be stopped. */
   private abandonOverdue(run: Run): void {
     if (!this.running.delete(run)) return
     this.runLimit.ended(run)
@@ -346,8 +345,8 @@ export class WorkerLoop {
   }
 
   /**
-   * Checks whether the queue has no tasks while a claim is in flight, which may be waiting for tasks or just be answered late. It
-   * sends claims that do not wait. Two are needed, because the first may be answered before the claim that took the last task.
+   * Checks whether the queue has no more tasks while a claim is in flight. That claim may be waiting for tasks, or its answer may just be late. So
+   * the worker sends claims that do not wait: two, because the first may be answered before the claim that took the last task.
    */
   private async ask(): Promise<void> {
     const { signal } = this.claims
@@ -416,7 +415,7 @@ export class WorkerLoop {
   private async endClaims(): Promise<void> {
     const ended = new AbortController()
     void Promise.all([this.claiming, this.asking]).then(() => ended.abort())
-    // A claim that was just sent may be answered at any moment. If it were aborted, nobody would work on the tasks it has taken.
+    // A claim that was just sent may be answered at any moment. If it were aborted, nobody would work on the tasks that it took.
     if (this.isClaiming) await pause(this.claimSentAt + nothingThereMs - performance.now(), ended.signal)
     this.claims.abort()
     // A source that ignores the signal must not keep the worker from stopping.
@@ -430,7 +429,7 @@ export class WorkerLoop {
     }
   }
 
-  /** Waits until the condition holds or the deadline is over. The deadline may move meanwhile. */
+  /** Waits until the condition holds or the deadline has passed. The deadline may move meanwhile. */
   private async until(isSo: () => boolean, deadline: () => number): Promise<void> {
     while (!isSo()) {
       const left = deadline() - Date.now()

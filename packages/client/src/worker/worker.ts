@@ -11,19 +11,17 @@ export interface TaskWorker {
   /**
    * Stops claiming, cancels the waiting claim (but waits up to 100 ms for one that was just sent), and finishes the rest:
    *
-   * 1. Tasks claimed ahead are finished if that is likely to take no more than half of the grace period;
-   *    otherwise they are given back at once.
-   * 2. Handlers may continue for `graceMs`. Then their signals are aborted, and their tasks are given back when
-   *    they end. A handler that does not end within a second is abandoned: its task stays leased until the
-   *    lease ends, because two agents on one task would be worse than a late retry.
-   * 3. Outcomes are sent, for five more seconds at most if the queue cannot be reached.
+   * 1. Tasks claimed ahead are finished if that is likely to take no more than half of the grace period. Otherwise they are given back at once.
+   * 2. Handlers may continue for `graceMs`. Then their signals are aborted, and their tasks are given back when they end. A handler that does not end
+   *    within a second is abandoned. Its task stays leased until the lease ends, because two agents on one task would be worse than a late retry.
+   * 3. Outcomes are sent, for at most five more seconds if the queue cannot be reached.
    *
    * A task that is given back can be claimed by any agent, also by this one. It does not count as an attempt.
    *
    * Resolves when all this is done. Never rejects. A second call may shorten the grace period.
    */
   readonly stop: (options?: StopOptions) => Promise<void>
-  /** Resolves when the worker has no tasks, all outcomes are accepted, and the queue had no more tasks for it. */
+  /** Resolves when the worker has no tasks, all outcomes are accepted, and the queue has no more tasks for it. */
   readonly drained: () => Promise<void>
   /** Resolves when the worker has stopped; rejects if it stopped by itself because its claims are refused. */
   readonly ended: Promise<void>
@@ -40,7 +38,7 @@ export interface TaskWorker {
  * createWorker<{ to: string }>({ source, types: ['mail'], handler: async ({ payload }) => send(payload.to) })
  */
 export function createWorker<P = Json>(options: WorkerOptions<P>): TaskWorker
-// The type of payloads is the handler's choice. To the worker they are JSON.
+// The handler determines the type of payloads. To the worker they are JSON.
 export function createWorker(options: WorkerOptions): TaskWorker {
   const worker = new WorkerLoop(configureWorker(options))
   return {

@@ -3,8 +3,10 @@
  * of a group into lanes. Scores change every millisecond, but within a lane the order never changes. So nothing is ever scored again: a claim
  * compares the first tasks of the lanes.
  *
- * - Tasks with the same priority, and the same parts of the score that do not change with time, share a lane. It is first in, first out: the task that came first has the higher score at any time.
- * - A task within the urgency window of its deadline is in a lane that is ordered by score: all scores there grow alike. A task with a deadline changes its lane at most five times, at instants known in advance.
+ * - Tasks with the same priority, and the same parts of the score that do not change with time, share a lane. It is first in, first out: the task
+ *   that came first has the higher score at any time.
+ * - A task within the urgency window of its deadline is in a lane that is ordered by score: all scores there grow alike. A task with a deadline
+ *   changes its lane at most five times, at instants known in advance.
  */
 import { noExtras, type TaskRecord } from '../state.js'
 import { Score, type Scored } from './score.js'

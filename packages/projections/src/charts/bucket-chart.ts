@@ -1,20 +1,20 @@
-/** Figures of times that follow each other and may be of different length: bars on top of each other, and lines. */
+/** A chart of consecutive times, which may differ in length: stacked bars, and lines. */
 import { frame, type Heading, label, line, titleHeight, width } from './frame.js'
 import { type KeyEntry, keyLines } from './key.js'
 import { element } from './svg.js'
 import { shadeOf } from './theme.js'
 
 export interface Bucket {
-  /** In any unit, the same for all. */
+  /** In any unit, the same for all buckets. */
   readonly from: number
   readonly to: number
 }
 
 export interface Series {
   readonly name: string
-  /** One for each bucket; `null` where there is none. */
+  /** A value for each bucket; `null` where there is none. */
   readonly values: ReadonlyArray<number | null>
-  /** The one that the picture is about. */
+  /** The series that the picture is about. */
   readonly isMain?: boolean
 }
 
@@ -27,12 +27,12 @@ export interface BucketChart extends Heading {
   readonly lines: ReadonlyArray<Series>
   readonly times: ReadonlyArray<{ readonly at: number; readonly label: string }>
   readonly ticks: ReadonlyArray<{ readonly at: number; readonly label: string }>
-  /** Of a value, from 0 at the bottom of the axis to 1 at its top. */
+  /** The place of a value on the axis, from 0 at the bottom to 1 at the top. */
   readonly place: (value: number) => number
 }
 
 const [left, right, bottom, plotHeight] = [64, 16, 32, 220]
-/** Lines differ by these, so that nobody needs colours to tell them apart. */
+/** Lines differ by their dashes, so that nobody needs colours to tell them apart. */
 const dashes = [undefined, '7 3', '2 3', '9 3 2 3', '4 4', '12 4']
 
 export const bucketChart = ({ title, subtitle, unit, buckets, bars, lines, times, ticks, place }: BucketChart): string => {

@@ -1,4 +1,4 @@
-/** What all pictures have: a ground, a title, a sentence below it, and a description for those who cannot see it. */
+/** The parts of every picture: a background, a title, a sentence below it, and a description for those who cannot see it. */
 import { element, text } from './svg.js'
 import { style } from './theme.js'
 

@@ -1,16 +1,16 @@
-/** What is what, in lines of names with their swatches. */
+/** The key of a picture: lines of names with their swatches. */
 import { label, width } from './frame.js'
 import { widthOf } from './theme.js'
 
 export interface KeyEntry {
   readonly name: string
-  /** Draws the swatch: 20 wide, at this point of the left and the middle. */
+  /** Draws the swatch, 20 wide. The point is the middle of its left side. */
   readonly swatch: (x: number, y: number) => string
 }
 
 const [left, right, lineHeight] = [16, 16, 18]
 
-/** The first line is at `top`. */
+/** The lines of the key. The first line is at `top`. */
 export const keyLines = (entries: ReadonlyArray<KeyEntry>, top: number): { readonly drawn: ReadonlyArray<string>; readonly height: number } => {
   let [x, lines] = [left, entries.length === 0 ? 0 : 1]
   const drawn = entries.map(({ name, swatch }) => {
@@ -27,7 +27,7 @@ export const keyLines = (entries: ReadonlyArray<KeyEntry>, top: number): { reado
   return { drawn, height: lines * lineHeight }
 }
 
-/** A name that fits: at most this many letters. */
+/** The name, cut to at most this many letters. */
 export const shortName = (name: string, letters: number): string => {
   const all = [...name]
   return all.length <= letters ? name : `${all.slice(0, letters - 1).join('')}…`

@@ -6,7 +6,7 @@ export type Mark = 'ring' | 'dot' | 'bar'
 
 export interface ChartRow {
   readonly name: string
-  /** The rows that the picture is about; the others are there to compare. */
+  /** The rows that the picture is about. The others are there for comparison. */
   readonly isMain: boolean
   readonly marks: ReadonlyArray<{ readonly mark: Mark; readonly value: number }>
   /** The value in words, at the end of the row. */
@@ -16,11 +16,11 @@ export interface ChartRow {
 export interface RowChart extends Heading {
   readonly groups: ReadonlyArray<{ readonly name: string; readonly rows: ReadonlyArray<ChartRow> }>
   readonly ticks: ReadonlyArray<{ readonly at: number; readonly label: string }>
-  /** Of a value, from 0 at the left of the axis to 1 at its right. */
+  /** The place of a value on the axis, from 0 at the left to 1 at the right. */
   readonly place: (value: number) => number
-  /** What is said at the end of rows. */
+  /** The heading above the words at the end of rows. */
   readonly saysHead: string
-  /** What the marks mean; nothing if there is only one kind. */
+  /** What the marks mean. Empty if there is only one kind of mark. */
   readonly key?: ReadonlyArray<{ readonly mark: Mark; readonly name: string }>
 }
 

@@ -1,9 +1,9 @@
-/** What state several things were in over time: a strip for each. */
+/** The states of several things over time: a strip for each. */
 import { frame, type Heading, label, line, titleHeight, width } from './frame.js'
 import { keyLines } from './key.js'
 import { element } from './svg.js'
 
-/** `full`: a high bar. `half`: a low one. Anything else is a thin line. */
+/** `full`: a high bar. `half`: a low bar. `line`: a thin line. */
 export type StripMark = 'full' | 'half' | 'line'
 
 export interface StripChart extends Heading {
@@ -36,6 +36,6 @@ export const stripChart = ({ title, subtitle, from, to, rows, times, saysHead, k
   )
 }
 
-/** A short span is still seen. */
+/** Even a short span is drawn so wide that it can be seen. */
 const strip = (begin: number, end: number, y: number, mark: StripMark): string =>
   element('rect', { x: begin, y: y - heights[mark] / 2, width: Math.max(mark === 'line' ? 0.5 : 1.5, end - begin), height: heights[mark], class: mark === 'line' ? 'other' : 'accent', 'stroke-width': 0 })

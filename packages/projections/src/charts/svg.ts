@@ -11,7 +11,7 @@ const forbidden = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g
 /** A text as the content of an element. */
 export const text = (content: string): string => content.toWellFormed().replace(forbidden, '').replace(/[&<>"']/g, (letter) => escapes[letter] as string)
 
-/** An element with what is inside it, which is SVG already. */
+/** An element. What is inside must be SVG already. */
 export const element = (name: string, attributes: Readonly<Record<string, Value>>, ...inside: ReadonlyArray<string>): string => {
   const given = Object.entries(attributes)
     .filter(([, value]) => value !== undefined)

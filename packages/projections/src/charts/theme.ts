@@ -1,11 +1,11 @@
-/** How pictures look, in light and dark. No colour says anything alone: a word stands with each. */
+/** How pictures look, in light and dark. No colour carries meaning alone: a word stands with each. */
 
-/** Shades of one hue, the first the strongest. */
+/** Shades of one hue, the strongest first. */
 const lightShades = ['#0a3a66', '#1f5f9e', '#3b76b3', '#74a6d6', '#9cc2e4', '#c1d9ef']
 const darkShades = ['#b9dcfb', '#86bff0', '#5a9bd3', '#3c78ab', '#31648f', '#284e72']
 export const shadesMax = lightShades.length
 
-/** The shade of each of `count` things in an order, spread over all shades. */
+/** The shade of thing number `index` of `count`, spread over all shades. */
 export const shadeOf = (index: number, count: number): number => (count < 2 ? 1 : Math.round((index * (shadesMax - 1)) / (count - 1)))
 
 interface Ink {
@@ -16,7 +16,7 @@ interface Ink {
   readonly accent: string
   readonly other: string
   readonly shades: ReadonlyArray<string>
-  /** Of a label on each shade. */
+  /** The colour of a label on each shade. */
   readonly onStrong: string
   readonly onWeak: string
 }

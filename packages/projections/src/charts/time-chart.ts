@@ -1,4 +1,4 @@
-/** Amounts over time: bands on top of each other, and perhaps a line that they cannot exceed. */
+/** Amounts over time: stacked bands, and perhaps a line that they cannot exceed. */
 import { scaleLinear } from 'd3-scale'
 import { area, line as path, stack } from 'd3-shape'
 import { frame, type Heading, label, line, titleHeight, width } from './frame.js'
@@ -8,7 +8,7 @@ import { clockTicks } from './time-ticks.js'
 
 export interface Band {
   readonly name: string
-  /** Means of equally long pieces of the time. */
+  /** Means over pieces of time of equal length. */
   readonly values: ReadonlyArray<number>
 }
 
@@ -22,11 +22,11 @@ export interface TimeChart extends Heading {
 }
 
 const [left, right, bottom, plotHeight] = [56, 16, 32, 220]
-/** Of the plot. The axis' unit stands above it. */
+/** The top of the plot. The axis' unit stands above it. */
 const top = titleHeight + 16
 const height = top + plotHeight + bottom
 
-/** A label needs so much of its band, in its whole width. */
+/** The height that a label needs of its band, over the label's whole width. */
 const labelHeight = 15
 
 export const timeChart = ({ title, subtitle, unit, pieceSeconds, bands, limit }: TimeChart): string => {
@@ -35,7 +35,7 @@ export const timeChart = ({ title, subtitle, unit, pieceSeconds, bands, limit }:
   const sums = Array.from({ length: pieces }, (_, i) => bands.reduce((sum, { values }) => sum + (values[i] ?? 0), 0))
   const x = scaleLinear([0, seconds], [left, width - right])
   const y = scaleLinear([0, Math.max(1, ...sums, ...(limit?.values ?? []))], [top + plotHeight, top]).nice(5)
-  /** In the middle of its piece; at the ends of the time, of the piece there. */
+  /** A value is drawn in the middle of its piece. The first and the last also reach to the ends of the time. */
   const xs = [0, ...Array.from({ length: pieces }, (_, i) => (i + 0.5) * pieceSeconds), seconds].map((at) => x(at))
   const padded = (values: ReadonlyArray<number>): ReadonlyArray<number> => [values[0] ?? 0, ...values, values[values.length - 1] ?? 0]
   const rows = xs.map((_, i) => bands.map(({ values }) => padded(values)[i] ?? 0))
@@ -71,7 +71,7 @@ export const timeChart = ({ title, subtitle, unit, pieceSeconds, bands, limit }:
 type Scale = (value: number) => number
 type Span = { readonly 0: number; readonly 1: number }
 
-/** Where a label has most room within a band, if it has enough anywhere. */
+/** Where a label has most room within a band; `undefined` if it has not enough anywhere. */
 const labelPlace = (layer: ReadonlyArray<Span>, xs: ReadonlyArray<number>, y: Scale, half: number): { readonly x: number; readonly y: number } | undefined => {
   let best: { x: number; y: number; room: number } | undefined
   for (const x of xs) {
@@ -94,7 +94,7 @@ const limitOf = ({ name }: Band, xs: ReadonlyArray<number>, values: ReadonlyArra
   ]
 }
 
-/** Of bands that are too thin for a label, at the right above the plot. */
+/** The key of the bands that are too thin for a label, at the right above the plot. */
 const keyOf = (thin: ReadonlyArray<{ readonly name: string; readonly shade: number }>): ReadonlyArray<string> => {
   let x = width - right
   return [...thin].reverse().map(({ name, shade }) => {

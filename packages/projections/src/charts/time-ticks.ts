@@ -1,4 +1,4 @@
-/** Points in time and lengths of time on axes. */
+/** Ticks for points in time, and for lengths of time. */
 
 const hour = 3_600
 const steps = [60, 300, 600, 1_800, hour, 2 * hour, 3 * hour, 6 * hour, 12 * hour, 24 * hour, 48 * hour, 96 * hour]
@@ -6,7 +6,7 @@ const ticksMax = 9
 
 const two = (value: number): string => String(value).padStart(2, '0')
 
-/** Of a time that begins at midnight: `6:00`, and `day 2` at each further midnight. In seconds. */
+/** Ticks of a time that begins at midnight: `6:00`, and `day 2` at each further midnight. `seconds`: the length of the time. */
 export const clockTicks = (seconds: number): ReadonlyArray<{ readonly at: number; readonly label: string }> => {
   const step = steps.find((one) => seconds / one <= ticksMax) ?? 24 * hour * Math.ceil(seconds / (24 * hour) / ticksMax)
   return Array.from({ length: Math.floor(seconds / step) + 1 }, (_, i) => {
@@ -19,7 +19,7 @@ export const clockTicks = (seconds: number): ReadonlyArray<{ readonly at: number
 
 const lengths = [1, 10, 60, 600, hour, 6 * hour, 24 * hour, 7 * 24 * hour] as const
 
-/** On a scale that grows with the logarithm: 0, 1s, 10s, 1m, 10m, 1h, 6h, 1d, 7d, up to the first that is not less than the longest. */
+/** Ticks on a logarithmic scale: 0, 1s, 10s, 1m, 10m, 1h, 6h, 1d, 7d. They end with the first that is not less than `longest`, in seconds. */
 export const lengthTicks = (longest: number): ReadonlyArray<{ readonly at: number; readonly label: string }> => {
   const last = lengths.findIndex((length) => length >= longest)
   return [0, ...(last < 0 ? lengths : lengths.slice(0, last + 1))].map((at) => ({ at, label: lengthText(at) }))
@@ -27,7 +27,7 @@ export const lengthTicks = (longest: number): ReadonlyArray<{ readonly at: numbe
 
 const units = [[86_400, 'd'], [hour, 'h'], [60, 'm'], [1, 's']] as const
 
-/** `0s`, `0.4s`, `12s`, `4m 10s`, `1h 5m`, `2d 3h`. */
+/** A length of time in words: `0s`, `0.4s`, `12s`, `4m 10s`, `1h 5m`, `2d 3h`. */
 export const lengthText = (seconds: number): string => {
   if (seconds < 9.95) return Number.isInteger(seconds) ? `${seconds}s` : `${seconds.toFixed(1)}s`
   const whole = Math.round(seconds)

@@ -1,4 +1,4 @@
-/** The agents of a queue, and what they did. */
+/** The read model of agents: what each of them did. */
 import type { EventOf } from '@daybook/core'
 import { BatchRows } from './batch-rows.js'
 import type { Rows } from './rows.js'
@@ -49,7 +49,7 @@ export class Agents {
     this.rowOf(agent, at).last_seen_at = at
   }
 
-  /** Its claim has ended; `wasHeard` if it said so itself. */
+  /** A claim of the agent has ended. `wasHeard`: the agent reported the end itself. */
   ended(agent: string, at: number, wasHeard: boolean, outcome: Outcome | undefined): void {
     const row = this.rowOf(agent, at)
     if (wasHeard) row.last_seen_at = at
@@ -64,7 +64,7 @@ export class Agents {
   }
 }
 
-/** Of an agent that was not seen yet. */
+/** The row of an agent that was not seen before. */
 const newRow = (queue: string, agent: string): AgentRow => ({
   queue, agent, first_seen_at: -1, last_seen_at: -1, registered_at: null, registered_until: null, types: null, phases: null, skills: null, tenant: null, max_tasks: null,
   terminated_at: null, holds: 0, claims: 0, completed: 0, failed: 0, expired: 0, released: 0, last_task_id: null,

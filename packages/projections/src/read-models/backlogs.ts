@@ -1,4 +1,4 @@
-/** When each tenant had ready tasks throughout, and its weight: what is needed to tell whether it got its share. */
+/** When each tenant had ready tasks without interruption, and its weight. These tell whether it got its share. */
 import type { EventOf } from '@daybook/core'
 import { BatchRows } from './batch-rows.js'
 import { quarterMs, type TenantBacklogRow } from './rollup-tables.js'
@@ -18,7 +18,7 @@ export class Backlogs {
     this.backlogs.settle()
   }
 
-  /** The task had this status before. */
+  /** The task changed its status. `before`: the former one. */
   moved({ tenant, status }: TaskRow, before: string, at: number): void {
     const by = Number(status === 'pending') - Number(before === 'pending')
     if (by === 0) return
@@ -36,7 +36,7 @@ export class Backlogs {
     for (const [tenant, weight] of Object.entries(patch.assignment?.tenants ?? {})) this.rows.tenantWeights.put({ queue: this.queue, revision, tenant, at, weight })
   }
 
-  /** The queue was deleted, and its settings with it. */
+  /** The queue was deleted, and with it its settings. */
   deleted(revision: number, at: number): void {
     this.rows.tenantWeights.put({ queue: this.queue, revision, tenant: '', at, weight: null })
   }

@@ -1,6 +1,6 @@
 import type { Rows } from './rows.js'
 
-/** The rows of a small table that change in a batch, by the one value that tells them apart: looked up once, and put once. */
+/** The rows of a small table that change in a batch, by their only key column. Each is looked up once and put once. */
 export class BatchRows<R> {
   private readonly found = new Map<string, R>()
 
@@ -10,7 +10,7 @@ export class BatchRows<R> {
     private readonly newRow: (name: string) => R,
   ) {}
 
-  /** To be changed. */
+  /** The row of this name, to be changed. */
   of(name: string): R {
     let row = this.found.get(name)
     if (row === undefined) {

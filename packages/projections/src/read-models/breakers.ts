@@ -1,4 +1,4 @@
-/** The read model of breakers: as they are, and when they were what. */
+/** The read model of breakers: their present state, and their states over time. */
 import { integer, maybe, type RowOf, table, text } from './table.js'
 import type { TableProjection } from './rows.js'
 

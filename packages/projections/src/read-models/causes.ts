@@ -15,7 +15,7 @@ const causes = table({
     correlation: maybe.text('the correlation id: the same for everything that one request led to; NULL if the commands of the run had none, so that each is its own'),
   },
   key: ['queue', 'revision'],
-  // The last one of the queue.
+  // Finds the last row of the queue.
   foundBy: ['queue'],
   fixed: ['queue', 'revision', 'at', 'actor', 'correlation'],
   indexes: [
@@ -25,8 +25,8 @@ const causes = table({
 })
 
 /**
- * Whether it may be the id that the engine gives a command, which is the correlation id of a command without one: a UUID of version 8. Runs of these are one row,
- * because one row for each command would be as large as the tables of tasks.
+ * Whether this may be a command id that the engine made: a UUID of version 8. It is the correlation id of a command that came without one.
+ * Consecutive events with such ids share one row, because one row for each command would make the table as large as those of tasks.
  */
 export const isCommandId = (text: string): boolean => /^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/.test(text)
 

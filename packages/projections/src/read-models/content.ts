@@ -1,7 +1,7 @@
-/** Members of an event's content. */
+/** Reads members of an event's content. */
 import type { LoggedEvent } from '../projection.js'
 
-/** A member that is a text. Contents are long, so one that cannot have it is not parsed. */
+/** A member that is a text; `undefined` if there is none. Contents are long, so a content that cannot have the member is not parsed. */
 export const contentIn = (logged: LoggedEvent, name: string): string | undefined => {
   const content = logged.content()
   if (content === undefined || !content.includes(`"${name}":`)) return undefined

@@ -1,4 +1,4 @@
-/** What can happen to tasks, each counted: in `totals` since the queue began, in `rollups` by quarter of an hour. */
+/** What can happen to tasks. Each is counted: in `totals` since the queue began, in `rollups` by quarter of an hour. */
 import { integer } from './table.js'
 
 export const happenings = {

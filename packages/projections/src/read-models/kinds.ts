@@ -1,7 +1,10 @@
-/** Kinds of tasks: those that depth and reports do not tell apart. What happens to them in a batch is counted for the kind, and added to rows at its end. */
+/**
+ * Kinds of tasks: tasks of one kind are the same for depth and reports. What happens to them in a batch is counted for the kind, and added to rows at
+ * the end of the batch.
+ */
 import type { TaskRow } from './task-tables.js'
 
-/** `''` for none. */
+/** `''` for a field without a value. */
 export class Kind {
   constructor(
     readonly type: string,
@@ -13,7 +16,7 @@ export class Kind {
 
 type Level<V> = Map<string, V>
 
-/** The kinds of a batch: two tasks have the same object if they are of the same kind. */
+/** The kinds of a batch. Tasks of the same kind have the same object. */
 export class Kinds {
   private readonly known: Level<Level<Level<Level<Kind>>>> = new Map()
   private last = new Kind('', '', '', '')

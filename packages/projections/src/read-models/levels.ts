@@ -27,15 +27,15 @@ const columnOf = (status: string): LevelColumn | undefined => {
 /** The levels of one kind of task and band in this batch. */
 interface Level {
   readonly row: DepthRow
-  /** The minute in which it changed last. */
+  /** The minute in which the level last changed. */
   minute: number
 }
 
 export class Levels {
   private minute = 0
-  /** What changed in this minute and is not written as of it yet. */
+  /** Levels that changed in this minute and are not written as of it yet. */
   private changed: Array<Level> = []
-  /** Those of this batch, by type, phase and tenant, and by band. */
+  /** The levels of this batch, by kind of task and by band. */
   private readonly found = new Map<Kind, Map<string, Level>>()
 
   constructor(
@@ -44,14 +44,14 @@ export class Levels {
     private readonly byMinute: Rows<RowOf<typeof depthByMinute>>,
   ) {}
 
-  /** Before an event of this time. */
+  /** Called before an event of this time. */
   passTime(at: number): void {
     if (at < this.minute + minuteMs) return
     this.writeMinute()
     this.minute = at - (at % minuteMs)
   }
 
-  /** The task has another status or band than before; '' for none. */
+  /** The task has changed its status or band. `status` and `band`: the former ones; `''` for none. */
   moved(kind: Kind, task: TaskRow, status: string, band: string): void {
     const before = columnOf(status)
     const now = columnOf(task.status)
@@ -60,13 +60,13 @@ export class Levels {
     if (now !== undefined) this.changing(kind, task.band)[now]++
   }
 
-  /** The end of a batch. */
+  /** Called at the end of a batch. */
   settle(): void {
     this.writeMinute()
     this.found.clear()
   }
 
-  /** Writes the levels of the minute under way as they are now. */
+  /** Writes the levels of the current minute as they are now. */
   private writeMinute(): void {
     for (const level of this.changed) {
       this.byMinute.put({ ...level.row, minute: this.minute })

@@ -1,14 +1,14 @@
-/** The tables that reports are made of: what happened in each quarter of an hour. */
+/** The tables on which reports are based: what happened in each quarter of an hour. */
 import { happenings } from './happenings.js'
 import { integer, maybe, type RowOf, table, text } from './table.js'
 
 /**
- * Reports add up whole quarters of an hour: the offset of every time zone of today is a multiple of it, so a day anywhere consists of whole ones.
- * In milliseconds.
+ * Reports sum whole quarters of an hour, in milliseconds. The offset of every time zone of today is a multiple of it, so a day anywhere consists of
+ * whole quarters.
  */
 export const quarterMs = 900_000
 
-/** What a report can tell apart. A dimension has rows of its own, so that their number is the sum of the different values and not their product. */
+/** The dimensions of reports. Each dimension has its own rows, so that their number is the sum of the different values and not their product. */
 export const dimensions = ['all', 'type', 'phase', 'tenant', 'agent', 'discovery'] as const
 export type Dimension = (typeof dimensions)[number]
 
@@ -31,7 +31,7 @@ export const rollups = table({
     run_ms: integer('sum of the milliseconds from a claim to its end, of the claims that ended in this time'),
     deadlines: integer('tasks whose deadline is in this time, without those that were cancelled before it; not told by agent'),
     deadlines_met: integer('of these, completed by then'),
-    // The last, so that whoever does not need them does not read them.
+    // Last, so that a query that does not need the sketches does not read them.
     wait_sketch: text(sketch('these waits')),
     run_sketch: text(sketch('these times')),
   },

@@ -1,6 +1,6 @@
 /**
- * What happened in each quarter of an hour. It is counted in memory during a batch, once for each kind of task and once for each agent, and added to the rows of all
- * dimensions at its end, so that a batch writes each row once and reads each sketch once.
+ * What happened in each quarter of an hour. During a batch it is counted in memory, once for each kind of task and once for each agent. At the end of
+ * the batch it is added to the rows of all dimensions. So a batch writes each row once and reads each sketch once.
  */
 import { addSketchText, addTime, intervalOf, type Sketch, sketchText } from '../reports/sketch.js'
 import { type CountColumn, countColumns } from './happenings.js'
@@ -13,13 +13,13 @@ const placeOf = Object.fromEntries(countColumns.map((column, i) => [column, i]))
 
 interface Failures {
   count: number
-  /** The error of the last of them, and which of the batch that was. */
+  /** The error of the last of these failures, and its index in the batch. */
   error: string
   last: number
 }
 
 class Tally {
-  /** By the place of the column in `countColumns`. */
+  /** Indexed like `countColumns`. */
   readonly counts: Array<number> = countColumns.map(() => 0)
   readonly waits: Sketch = new Map()
   readonly runs: Sketch = new Map()
@@ -94,7 +94,7 @@ class Quarter {
     return tallyIn(this.byAgent, claimed_by ?? '')
   }
 
-  /** Those of each dimension and value. */
+  /** The tallies of each dimension and value. */
   *tallies(): Generator<readonly [Dimension, string, Tally]> {
     const all = new Tally()
     const dimensions = { type: new Map<string, Tally>(), phase: new Map<string, Tally>(), tenant: new Map<string, Tally>(), discovery: new Map<string, Tally>() } as const
@@ -111,7 +111,7 @@ class Quarter {
 const kindDimensions = ['type', 'phase', 'tenant', 'discovery'] as const
 
 export class Rollups {
-  /** Those of this batch. */
+  /** The quarters of this batch. */
   private readonly quarters = new Map<number, Quarter>()
   private last = new Quarter(-1)
   private failuresSeen = 0
@@ -135,7 +135,7 @@ export class Rollups {
     quarter.ofAgent(task).claimed(interval, waitMs)
   }
 
-  /** A claim has ended after this time. */
+  /** A claim ended at `at`, after `runMs` milliseconds. */
   ended(kind: Kind, task: TaskRow, column: CountColumn, at: number, runMs: number): void {
     const interval = intervalOf(runMs)
     const quarter = this.quarterOf(at)
@@ -150,12 +150,12 @@ export class Rollups {
     quarter.ofAgent(task).failed(signature, 1, error, last)
   }
 
-  /** So many deadlines more at this time. */
+  /** Adds to the number of deadlines at this time, or subtracts from it. */
   due(kind: Kind, deadline: number, by: 1 | -1): void {
     this.quarterOf(deadline).ofKind(kind).deadlines += by
   }
 
-  /** The task is completed before its deadline. */
+  /** The task was completed before its deadline. */
   met(kind: Kind, deadline: number): void {
     this.quarterOf(deadline).ofKind(kind).deadlinesMet++
   }

@@ -1,6 +1,6 @@
 /**
- * The tables of read models, declared once: their DDL, the types of their rows and their documentation follow from this.
- * A table has rows of all queues.
+ * The tables of read models, declared once. Their DDL, the types of their rows and their documentation follow from the declaration. A table has the
+ * rows of all queues.
  */
 
 export interface Column {
@@ -15,27 +15,30 @@ export interface Table {
   /** One line for people. */
   readonly about: string
   readonly columns: Readonly<Record<string, Column>>
-  /** The columns that name a row. A single integer is the row's id in SQLite. */
+  /** The columns of the primary key. A single integer is the row's id in SQLite. */
   readonly key: ReadonlyArray<string>
-  /** The columns by which `get` finds a row. Of several rows, the one with the largest key. Default: the key. */
+  /** The columns by which `get` finds a row. Of several rows it returns the one with the largest key. Default: the key. */
   readonly foundBy?: ReadonlyArray<string>
   /** Columns that never change after a row was written. */
   readonly fixed?: ReadonlyArray<string>
-  /** Those of them that the fold never looks at: they are NULL in a row that was found. */
+  /** Fixed columns that the fold never reads. They are NULL in a row that was found. */
   readonly unread?: ReadonlyArray<string>
   readonly indexes?: ReadonlyArray<Index>
-  /** A column that has a value in rows that are seldom looked for again. They are the first to leave memory. */
+  /** A column that has a value in rows that are seldom looked up again. They are the first to be evicted from memory. */
   readonly finishedBy?: string
-  /** Only inserted and replaced, never looked at by the fold: none of its rows is kept in memory. A batch has one row for each key. */
+  /** Rows are only inserted and replaced, and the fold never reads them, so none is kept in memory. A batch has at most one row for each key. */
   readonly isWriteOnly?: true
 }
 
-/** Its columns, and which rows it has, as SQL. */
+/** The columns of an index, and a condition on its rows, as SQL. */
 export interface Index {
   readonly name: string
   readonly on: string
   readonly where?: string
-  /** Made with the table, because the fold finds rows by it. Any other is made when the table first is level with the log: to keep it up to date from the beginning costs more. */
+  /**
+   * Made with the table, because the fold finds rows by it. Any other index is made when the table has first caught up with the log: to maintain it
+   * from the beginning costs more.
+   */
   readonly isForFold?: true
 }
 

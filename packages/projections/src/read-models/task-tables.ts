@@ -8,7 +8,7 @@ const key = integer('names the task in this file; joins with the other tables')
 const ofTask = { task_key: integer('`tasks.key`') }
 const queue = text('the queue')
 
-/** What a task is given once. */
+/** Fields of a task that never change. */
 const unread = ['number', 'ticket_id', 'skills', 'concurrency_key', 'parent_task_id', 'root_task_id', 'restart_of', 'timeout', 'max_retries', 'enqueued_at', 'enqueued_by', 'enqueued_revision'] as const
 
 export const tasks = table({
@@ -152,7 +152,7 @@ export const reviews = table({
   isWriteOnly: true,
 })
 
-/** The statuses whose numbers are told, by their column. */
+/** The statuses that are counted, by the name of their column. */
 export const levelColumns = ['pending', 'scheduled', 'waiting', 'blocked', 'in_progress', 'dead_letter'] as const
 export type LevelColumn = (typeof levelColumns)[number]
 

@@ -1,4 +1,4 @@
-/** The read model of tasks: one row for each, and what happened to it. */
+/** The read model of tasks: one row for each task, and what happened to it. */
 import { bandOf, type DataOf, type EventOf, expiryMessage, isFinal, keptError, parkTimeoutMessage, type QueueEvent, type Status } from '@daybook/core'
 import type { LoggedEvent } from '../projection.js'
 import { Agents } from './agents.js'
@@ -15,7 +15,7 @@ import { Waiting } from './waiting.js'
 
 type Claim = { readonly task: string; readonly agent: string; readonly token: number }
 
-/** How a claim ended without success, and what of it is kept. */
+/** How a claim ended without success, and what is kept of that. */
 interface Ending {
   readonly outcome: string
   readonly count: CountColumn
@@ -24,7 +24,7 @@ interface Ending {
   readonly retries?: 0 | 1
   readonly error?: string
   readonly signature?: string
-  /** Shown with the attempt, and not kept as the task's last error. */
+  /** Shown with the attempt, but not kept as the task's last error. */
   readonly note?: string
   readonly availableAt?: number
 }
@@ -40,7 +40,7 @@ class TaskFeed implements Feed {
   private readonly kinds = new Kinds()
   /** Tasks whose words changed in this batch. */
   private readonly reworded = new Set<TaskRow>()
-  /** Attempts that began or ended in this batch, by token: one that does both is one row. */
+  /** Attempts that began or ended in this batch, by token. An attempt that did both is one row. */
   private readonly attempted = new Map<number, AttemptRow>()
 
   constructor(private readonly written: Written) {
@@ -117,7 +117,7 @@ class TaskFeed implements Feed {
       number: data.number,
       id: data.task,
       type: data.type,
-      // As if something kept it, until it is put to rest.
+      // Blocked until `rest` sets its real status.
       status: 'blocked',
       priority: data.priority,
       band: bandOf(data.priority),
@@ -169,7 +169,7 @@ class TaskFeed implements Feed {
     if (task.description !== null || task.last_error !== null) this.reworded.add(task)
   }
 
-  /** An event about a task that is known and that fits its status. Others are only in damaged or foreign logs. */
+  /** Handles an event about a known task whose status it fits. Other events occur only in damaged or foreign logs. */
   private onTask(logged: LoggedEvent, event: QueueEvent, id: string): void {
     const { rows } = this
     const task = rows.tasks.get(this.written.queue, id)
@@ -181,7 +181,7 @@ class TaskFeed implements Feed {
     this.moved(task, status, band, event.at)
   }
 
-  /** Whether the event fits the task. */
+  /** Applies the event. Returns whether it fits the task. */
   private change(task: TaskRow, logged: LoggedEvent, event: QueueEvent): boolean {
     const { at } = event
     switch (event.type) {
@@ -375,7 +375,7 @@ class TaskFeed implements Feed {
     if (next !== undefined) this.unblock(next, at)
   }
 
-  /** One thing less that the task waits for. */
+  /** The task waits for one thing less. */
   private unblock(task: TaskRow, at: number): void {
     task.missing--
     const { status } = task
@@ -391,7 +391,7 @@ class TaskFeed implements Feed {
     })
   }
 
-  /** The dead letter, if the task is one, is decided. */
+  /** Closes the dead letter of the task with this verdict, if there is one. */
   private decided(task: TaskRow, at: number, verdict: string, reviewer: string | null, note: string): void {
     if (task.dead_letter_revision === null) return
     const letter = this.rows.deadLetters.get(task.key, task.dead_letter_revision)
@@ -456,7 +456,7 @@ class TaskFeed implements Feed {
     this.rollups.count(this.kinds.of(task), task, count, at)
   }
 
-  /** The task has another status or band than before; '' for none. */
+  /** The task has changed its status or band. `status` and `band`: the former ones; `''` for none. */
   private moved(task: TaskRow, status: string, band: string, at: number): void {
     this.levels.moved(this.kinds.of(task), task, status, band)
     this.backlogs.moved(task, status, at)

@@ -1,4 +1,4 @@
-/** What keeps tasks blocked: dependencies that are not completed, and tasks before them in their line. */
+/** What keeps tasks blocked: dependencies that are not completed, and earlier tasks with the same ordering key. */
 import { isFinal, type Status } from '@daybook/core'
 import type { TaskRow, TaskRows } from './task-tables.js'
 
@@ -8,7 +8,7 @@ export class Waiting {
     private readonly rows: TaskRows,
   ) {}
 
-  /** Counts what a new task waits for, in `task.missing`, and remembers that it does. */
+  /** Counts what a new task waits for in `task.missing`, and remembers it. */
   arrived(task: TaskRow, dependencies: ReadonlyArray<string>): void {
     const isOver = isFinal(task.status as Status)
     for (const id of dependencies) {
@@ -22,19 +22,19 @@ export class Waiting {
     if (task.ordering_key !== null && !isOver) this.queueUp(task, task.ordering_key)
   }
 
-  /** The tasks that wait for this one, which was completed. */
+  /** The tasks that depend on this one, which was completed. */
   dependentsOf({ key, dependents }: TaskRow): ReadonlyArray<TaskRow> {
     const found: Array<TaskRow> = []
     for (let place = 1; place <= dependents; place++) {
       const edge = this.rows.dependencies.get(key, place)
       const task = edge === undefined ? undefined : this.rows.tasks.get(this.queue, edge.task_id)
-      // A finished one may be forgotten, and its id given to another task.
+      // A finished task may be forgotten, and its id given to another task.
       if (task !== undefined && task.key === edge?.task_key && !isFinal(task.status as Status)) found.push(task)
     }
     return found
   }
 
-  /** A finished task leaves its line. Returns the task that is the first one now, if this one was. */
+  /** A finished task leaves its line. Returns the task that is now first, if this one was first before. */
   leave(task: TaskRow): TaskRow | undefined {
     const { ordering_key, before_in_line, after_in_line } = task
     if (ordering_key === null) return undefined

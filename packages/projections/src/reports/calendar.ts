@@ -1,8 +1,8 @@
 /**
- * The buckets of a report: hours, days, weeks and months as the clocks of a time zone show them. A day has 23 or 25 hours where clocks change.
+ * The buckets of a report: hours, days, weeks and months by the clocks of a time zone. A day has 23 or 25 hours where clocks change.
  *
- * Offsets come from the time zone data of `Intl`. Buckets are made of whole quarters of an hour, in UTC. Offsets of today are multiples of a quarter; where an older one
- * is not (before 1972 some places had local mean time), a quarter belongs to the bucket in which it begins.
+ * Offsets come from the time zone data of `Intl`. Buckets are made of whole quarters of an hour, in UTC. Today's offsets are multiples of a quarter.
+ * Some older ones are not (local mean time before 1972): there a quarter belongs to the bucket in which it begins.
  */
 import * as E from 'fp-ts/lib/Either.js'
 import { quarterMs } from '../read-models/rollup-tables.js'
@@ -11,19 +11,19 @@ const minuteMs = 60_000
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
 
-/** Buckets of one report, at most. */
+/** The largest number of buckets in one report. */
 export const bucketsMax = 10_000
 
-/** `total` is the whole period; a number is of minutes, which divide a day into equal parts. */
+/** `total`: the whole period. A number is in minutes, and must divide a day into equal parts. */
 export type BucketSize = 'total' | 'month' | 'week' | 'day' | 'hour' | number
 
-/** From `from` up to, not including, `to`: milliseconds since 1970. */
+/** From `from` (included) to `to` (not included), in milliseconds since 1970. */
 export interface Span {
   readonly from: number
   readonly to: number
 }
 
-/** `undefined` for anything else. */
+/** The size that the text means; `undefined` if it means none. */
 export const bucketSizeOf = (text: string): BucketSize | undefined => {
   if (text === 'total' || text === 'month' || text === 'week' || text === 'day' || text === 'hour') return text
   const minutes = /^[1-9]\d{0,3}$/.test(text) ? Number(text) : 0
@@ -45,7 +45,7 @@ export class Clock {
     return at + this.offsetAt(at)
   }
 
-  /** Milliseconds by which the clock is before UTC. Known for whole quarters of an hour. */
+  /** Milliseconds by which the clock is ahead of UTC. Cached for whole quarters of an hour. */
   private offsetAt(at: number): number {
     const quarter = at - (((at % quarterMs) + quarterMs) % quarterMs)
     let offset = this.known.get(quarter)
@@ -59,7 +59,7 @@ export class Clock {
     return Date.UTC(year, month - 1, day, hour, minute, second) - at
   }
 
-  /** The times of this period at which the offset is another than before; only days that begin and end with different ones are looked at closely. */
+  /** The times of this period at which the offset changes. Only days with different offsets at both ends are searched. */
   *changesIn({ from, to }: Span): Generator<number> {
     for (let begin = from; begin < to; begin += dayMs) {
       const end = Math.min(begin + dayMs, to)
@@ -74,14 +74,14 @@ export class Clock {
     }
   }
 
-  /** When a local day begins: the first quarter of an hour of it. `day`: as {@link localOf} has its midnight. */
+  /** When a local day begins: its first quarter of an hour. `day`: the day's midnight as {@link localOf} has it. */
   beginOf(day: number): number {
     let at = day - 15 * hourMs
     while (this.localOf(at) < day) at += quarterMs
     return at
   }
 
-  /** `2026-10-25T02:00:00+01:00` */
+  /** ISO 8601 with the zone's offset: `2026-10-25T02:00:00+01:00`. */
   textOf(at: number): string {
     const offset = this.offsetAt(at)
     const [sign, minutes] = [offset < 0 ? '-' : '+', Math.round(Math.abs(offset) / minuteMs)]
@@ -99,7 +99,8 @@ export const clockOf = (zone: string): E.Either<string, Clock> => {
 }
 
 /**
- * What a bucket shares, as a text: the local day, week (from Monday) or month; for parts of a day also the offset, so that an hour that comes twice is two buckets.
+ * A text that is equal for all times of one bucket: the local day, week (from Monday) or month. For parts of a day it includes the offset, so that an
+ * hour that comes twice is two buckets.
  */
 const keyOf = (size: BucketSize, local: number, at: number): string => {
   if (size === 'total') return ''
@@ -111,10 +112,10 @@ const keyOf = (size: BucketSize, local: number, at: number): string => {
   return `${Math.floor(local / ms)} ${local - at}`
 }
 
-/** The period in whole quarters of an hour: those that it has a part of. */
+/** The period, extended to whole quarters of an hour. */
 export const wholeQuarters = ({ from, to }: Span): Span => ({ from: Math.floor(from / quarterMs) * quarterMs, to: Math.ceil(to / quarterMs) * quarterMs })
 
-/** The buckets of a period of whole quarters; the first and the last may be cut short by it. `Left` says why there are none. */
+/** The buckets of a period of whole quarters. The period may cut the first and the last short. `Left` says why there are none. */
 export const bucketsOf = (clock: Clock, period: Span, size: BucketSize): E.Either<string, ReadonlyArray<Span>> => {
   const buckets: Array<Span> = []
   const changes = [...clock.changesIn(period), period.to]
@@ -122,7 +123,7 @@ export const bucketsOf = (clock: Clock, period: Span, size: BucketSize): E.Eithe
   let key: string | undefined
   let at = period.from
   for (const change of changes) {
-    // Between two changes the clock goes evenly.
+    // Between two changes the offset is constant.
     const offset = clock.localOf(at) - at
     for (; at < change; at += quarterMs) {
       const next = keyOf(size, at + offset, at)

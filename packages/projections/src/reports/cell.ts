@@ -1,10 +1,10 @@
-/** What happened in one bucket to one group: rollups added up. */
+/** What happened to one group in one bucket: a sum of rollups. */
 import type { RollupRow } from '../read-models/rollup-tables.js'
 import { Distribution } from './distribution.js'
 
 type Key = 'queue' | 'dimension' | 'quarter_hour' | 'value'
 type SketchColumn = 'wait_sketch' | 'run_sketch'
-/** A column that is added up. */
+/** A column that is summed. */
 export type SumColumn = Exclude<keyof RollupRow, Key | SketchColumn>
 export type FigureColumn = SumColumn | SketchColumn
 /** A row with some of its columns. */
@@ -27,12 +27,12 @@ export class Cell {
     return columns.reduce((sum, column) => sum + (this.sums[column] ?? 0), 0)
   }
 
-  /** How many times are in a sketch. */
+  /** Number of times in a sketch. */
   count(column: SketchColumn): number {
     return this.times[column]?.count ?? 0
   }
 
-  /** In seconds; `null` without any. */
+  /** Quantiles in seconds, in the order of `shares`; `null` without times. */
   quantiles(column: SketchColumn, shares: ReadonlyArray<number>): ReadonlyArray<number | null> {
     return this.times[column]?.quantiles(shares)?.map((ms) => ms / 1_000) ?? shares.map(() => null)
   }

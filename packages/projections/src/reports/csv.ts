@@ -3,8 +3,8 @@ import { dimensions } from '../read-models/rollup-tables.js'
 import type { Report } from './report.js'
 
 /**
- * Spreadsheets take a cell for a formula if it begins with one of these, also behind blanks and in full width: then it could send the sheet elsewhere. An apostrophe before it
- * makes it a text (https://owasp.org/www-community/attacks/CSV_Injection). Quotes alone do not help.
+ * Spreadsheets take a cell for a formula if it begins with one of these characters, even after blanks and in full width. A formula could send the
+ * sheet elsewhere. An apostrophe before it makes it a text (https://owasp.org/www-community/attacks/CSV_Injection). Quotes alone do not help.
  */
 const formula = /^[\s\0]*[=+\-@＝＋－＠|%\t\r\n]/
 
@@ -16,7 +16,7 @@ export const csvCell = (value: string | number | null | undefined): string => {
   return /["',;\r\n\t]/.test(text) || text !== text.trim() ? `"${text.replaceAll('"', '""')}"` : text
 }
 
-/** A line of names, then a line for each row. Where others are added up, their number stands where their name would be. */
+/** A line of names, then a line for each row. A row that sums several groups has their number instead of a name. */
 export const reportCsv = ({ columns, rows }: Pick<Report, 'columns' | 'rows'>): string => {
   const names = columns.map(({ name }) => name)
   const lines = rows.map((row) => names.map((name) => csvCell(row[name] === null && row.others !== undefined && groupNames.has(name) ? `${row.others} others` : row[name])).join(','))

@@ -1,7 +1,7 @@
-/** Many sketches added up, and their quantiles. It has a place for each interval, so that adding is cheap: reports add up millions of counts. */
+/** The sum of many sketches, and its quantiles. It has a slot for each interval, so that adding is cheap: reports add millions of counts. */
 import { ends } from './sketch.js'
 
-/** The time that stands for all of an interval, in milliseconds. */
+/** The time that represents an interval, in milliseconds. */
 const timeOf = (interval: number): number => {
   const first = interval === 0 ? 0 : (ends[interval - 1] as number) + 1
   return (first + (ends[interval] as number)) / 2
@@ -13,7 +13,7 @@ export class Distribution {
   private readonly counts = new Float64Array(ends.length)
   private all = 0
 
-  /** How many times were added. */
+  /** Number of times that were added. */
   get count(): number {
     return this.all
   }
@@ -21,7 +21,7 @@ export class Distribution {
   /** Adds a sketch: a list of interval, count, interval, count, …. */
   addText(text: string): void {
     let [number, interval, isCount, hasDigits] = [0, 0, false, false]
-    // Read by hand: `JSON.parse` would make a list of each.
+    // Parsed by hand: `JSON.parse` would make a list for each sketch.
     for (let i = 0; i < text.length; i++) {
       const code = text.charCodeAt(i)
       if (code >= zero && code <= nine) {
@@ -43,7 +43,10 @@ export class Distribution {
     this.all += count
   }
 
-  /** The nearest rank of each share, which grow: the least time that at least this share does not exceed, in milliseconds. `undefined` without times. */
+  /**
+   * Quantiles by nearest rank: for each share, the least time that at least this share of the times does not exceed. In milliseconds. `shares` must
+   * grow. `undefined` without times.
+   */
   quantiles(shares: ReadonlyArray<number>): ReadonlyArray<number> | undefined {
     if (this.all === 0) return undefined
     let interval = 0

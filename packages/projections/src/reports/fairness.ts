@@ -1,6 +1,7 @@
 /**
- * Whether tenants got their shares. In each quarter of an hour those are compared that had ready tasks throughout: of the claims that they got together,
- * each was due the share of its weight. A tenant that ran out of tasks got all that it asked for, and is not compared. Quarters with fewer than two of them do not count.
+ * Whether tenants got their shares. In each quarter of an hour, the tenants are compared that had ready tasks throughout. Of the claims that they got
+ * together, each was due the share of its weight. A tenant that ran out of tasks got all that it asked for, and is not compared. A quarter with fewer
+ * than two such tenants does not count.
  */
 import { quarterMs } from '../read-models/rollup-tables.js'
 import { jainIndex } from '../simulate/fairness.js'
@@ -80,7 +81,7 @@ export const fairnessReport = ({ clock, period, top, now }: ReportQuestion, sour
 
 const nullOr = (value: number | null): number | null => (value === null ? null : rounded(value))
 
-/** Claims by tenant, by quarter, in order. */
+/** Claims by tenant for each quarter, in order. */
 const claimsByQuarter = (period: Span, source: ReportSource): ReadonlyMap<number, ReadonlyMap<string, number>> => {
   const found = new Map<number, Map<string, number>>()
   for (const { quarter_hour, value, claimed = 0 } of source.rollups('tenant', period, ['claimed'])) {
@@ -91,7 +92,7 @@ const claimsByQuarter = (period: Span, source: ReportSource): ReadonlyMap<number
   return found
 }
 
-/** Who had ready tasks throughout each quarter that is over. */
+/** The tenants that had ready tasks throughout, for each quarter that is over. */
 const comparedIn = (period: Span, now: number, backlogs: Iterable<Backlog>): ReadonlyMap<number, ReadonlyArray<string>> => {
   const found = new Map<number, Array<string>>()
   for (const { tenant, from, to = now } of backlogs) {
@@ -105,7 +106,7 @@ const comparedIn = (period: Span, now: number, backlogs: Iterable<Backlog>): Rea
   return found
 }
 
-/** The weights at a time that goes on. */
+/** The weights at a time, which must not go back. */
 class Weights {
   private byTenant = new Map<string, number>()
   private next = 0

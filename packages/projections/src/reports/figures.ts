@@ -1,14 +1,14 @@
-/** The columns of the reports that tell figures by bucket and group. */
+/** The columns of the reports by bucket and group. */
 import type { Cell, FigureColumn } from './cell.js'
 import type { ReportName } from './question.js'
 import { type Column, rounded } from './rows.js'
 
 type Value = number | null
 interface Figures {
-  /** The columns of rollups from which they come. */
+  /** The columns of rollups that they are computed from. */
   readonly from: ReadonlyArray<FigureColumn>
   readonly columns: ReadonlyArray<Column>
-  /** The values of the columns. `hours`: the length of the bucket. */
+  /** Computes the values of the columns. `hours`: the length of the bucket. */
   readonly of: (cell: Cell, hours: number) => ReadonlyArray<Value>
 }
 

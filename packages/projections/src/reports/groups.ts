@@ -2,10 +2,10 @@
 import type { Span } from './calendar.js'
 
 export interface Told<C> {
-  /** The number of the bucket. */
+  /** The index of the bucket. */
   readonly place: number
   readonly value: string
-  /** How many groups were added up in this one; 0 if it is one. */
+  /** How many groups this row sums; 0 for a single group. */
   readonly others: number
   readonly cell: C
 }
@@ -21,10 +21,10 @@ export class Groups<C> {
     this.cells = buckets.map(() => new Map<string, C>())
   }
 
-  /** The sum of a group in the bucket of this time; `undefined` if it is in none. */
+  /** The sum of a group in the bucket that contains this time; `undefined` if there is no such bucket. */
   at(time: number, value: string): C | undefined {
     const { buckets } = this
-    // Rows come in the order of time, so it is mostly the same bucket as before.
+    // Rows come in the order of time, so the bucket is mostly the same as before.
     if (time < (buckets[this.place]?.from ?? 0)) this.place = 0
     while (this.place < buckets.length && time >= (buckets[this.place] as Span).to) this.place++
     const cells = this.cells[this.place]
@@ -39,7 +39,7 @@ export class Groups<C> {
     return [...(this.cells[place]?.values() ?? [])]
   }
 
-  /** The largest groups of the whole time, by bucket and then by size; all others are added up behind them. */
+  /** The largest groups of the whole period, by bucket and then by size. All others are summed after them. */
   largest(top: number, sizeOf: (cell: C) => number, add: (sum: C, cell: C) => void): ReadonlyArray<Told<C>> {
     const sizes = new Map<string, number>()
     for (const cells of this.cells) for (const [value, cell] of cells) sizes.set(value, (sizes.get(value) ?? 0) + sizeOf(cell))
@@ -58,7 +58,7 @@ export class Groups<C> {
   }
 }
 
-/** The values with the largest sizes, the largest first, and the others. */
+/** The values with the largest sizes, the largest first; and all others. */
 export const largestOf = (sizes: ReadonlyMap<string, number>, top: number): { readonly shown: ReadonlyArray<string>; readonly rest: ReadonlySet<string> } => {
   const order = [...sizes].sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1)).map(([value]) => value)
   return { shown: order.slice(0, top), rest: new Set(order.slice(top)) }

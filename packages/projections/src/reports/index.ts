@@ -1,4 +1,4 @@
-/** Reports over rollups, and how they are shown. */
+/** Reports over rollups, and their forms. */
 export type { BreakerSpanRow } from '../read-models/breakers.js'
 export { type Dimension, dimensions, type FailureRollupRow, quarterMs, type RollupRow } from '../read-models/rollup-tables.js'
 export { type BucketSize, bucketsMax, bucketSizeOf, bucketsOf, type Clock, clockOf, type Span as ReportPeriod, wholeQuarters } from './calendar.js'

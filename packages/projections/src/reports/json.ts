@@ -2,12 +2,12 @@
 import type { Report } from './report.js'
 import { relativeError } from './sketch.js'
 
-/** Where the figures are from. */
+/** The state of the tables that the figures come from. */
 export interface Shown {
   readonly queue: string
-  /** Revision of the last event that they show. */
+  /** Revision of the last event that the figures include. */
   readonly revision: number
-  /** Events that the queue has and they do not show; `undefined` if that is not known. */
+  /** How many events of the queue the figures do not include yet; `undefined` if that is not known. */
   readonly behind?: number | undefined
 }
 

@@ -1,4 +1,4 @@
-/** A report as a picture: SVG that is legible in light, in the dark and in print. */
+/** A report as a picture: SVG that is legible in light, in dark and in print. */
 import { scaleLinear, scaleSymlog } from 'd3-scale'
 import { bucketChart, lengthText, lengthTicks, rowChart, type Series, shortName, stripChart } from '../charts/index.js'
 import { type BucketSize, bucketsOf, type Clock } from './calendar.js'
@@ -10,7 +10,7 @@ import type { ReportRow } from './rows.js'
 const titles: Readonly<Record<ReportName, string>> = {
   summary: 'Waits', throughput: 'Throughput', latency: 'Waits', retries: 'Retries', deadlines: 'Deadlines met', failures: 'Failures by signature', breakers: 'Breakers', fairness: 'Claims of tenants against their shares',
 }
-/** Of a picture; the others are added up, or left out and said. */
+/** The largest number of groups in a picture. The others are summed, or left out with a note. */
 const groupsMax = 6
 const rowsMax = 24
 
@@ -49,7 +49,7 @@ const groupName = ({ question: { by }, report }: Report, row: ReportRow): string
 
 const numberIn = (row: ReportRow, column: string): number => (typeof row[column] === 'number' ? row[column] : 0)
 
-/** The groups in the order in which they first come, each with its rows. */
+/** The groups in the order in which they first occur, each with its rows. */
 const groupsOf = (report: Report): ReadonlyArray<readonly [name: string, rows: ReadonlyMap<number, ReportRow>]> => {
   const found = new Map<string, Map<number, ReportRow>>()
   for (const [i, row] of report.rows.entries()) {
@@ -62,7 +62,7 @@ const groupsOf = (report: Report): ReadonlyArray<readonly [name: string, rows: R
 
 const sumOf = (rows: ReadonlyMap<number, ReportRow>, column: string): number => [...rows.values()].reduce((sum, row) => sum + numberIn(row, column), 0)
 
-/** The largest first, and all others as one. */
+/** The largest groups first, and all others as one. */
 const countSeries = (report: Report, column: string): ReadonlyArray<Series> => {
   const groups = [...groupsOf(report)].sort(([, a], [, b]) => sumOf(b, column) - sumOf(a, column))
   const shown = groups.slice(0, groups.length > groupsMax ? groupsMax - 1 : groupsMax)
@@ -191,7 +191,10 @@ const strips = (report: Report, heading: Heading): string => {
 
 const sizes: ReadonlyArray<readonly [BucketSize, ms: number]> = [[15, 900_000], [60, 3_600_000], [180, 10_800_000], [360, 21_600_000], [720, 43_200_000], ['day', 86_400_000], ['week', 604_800_000], ['month', 2_678_400_000]]
 const ticksMax = 9
-/** Ticks that are nearer to each other than this share of the usual distance have no room: where clocks change, and where the period cuts a bucket short. */
+/**
+ * A tick that is nearer to the previous one than this share of the usual distance is left out. That happens where clocks change, and where the period
+ * cuts a bucket short.
+ */
 const nearest = 0.6
 
 const timesOf = ({ period, question: { clock } }: Report): ReadonlyArray<{ readonly at: number; readonly label: string }> => {

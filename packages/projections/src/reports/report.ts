@@ -20,10 +20,10 @@ export interface Report {
   readonly buckets: ReadonlyArray<Span>
   readonly bucket: BucketSize
   readonly question: ReportQuestion
-  /** Of the rows, in their order. */
+  /** The columns of the rows, in order. */
   readonly columns: ReadonlyArray<Column>
   readonly rows: ReadonlyArray<ReportRow>
-  /** Of each row, the number of its bucket. */
+  /** The bucket's index for each row. */
   readonly places: ReadonlyArray<number>
 }
 
@@ -41,7 +41,7 @@ export const reportOf = (question: ReportQuestion, source: ReportSource): E.Eith
   return E.right({ report, period, buckets, bucket, question, ...told })
 }
 
-/** One bucket after the other, so that no more is in memory than the groups that are told. */
+/** One bucket after the other, so that memory holds no more than the groups that are shown. */
 const figuresReport = (report: keyof typeof figuresOf, question: ReportQuestion, source: ReportSource, buckets: ReadonlyArray<Span>) => {
   const { by, period, clock, top } = question
   const { from: read, columns, of } = figuresOf[report]
@@ -61,7 +61,7 @@ const figuresReport = (report: keyof typeof figuresOf, question: ReportQuestion,
     places.push(place)
   }
   const endBucket = (): void => {
-    // Without groups a bucket in which nothing happened has its row, too.
+    // Without groups, a bucket in which nothing happened has a row as well.
     if (by === 'all') tell('', cells.get('') ?? new Cell())
     else for (const value of shown) if (cells.has(value)) tell(value, cells.get(value) as Cell)
     if (otherValues.size > 0) tell('', others, otherValues.size)

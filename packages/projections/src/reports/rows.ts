@@ -17,7 +17,7 @@ const what: Readonly<Record<Dimension, string>> = {
 
 export const groupColumn = (by: Dimension): ReadonlyArray<Column> => (by === 'all' ? [] : [{ name: by, about: what[by] }])
 
-/** The member that names a group: `null` for none; with `others` it is as many groups, added up. */
+/** The member of a row that names its group: `null` for none. With `others` above 0 it stands for this many summed groups. */
 export const groupOf = (by: Dimension, value: string, others: number): ReportRow =>
   by === 'all' ? {} : others > 0 ? { [by]: null, others } : { [by]: value === '' ? null : value }
 

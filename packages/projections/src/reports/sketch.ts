@@ -1,19 +1,20 @@
 /**
- * Quantiles of times, from counts that can be added up.
+ * Quantiles of times, from counts that can be summed.
  *
- * A sketch counts how many times fell into each of fixed intervals, whose ends grow by 2 %. This is the logarithmic histogram of DDSketch (Masson, Rim
- * and Lee, "DDSketch: a fast and fully-mergeable quantile sketch with relative-error guarantees", VLDB 2019, https://arxiv.org/abs/1908.10693), with γ = 1.02
- * and ends that are whole milliseconds, so that every machine has the same intervals. Two sketches are added up by adding their counts, and nothing is lost by that.
+ * A sketch counts how many times fell into each of fixed intervals, whose ends grow by 2 %. This is the logarithmic histogram of DDSketch (Masson,
+ * Rim and Lee, "DDSketch: a fast and fully-mergeable quantile sketch with relative-error guarantees", VLDB 2019, https://arxiv.org/abs/1908.10693),
+ * with γ = 1.02. The ends are whole milliseconds, so that every machine has the same intervals. Two sketches are merged by adding their counts, and
+ * nothing is lost by that.
  *
- * Interval `i` has the whole numbers above `ends[i - 1]`, up to `ends[i]`, and stands for the middle of the first and the last of them. Below 100 ms there is one number in each, so quantiles
- * are exact. Above, with `u = ends[i - 1]`, the first is `u + 1` and the last at most `1.02 u`, so the middle differs from any of them by at most
- * `(0.02 u - 1) / 2`, which is less than 1 % of the first.
+ * Interval `i` has the whole numbers above `ends[i - 1]`, up to `ends[i]`. The middle of its first and last number represents it. Below 100 ms each
+ * interval has one number, so quantiles are exact. Above, with `u = ends[i - 1]`, the first number is `u + 1` and the last at most `1.02 u`. So the
+ * middle differs from any of them by at most `(0.02 u - 1) / 2`, which is less than 1 % of the first.
  */
 
-/** Quantiles differ from the exact ones by at most this share. */
+/** The largest relative error of a quantile. */
 export const relativeError = 0.01
 
-/** More than a thousand years; longer times count as this. */
+/** More than a thousand years. Longer times count as this. */
 const longest = 2 ** 45
 
 /** The last whole millisecond of each interval. */
@@ -23,7 +24,7 @@ export const ends: Float64Array = (() => {
   return Float64Array.from(found)
 })()
 
-/** The interval of a time in whole milliseconds. A negative one counts as 0. */
+/** The index of the interval of a time in whole milliseconds. A negative time counts as 0. */
 export const intervalOf = (ms: number): number => {
   if (ms <= 0) return 0
   if (ms <= 100) return ms

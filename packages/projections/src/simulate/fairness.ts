@@ -2,13 +2,13 @@
  * Whether tenants that had work all the time got claims by their weights.
  *
  * In each window of five minutes and for each pool of agents, the tenants are compared that had ready tasks for this pool throughout. Of the claims
- * that they got together, each was due its weight's share. A tenant that ran out of tasks is not compared: it got all that it asked for.
- * Tasks of types that a breaker holds back are not ready here.
+ * that they got together, each was due the share of its weight. A tenant that ran out of tasks is not compared: it got all that it asked for. Tasks
+ * of types that a breaker holds back do not count as ready.
  */
 export interface TenantShare {
   readonly tenant: string | null
   readonly weight: number
-  /** Of the claims in the windows in which it was compared, so many were due to it, and so many it got. */
+  /** In the windows in which the tenant was compared: the claims that were due to it, and the claims that it got. */
   readonly due: number
   readonly got: number
 }
@@ -16,7 +16,7 @@ export interface TenantShare {
 export const windowMs = 300_000
 
 class PoolWindow {
-  /** By tenant: ready tasks, claims in this window, and whether it was out of tasks in it. */
+  /** By tenant: ready tasks, claims in this window, and whether it was out of tasks during it. */
   private readonly ready: Float64Array
   private readonly claims: Float64Array
   private readonly wasOut: Uint8Array
@@ -37,7 +37,7 @@ class PoolWindow {
     this.claims[tenant] = (this.claims[tenant] as number) + 1
   }
 
-  /** The tenants to be compared, with their claims. The next window begins. */
+  /** Ends the window and begins the next. Returns the tenants to be compared, with their claims. */
   close(): ReadonlyArray<{ readonly tenant: number; readonly claims: number }> {
     const compared: Array<{ tenant: number; claims: number }> = []
     for (const [tenant, claims] of this.claims.entries()) {
@@ -71,7 +71,7 @@ export class Fairness {
     this.windowEnd = from + windowMs
   }
 
-  /** So many more tasks of this kind and tenant are ready. `isHeld`: a breaker holds its type back. */
+  /** Changes the number of ready tasks of this kind and tenant. `isHeld`: a breaker holds the type back. */
   change(at: number, kind: number, tenant: number, by: number, isHeld: boolean): void {
     this.passTo(at)
     const ready = this.ready[kind] as Float64Array
@@ -79,7 +79,7 @@ export class Fairness {
     if (!isHeld) this.count(kind, tenant, by)
   }
 
-  /** A breaker holds the kind back from now on, or no longer does. */
+  /** From now on a breaker holds the kind back, or no longer does. */
   hold(at: number, kind: number, isHeld: boolean): void {
     this.passTo(at)
     for (const [tenant, ready] of (this.ready[kind] as Float64Array).entries()) if (ready > 0) this.count(kind, tenant, isHeld ? -ready : ready)
@@ -116,7 +116,10 @@ export class Fairness {
   }
 }
 
-/** Jain's index of what each got of its due: 1 if all got the same part of it, 1/n if one got all. `null` if fewer than two were compared. */
+/**
+ * Jain's index of fairness over the part of its due that each tenant got: 1 if all got the same part, 1/n if one got everything. `null` if fewer than
+ * two were compared.
+ */
 export const jainIndex = (shares: ReadonlyArray<Pick<TenantShare, 'due' | 'got'>>): number | null => {
   const parts = shares.filter(({ due }) => due > 0).map(({ due, got }) => got / due)
   if (parts.length < 2) return null

@@ -1,10 +1,10 @@
-/** What a simulation found. Times are in seconds, shares from 0 to 1. */
+/** The figures of a simulation. Times are in seconds, shares from 0 to 1. */
 import type { TenantShare } from './fairness.js'
 
-/** From the arrival to the first claim. Tasks that never began count with their wait so far, so theirs are lower bounds. */
+/** Waits from the arrival to the first claim. A task that never began counts with its wait so far, so such values are lower bounds. */
 export interface Waits {
   readonly tasks: number
-  /** Of these. */
+  /** How many of these tasks never began. */
   readonly notStarted: number
   readonly mean: number
   readonly p50: number
@@ -13,7 +13,7 @@ export interface Waits {
   readonly max: number
 }
 
-/** Of the tasks whose deadline was in the time of the simulation, or that were finished. */
+/** About the tasks whose deadline was within the simulation, or that were finished. */
 export interface Deadlines {
   readonly decided: number
   readonly met: number
@@ -29,7 +29,7 @@ export interface GroupFigures {
 export interface PoolFigures {
   readonly name: string
   readonly agents: number
-  /** Of the time in which its agents could work, on as many tasks as they can. `null` if they never could. */
+  /** The share of the time that agents worked, of the time in which they could, on as many tasks as they could. `null` if they never could. */
   readonly utilisation: number | null
   readonly crashes: number
 }
@@ -38,7 +38,7 @@ export interface Figures {
   readonly arrived: number
   readonly completed: number
   readonly deadLetters: Readonly<Record<string, number>>
-  /** Neither completed nor dead letters at the end: waiting, or an agent has them. */
+  /** Tasks that at the end were neither completed nor dead letters: they waited, or an agent had them. */
   readonly waitingAtEnd: number
   readonly runningAtEnd: number
   readonly attempts: { readonly started: number; readonly failed: number; readonly leasesExpired: number; readonly rateLimited: number; readonly retries: number }
@@ -51,19 +51,19 @@ export interface Figures {
   readonly pools: ReadonlyArray<PoolFigures>
   readonly breakers: ReadonlyArray<{ readonly type: string; readonly opened: number; readonly heldSeconds: number }>
   readonly starvation: { readonly limit: number; readonly longestWait: number; readonly starved: number }
-  /** Means of equally long pieces of the time. */
+  /** Means over pieces of time of equal length. */
   readonly series: {
     readonly pieceSeconds: number
-    /** Tasks that wait, for an agent or for a retry. */
+    /** Tasks that wait for an agent or for a retry. */
     readonly waitingByPriority: ReadonlyArray<{ readonly priority: number; readonly tasks: ReadonlyArray<number> }>
     readonly waitingByTenant: ReadonlyArray<{ readonly tenant: string | null; readonly tasks: ReadonlyArray<number> }>
-    /** Tasks that agents work on, and how many they could. */
+    /** Tasks that agents work on, and how many they could work on. */
     readonly busy: ReadonlyArray<number>
     readonly places: ReadonlyArray<number>
   }
 }
 
-/** The nearest rank: the least of the sorted values that at least this share of them does not exceed. */
+/** The percentile by nearest rank: the least of the sorted values that at least this share of them does not exceed. */
 export const percentile = (sorted: ArrayLike<number>, share: number): number =>
   sorted.length === 0 ? 0 : (sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] as number)
 

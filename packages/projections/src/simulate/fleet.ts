@@ -1,4 +1,4 @@
-/** The agents of a simulation: they claim, work, report, crash and go home. */
+/** The agents of a simulation: they claim, work, report, crash and end their shifts. */
 import type { CommandOf } from '@daybook/core'
 import { registrationSeconds } from '@daybook/core'
 import type { Observer } from './observer.js'
@@ -11,25 +11,25 @@ export interface World {
   readonly observer: Observer
   readonly until: number
   readonly after: (at: number, run: () => void) => void
-  /** It has room for a task. */
+  /** The agent has room for a task. */
   readonly wantsTask: (agent: FleetAgent) => void
-  /** A task begins: its arrival's index, and how the attempt will go. */
+  /** Begins a task. Returns the index of its arrival, and how the attempt will go. */
   readonly begin: (task: string) => { readonly index: number; readonly outcome: Outcome }
 }
 
-/** A worker sends a heartbeat when a third of the lease is over. */
+/** A worker sends a heartbeat when this share of the lease is over. */
 const heartbeatRatio = 1 / 3
-/** Seconds for which a task allows a lease: ten years, so that the agent alone says how long its leases are. */
+/** The length of lease that a task allows, in seconds: ten years, so that only the agent determines the length of its leases. */
 export const longestLease = 10 * 365 * 86_400
 
 export class FleetAgent {
-  /** The period in which it claims; `undefined` while it does not. */
+  /** The period in which the agent claims tasks; `undefined` while it does not. */
   private period: Period | undefined
-  /** Numbers its processes: one that starts after a crash has another name, as workers have. */
+  /** Number of its current process. A process that starts after a crash has another name, as workers have. */
   private process = 1
   private running = 0
   private claim: VirtualClaim | undefined
-  /** Tasks that it can work on at a time, as the observer knows. */
+  /** Number of tasks that it can work on at a time, as the observer was told. */
   private places = 0
 
   constructor(
@@ -40,7 +40,7 @@ export class FleetAgent {
     for (const period of agent.periods) world.after(period.from, () => this.begin(period))
   }
 
-  /** Claims a task, unless it claims already, or has no room. */
+  /** Claims a task, unless a claim is waiting or there is no room. */
   ask(): void {
     const { queue } = this.world
     if (this.period === undefined || this.claim !== undefined || this.running >= this.agent.concurrency) return
@@ -62,8 +62,8 @@ export class FleetAgent {
   }
 
   /**
-   * Heartbeats are not sent one by one. The agent knows when it will crash, so it takes its leases for as long as its heartbeats
-   * would have kept them: until the last one before the crash, and the length of a lease. Otherwise they never end.
+   * Heartbeats are not sent one by one. The agent knows when it will crash, so it takes each lease for as long as its heartbeats would have kept it:
+   * until the last heartbeat before the crash, plus the length of a lease. Without a crash the lease does not end.
    */
   private command(): CommandOf<'Claim'> {
     const { agent, pool, period, name } = this
@@ -85,7 +85,7 @@ export class FleetAgent {
     const endsAt = queue.at + outcome.runMs
     if (this.period?.endsBy !== 'crash' || endsAt < this.period.to) {
       world.after(endsAt, () => {
-        // It crashed meanwhile.
+        // The process crashed meanwhile.
         if (this.process !== process) return
         this.report(task, token, outcome)
       })
@@ -105,7 +105,7 @@ export class FleetAgent {
     this.world.wantsTask(this)
   }
 
-  /** Nobody tells the queue: the leases end for want of heartbeats, and some minutes later the registration. */
+  /** Nobody tells the queue of a crash: the leases end because no heartbeats come, and some minutes later the registration ends. */
   private crash(): void {
     const { world, name } = this
     const { queue, observer } = world
@@ -133,7 +133,7 @@ export class FleetAgent {
     this.world.queue.do({ type: 'RegisterAgent', agent: name, ...this.pool.claim, ttlSeconds })
   }
 
-  /** One that has gone home has a place for each task that it still finishes. */
+  /** An agent whose shift is over has one place for each task that it still finishes. */
   private countPlaces(): void {
     const now = this.period === undefined ? this.running : this.agent.concurrency
     if (now !== this.places) this.world.observer.places(this.world.queue.at, this.agent.pool, now - this.places)

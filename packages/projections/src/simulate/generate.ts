@@ -17,11 +17,11 @@ import {
 import { msOf } from './span.js'
 import type { Agent, Arrival, Outcome, Period, Workload } from './workload.js'
 
-/** After so long a service says that its limit is reached. */
+/** After this time a service reports that its rate limit is reached. */
 const rateLimitMs = 1_000
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
-/** A Monday. */
+/** A Monday, when every simulation begins. */
 const beginning = Date.UTC(2026, 0, 5)
 
 export const generate = (scenario: Scenario, seed = scenario.seed ?? seedDefault): Workload => {
@@ -43,10 +43,10 @@ export const generate = (scenario: Scenario, seed = scenario.seed ?? seedDefault
 
 // -------------------------------------------------------------------------------------------- tasks
 
-/** Parts of keys: what a number is drawn for. */
+/** Parts of random keys: what a number is drawn for. */
 const drawn = { times: 1, regular: 2, bursts: 3, task: 16 } as const
 
-/** What the tasks of a stream have in common, with spans read. */
+/** The fields that all tasks of a stream share, with spans parsed. */
 interface Drawing {
   readonly stream: Stream
   readonly seed: number
@@ -84,7 +84,7 @@ function* timesOf({ arrivals: { perHour, every, bursts = [] } }: Stream, seed: n
   }
 }
 
-/** Within an hour the rate is the same. The process has no memory, so each hour may begin anew. */
+/** Within an hour the rate is constant. The process has no memory, so each hour can start anew. */
 function* poissonTimes(rateOf: (hour: number) => number, random: Random, until: number): Generator<number, void> {
   for (let hour = 0; beginning + hour * hourMs < until; hour++) {
     const rate = rateOf(hour)
@@ -120,7 +120,7 @@ class DrawnTask implements Arrival {
   outcome(attempt: number, startedAt: number): Outcome {
     const { stream: { failures, rateLimits }, outages, seed, key, retryAfterSeconds } = this.drawing
     const random = randomOf(seed, key, this.index, drawn.task + attempt)
-    // All numbers are drawn whatever becomes of the attempt, so that the next attempt's do not depend on when it began.
+    // All numbers are drawn whatever the outcome is, so that those of the next attempt do not depend on when it began.
     const [jitter, luck, limitLuck, permanence] = [random(), random(), random(), random()]
     const runMs = Math.max(1, Math.round(this.drawing.runMs(random)))
     const outage = outages.find(({ from, to }) => startedAt >= from && startedAt < to)
@@ -159,7 +159,7 @@ const agentsOf = (pool: Pool, index: number, seed: number, until: number): Reado
   }))
 }
 
-/** Shifts that touch, as over midnight, are one. */
+/** Shifts without a gap between them, as over midnight, are one. */
 function* shiftsOf({ shifts }: Pool, until: number): Generator<Pick<Period, 'from' | 'to'>, void> {
   if (shifts === undefined) return yield { from: beginning, to: until }
   const daily = shifts.map(({ from, to }) => ({ from: msOf(from), to: msOf(to) })).sort((a, b) => a.from - b.from)

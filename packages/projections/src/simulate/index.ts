@@ -1,4 +1,4 @@
-/** Virtual days of a queue: scenarios, and what becomes of them under several policies. Pure. */
+/** Virtual days of a queue: scenarios, and their outcome under several policies. Pure. */
 export type { TenantShare } from './fairness.js'
 export { jainIndex } from './fairness.js'
 export type { Deadlines, Figures, GroupFigures, PoolFigures, Waits } from './figures.js'

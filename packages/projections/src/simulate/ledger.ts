@@ -1,4 +1,4 @@
-/** Keeps the account of one run from what the simulation tells, and makes figures of it. */
+/** Records one run from what the simulation tells its observer, and makes figures of it. */
 import { matchesType, type QueueEvent } from '@daybook/core'
 import { Fairness, jainIndex } from './fairness.js'
 import { type Figures, type GroupFigures, waitsOf } from './figures.js'
@@ -21,7 +21,7 @@ const enum Now {
   gone,
 }
 
-/** What the account is about. */
+/** What the ledger records. */
 export interface Accounted {
   readonly from: number
   readonly until: number
@@ -30,28 +30,28 @@ export interface Accounted {
   readonly agents: ReadonlyArray<{ readonly pool: number }>
 }
 
-/** Which arrival a task is. Ids may be given again, to the next arrival with that id. */
+/** Finds the arrival of a task. An id may be given again; it then means the next arrival with that id. */
 export interface TaskPlaces {
-  /** A task with this id has come. */
+  /** A task with this id has come. Returns the index of its arrival. */
   readonly enter: (id: string) => number | undefined
-  /** `undefined` if the account is not about it. */
+  /** The index of the arrival; `undefined` if the ledger is not about it. */
   readonly of: (id: string) => number | undefined
 }
 
-/** A task as the account begins. `isBegun`: it was claimed before, so its wait is over. */
+/** A task at the beginning of the record. `isBegun`: it was claimed before, so its wait is over. */
 export interface Before {
   readonly isBegun: boolean
   readonly now: 'ready' | 'delayed' | 'running' | 'dead'
 }
 
-/** A task's place in all that is counted by group. */
+/** The indexes of a task in all figures by group. */
 interface Group {
   readonly kind: number
   readonly tenant: number
 }
 
 export interface LedgerRules {
-  /** Of a tenant; `null` for tasks without one. */
+  /** The weight of a tenant; `null` for tasks without one. */
   readonly weightOf: (tenant: string | null) => number
   readonly starvationLimit: number
   /** Default: those of a simulation. */
@@ -62,7 +62,7 @@ const simulated: TaskPlaces = { enter: indexOfTask, of: indexOfTask }
 
 export class Ledger implements Observer {
   private readonly now: Uint8Array
-  /** NaN until then. */
+  /** NaN until the task arrives. */
   private readonly arrivedAt: Float64Array
   private readonly startedAt: Float64Array
   private readonly endedAt: Float64Array
@@ -79,7 +79,7 @@ export class Ledger implements Observer {
   private readonly deadLetters = new Map<string, number>()
   private readonly breakers = new Map<string, { opened: number; heldMs: number; since: number | undefined }>()
   private readonly indexes: TaskPlaces
-  /** Claimed before the account begins. */
+  /** Tasks that were claimed before the record begins. */
   private readonly begunBefore = new Set<number>()
   private readonly attempts = { started: 0, failed: 0, leasesExpired: 0, rateLimited: 0, retries: 0 }
 
@@ -118,19 +118,19 @@ export class Ledger implements Observer {
 
   // -------------------------------------------------------------------------------------- what is told
 
-  /** As the account begins: the task of this arrival is there already. */
+  /** At the beginning of the record: the task of this arrival is in the queue already. */
   begin(index: number, { isBegun, now }: Before): void {
     this.arrivedAt[index] = this.workload.arrivals[index]?.at ?? Number.NaN
     if (isBegun) this.begunBefore.add(index)
     this.moveIndex(index, { ready: Now.ready, delayed: Now.delayed, running: Now.running, dead: Now.dead }[now], this.workload.from)
   }
 
-  /** The breaker of this type is open as the account begins. */
+  /** At the beginning of the record: the breaker of this type is open. */
   beginOpen(type: string): void {
     this.breakerMoved(type, true, this.workload.from, 0)
   }
 
-  /** Somebody has the task as the account begins. */
+  /** At the beginning of the record: an agent of this pool has a task. */
   beginRunning(pool: number): void {
     this.busy.change(this.workload.from, 1)
     this.pools[pool]?.busy.change(this.workload.from, 1)
@@ -141,7 +141,7 @@ export class Ledger implements Observer {
     switch (event.type) {
       case 'TaskEnqueued':
         return this.arrive(event.data.task, event.data.availableAt ?? 0, at)
-      // It did not arrive here, so it counts only in what waits. Those that are over have no place.
+      // An imported task did not arrive here, so it counts only among those that wait. A finished one has no place.
       case 'TaskImported':
         return event.data.status === 'dead-letter' ? void this.indexes.enter(event.data.task) : undefined
       case 'TaskDue':
@@ -306,7 +306,7 @@ export class Ledger implements Observer {
     }
   }
 
-  /** In seconds; so far if it has not begun. */
+  /** The wait in seconds; the wait so far if the task has not begun. */
   private waitOf(index: number): number {
     const [arrived, started, ended] = [this.arrivedAt[index] as number, this.startedAt[index] as number, this.endedAt[index] as number]
     const until = !Number.isNaN(started) ? started : Number.isNaN(ended) ? this.workload.until : ended
@@ -331,14 +331,14 @@ const grouped = <K>(indexes: ReadonlyArray<number>, keyOf: (index: number) => K)
   return groups
 }
 
-/** What decides who may take a task. */
+/** The fields that decide who may take a task. */
 export interface TaskKind {
   readonly type: string
   readonly phase?: Arrival['phase'] | undefined
   readonly skills?: ReadonlyArray<string> | undefined
 }
 
-/** Whether agents of this pool may take such tasks: the gates of the core, see `gates.ts`. */
+/** Whether agents of this pool may take such tasks. The rules are the gates of the core, see `gates.ts`. */
 export const mayTake = ({ claim: { types, phases, skills } }: AgentPool, { type, phase, skills: wanted = [] }: TaskKind): boolean =>
   (types === undefined || types.some((pattern) => matchesType(pattern, type))) &&
   (phases === undefined || phase === undefined || phases.includes(phase)) &&

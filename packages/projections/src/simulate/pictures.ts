@@ -8,7 +8,7 @@ import type { Simulation } from './simulate.js'
 export const pictureNames = ['waiting-by-tenant', 'waiting-by-priority', 'waits', 'deadlines', 'agents'] as const
 export type PictureName = (typeof pictureNames)[number]
 
-/** Bands of a chart; the others are added up in the last. */
+/** The largest number of bands in a chart. The last one sums all others. */
 const bandsMax = 6
 
 export const picturesOf = (simulation: Simulation): Readonly<Record<PictureName, string>> => {
@@ -25,7 +25,7 @@ export const picturesOf = (simulation: Simulation): Readonly<Record<PictureName,
   }
 }
 
-/** Some of several things, stacked. */
+/** At most {@link bandsMax} bands; the rest is summed in the last. */
 export const bandsOf = (bands: ReadonlyArray<Band>): ReadonlyArray<Band> => {
   if (bands.length <= bandsMax) return bands
   const total = ({ values }: Band): number => values.reduce((sum, value) => sum + value, 0)
@@ -37,7 +37,7 @@ export const bandsOf = (bands: ReadonlyArray<Band>): ReadonlyArray<Band> => {
 
 const policyNames: Readonly<Record<Policy, string>> = { settings: 'these settings', fifo: 'FIFO', strict: 'strict priority' }
 
-/** What is compared, each in a row of its own. */
+/** One of the runs that are compared. Each has a row of its own. */
 export interface Run {
   readonly name: string
   readonly isMain: boolean
@@ -88,7 +88,7 @@ export const deadlines = (of: string, runs: ReadonlyArray<Run>): string => {
     const group = groupOf(figures)
     return group === undefined || group.deadlines.decided === 0 ? [] : [shareOf(group)]
   })))
-  // A tenth less than the least, so that differences can be seen; the axis says where it begins.
+  // The axis begins a tenth below the least value, so that differences can be seen. It is labelled accordingly.
   const from = Math.max(0, Math.floor(least * 10 - 0.5) / 10)
   const place = scaleLinear([from, 1], [0, 1])
   return rowChart({

@@ -2,10 +2,10 @@
  * The policies that are compared. All of them run through the same core, with the same tasks, durations, failures, agents and crashes.
  *
  * - `settings`: the scenario's settings.
- * - `fifo`: first come, first served: for the queue all tasks have the same priority and no tenant.
- * - `strict`: by priority, and first come, first served within it, with nothing against starvation and no tenants.
+ * - `fifo`: first come, first served. All tasks have the same priority and no tenant.
+ * - `strict`: by priority, and first come, first served within a priority. No protection against starvation, and no tenants.
  *
- * In the last two, retries and what has waited long have no place of their own, deadlines raise nothing, and limits of tenants do not hold.
+ * In the last two, retries and long waits do not raise the score, deadlines have no effect, and limits of tenants do not hold.
  */
 import { priorityDefault, type SettingsPatch } from '@daybook/core'
 import type { QueueRules } from './run.js'
@@ -14,7 +14,7 @@ import type { Arrival, Workload } from './workload.js'
 export const policies = ['settings', 'fifo', 'strict'] as const
 export type Policy = (typeof policies)[number]
 
-/** Ten years, the longest that the setting may be. */
+/** Ten years, the largest value of the setting. */
 const never = 10 * 365 * 86_400
 const byPriorityAlone: SettingsPatch = {
   policy: 'priority',

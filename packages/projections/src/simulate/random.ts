@@ -1,10 +1,10 @@
 /**
- * Random numbers by key: the same key gives the same numbers, whatever was drawn for other keys. So a task has the same
- * arrival, duration and failures under every policy, and a change of one stream leaves the others as they are.
+ * Random numbers by key: the same key gives the same numbers, whatever was drawn for other keys. So a task has the same arrival, duration and
+ * failures under every policy, and a change of one stream leaves the others as they are.
  */
 export type Random = () => number
 
-/** Numbers in [0, 1) (sfc32, a generator with 128 bits of state that begin as the key). */
+/** Numbers in [0, 1) from sfc32, a generator with 128 bits of state. The state begins as the key. */
 export const randomOf = (k1: number, k2 = 0, k3 = 0, k4 = 0): Random => {
   let [a, b, c, counter] = [k1 | 0, k2 | 0, k3 | 0, k4 | 0]
   const next = (): number => {
@@ -15,7 +15,7 @@ export const randomOf = (k1: number, k2 = 0, k3 = 0, k4 = 0): Random => {
     c = ((c << 21) | (c >>> 11)) + sum | 0
     return (sum >>> 0) / 2 ** 32
   }
-  // The first numbers of similar keys are alike.
+  // The first numbers of similar keys are alike, so they are skipped.
   for (let i = 0; i < 15; i++) next()
   return next
 }
@@ -29,7 +29,7 @@ export const keyOf = (name: string): number => {
 
 export const exponential = (random: Random, mean: number): number => -mean * Math.log(1 - random())
 
-/** Normal with mean 0 and variance 1 (Box and Muller). */
+/** Normal distribution with mean 0 and variance 1 (Box and Muller). */
 const normal = (random: Random): number => Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random())
 
 /** The 99th percentile of the normal distribution. */

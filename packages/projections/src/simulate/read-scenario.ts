@@ -1,11 +1,11 @@
-/** Checks a scenario: each field, and what fields must be together. */
+/** Checks a scenario: each field, and which fields belong together. */
 import { type FieldError, PriorityName, validate } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import { durationDefault, Scenario, type Stream } from './scenario.js'
 import { msOf } from './span.js'
 
 const dayMs = 86_400_000
-/** A simulation keeps all its tasks in memory. */
+/** A simulation keeps all its tasks in memory, so their number is bounded. */
 export const tasksMax = 1_000_000
 const daysMax = 31
 const agentsMax = 10_000
@@ -68,7 +68,7 @@ function* repeated(names: ReadonlyArray<string>, list: string): Generator<FieldE
   }
 }
 
-/** The mean number of tasks that come in this time. */
+/** The mean number of tasks that arrive in this time. */
 const expectedTasks = ({ arrivals: { perHour = 0, every, bursts = [] } }: Stream, durationMs: number): number => {
   const rate = typeof perHour === 'number' ? perHour : Math.max(...perHour, 0)
   const regular = every === undefined ? 0 : durationMs / msOf(every)

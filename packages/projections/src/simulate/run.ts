@@ -7,7 +7,7 @@ import { VirtualQueue } from './virtual-queue.js'
 import type { Arrival, Workload } from './workload.js'
 
 export interface QueueRules {
-  /** Of the settings, one after the other. */
+  /** Changes of the settings, one after the other. */
   readonly patches: ReadonlyArray<SettingsPatch>
   readonly limits: Readonly<Record<string, Limit>>
 }
@@ -19,7 +19,7 @@ interface Timer {
   readonly run: () => void
 }
 
-/** The task of the arrival with this index, and back. */
+/** The id of the task of an arrival, and back. */
 export const taskId = (index: number): string => `t${index}`
 export const indexOfTask = (id: string): number => Number(id.slice(1))
 
@@ -43,7 +43,7 @@ export const run = ({ from, until, arrivals, pools, agents }: Workload, { patche
       return { index, outcome: (arrivals[index] as Arrival).outcome(attempt, queue.at) }
     },
   }
-  /** Claims that wait come before new ones. */
+  /** Waiting claims come before new ones. */
   const settle = (): void => {
     for (;;) {
       queue.serve()

@@ -1,4 +1,4 @@
-/** A scenario: what a simulation is told of a queue, its tasks and its agents. Times in it count from the beginning. */
+/** A scenario: the description of a queue, its tasks and its agents for a simulation. Times count from the beginning of the simulation. */
 import { between, Concurrency, integer, LimitKey, Name, Phase, Priority, PriorityName, Rate, SettingsPatch, TaskType, TypePattern } from '@daybook/core'
 import * as t from 'io-ts'
 import { PositiveSpan, Span } from './span.js'
@@ -11,35 +11,35 @@ const Weight = between(0, 1_000_000)
 
 const Burst = t.exact(t.type({ at: Span, tasks: integer(1, 1_000_000), over: Span }), 'burst')
 
-/** How tasks come. All that are given add up. */
+/** How tasks arrive. All given members add up. */
 const Arrivals = t.exact(
   t.partial({
-    /** Independent of each other (a Poisson process), so many an hour on average; 24 numbers for the hours of the day. */
+    /** Independent arrivals (a Poisson process): the average number per hour, or 24 numbers for the hours of the day. */
     perHour: t.union([PerHour, t.readonlyArray(PerHour)]),
-    /** Regularly. */
+    /** Regular arrivals: the time between two. */
     every: PositiveSpan,
-    /** At random within `over` from `at` on. */
+    /** Arrivals at random within `over`, beginning at `at`. */
     bursts: t.readonlyArray(Burst),
   }),
   'arrivals',
 )
 
-/** How long an attempt takes: always the same, or with this mean, or lognormal with these percentiles. */
+/** How long an attempt takes: a constant, or exponential with this mean, or lognormal with these percentiles. */
 const Duration = t.union([PositiveSpan, t.exact(t.partial({ exponential: PositiveSpan, p50: PositiveSpan, p99: PositiveSpan }))], 'duration')
 
 const Stream = part(
   'stream',
   { type: TaskType, arrivals: Arrivals, duration: Duration },
   {
-    /** Default: its type. */
+    /** Default: the type. */
     name: Name,
     tenant: t.union([Name, t.record(Name, Weight)]),
     priority: t.union([Priority, PriorityName, t.record(t.string, Weight)]),
     phase: Phase,
     skills: t.readonlyArray(Name),
-    /** From the arrival on. */
+    /** Counted from the arrival. */
     deadline: PositiveSpan,
-    /** Of an attempt. `permanent`: the share of failures after which a task is not tried again. */
+    /** The probability that an attempt fails. `permanent`: the share of failures after which the task is not retried. */
     failures: part('failures', { probability: between(0, 1) }, { permanent: between(0, 1) }),
     rateLimits: part('rate limits', { probability: between(0, 1) }, { retryAfter: PositiveSpan }),
   },
@@ -50,18 +50,18 @@ const Pool = part(
   'agents',
   { name: Name, count: integer(1, 10_000) },
   {
-    /** Tasks of an agent at a time. */
+    /** The number of tasks that one agent works on at a time. */
     concurrency: integer(1, 1_000),
     types: t.readonlyArray(TypePattern),
     phases: t.readonlyArray(Phase),
     skills: t.readonlyArray(Name),
-    /** Of the day. Default: all of it. */
+    /** Times of the day. Default: the whole day. */
     shifts: t.readonlyArray(t.exact(t.type({ from: Span, to: PositiveSpan }), 'shift')),
     /** The mean number of crashes in a day's work of one agent. */
     crashesPerDay: between(0, 1_000),
-    /** Until it works again after a crash. */
+    /** The time from a crash until the agent works again. */
     restart: PositiveSpan,
-    /** So long its leases last without a heartbeat. */
+    /** The length of its leases without a heartbeat. */
     lease: PositiveSpan,
   },
 )

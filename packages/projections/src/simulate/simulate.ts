@@ -21,14 +21,14 @@ export interface Simulation {
 /** The figures of a workload under these rules. */
 export const figuresOf = (workload: Workload, rules: QueueRules, policy: Policy = 'settings'): Figures => {
   const { assignment: { tenants }, score } = settingsOf(rules)
-  // The account is kept by the priorities, tenants and deadlines that the tasks really have.
+  // The record uses the real priorities, tenants and deadlines of the tasks.
   const ledger = new Ledger(workload, { weightOf: (tenant) => (tenant === null ? undefined : tenants[tenant]) ?? tenants.default ?? 1, starvationLimit: score.starvationLimit })
   const its = under(policy, workload, rules)
   run(its.workload, its.rules, ledger)
   return ledger.figures()
 }
 
-/** `patch`: settings on top of the scenario's. */
+/** `patch`: settings in addition to the scenario's. */
 export const simulate = (scenario: Scenario, options: { readonly seed?: number; readonly patch?: SettingsPatch } = {}): Simulation => {
   const seed = options.seed ?? scenario.seed ?? seedDefault
   const workload = generate(scenario, seed)

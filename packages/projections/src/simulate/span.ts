@@ -6,7 +6,7 @@ const form = /^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+$/
 const part = /(\d+(?:\.\d+)?)(ms|s|m|h|d)/g
 const msMax = 10 * 365 * unitMs.d
 
-/** Milliseconds; `undefined` if it is no span. A number is seconds. */
+/** The span in milliseconds; `undefined` if it is not valid. A number is in seconds. */
 const read = (span: unknown): number | undefined => {
   if (typeof span === 'number') return Math.round(span * 1_000)
   if (typeof span !== 'string' || !form.test(span)) return undefined
@@ -27,5 +27,5 @@ export const Span = spanFrom(0, 'length of time: seconds, or a text such as 90s,
 export const PositiveSpan = spanFrom(1, 'length of time above zero: seconds, or a text such as 90s, 15m or 1h30m')
 export type Span = t.TypeOf<typeof Span>
 
-/** Of a valid span. */
+/** The milliseconds of a valid span. */
 export const msOf = (span: Span): number => read(span) as number

@@ -1,4 +1,4 @@
-/** A number that changes at instants, as its mean in each of equally long pieces of time. */
+/** A number that changes at instants, as its mean over pieces of time of equal length. */
 export class StepSeries {
   private value = 0
   private last: number
@@ -13,13 +13,13 @@ export class StepSeries {
     this.sums = new Float64Array(pieces)
   }
 
-  /** `at` must not decrease. */
+  /** Changes the number. `at` must not decrease. */
   change(at: number, by: number): void {
     this.passTo(at)
     this.value += by
   }
 
-  /** Of each piece. Ends the series. */
+  /** The mean of each piece. Ends the series. */
   means(): ReadonlyArray<number> {
     this.passTo(this.until)
     return Array.from(this.sums, (sum) => sum / this.pieceMs)
@@ -34,7 +34,7 @@ export class StepSeries {
     while (this.last < at) {
       const piece = Math.min(sums.length - 1, Math.floor((this.last - from) / pieceMs))
       const end = piece === sums.length - 1 ? at : Math.min(at, from + (piece + 1) * pieceMs)
-      // The end of a piece need not be whole, and rounding must not stop the time.
+      // The end of a piece need not be a whole number, and rounding must not let time stand still.
       const to = end > this.last ? end : at
       sums[piece] = (sums[piece] as number) + value * (to - this.last)
       this.last = to

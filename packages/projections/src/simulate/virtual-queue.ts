@@ -1,6 +1,6 @@
 /**
- * A queue in virtual time: the core's decisions and fold, with the ticks that the engine issues, and claims that wait in the engine's
- * lines. Nothing is stored.
+ * A queue in virtual time: the core's decisions and fold, the ticks that the engine would issue, and the engine's lines of waiting claims. Nothing is
+ * stored.
  */
 import {
   activeAgentsOf,
@@ -25,13 +25,13 @@ import {
 } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 
-/** Asks for one task. */
+/** A claim of one task. */
 export interface VirtualClaim extends WaitingClaim {
   /** The command at this time. */
   readonly command: CommandOf<'Claim'>
-  /** Got the task of this event. */
+  /** Called when the claim gets the task of this event. */
   readonly take: (lease: { readonly task: string; readonly token: number; readonly expiresAt: number }) => void
-  /** Seconds of the lease of this task, if it is to be shorter than the task allows. */
+  /** The length of this task's lease in seconds, if it is to be shorter than the task allows. */
   readonly leaseFor?: (task: string) => number | undefined
 }
 
@@ -48,7 +48,7 @@ export class VirtualQueue {
     private state: QueueState = initial('simulation'),
   ) {}
 
-  /** When something happens by itself; infinity for never. */
+  /** When the queue next changes by itself; infinity for never. */
   get dueAt(): number {
     return Math.min(nextDue(this.state) ?? Number.POSITIVE_INFINITY, this.waiting.nextLook)
   }
@@ -61,14 +61,14 @@ export class VirtualQueue {
     if ((nextForgotten(this.state) ?? Number.POSITIVE_INFINITY) <= this.at) this.state = forget(this.state, this.at, forgottenAtATime)
   }
 
-  /** @throws if the queue refuses the command: those of a simulation always fit. */
+  /** @throws if the queue refuses the command. The commands of a simulation always fit. */
   do(command: Command, random = this.random()): ReadonlyArray<QueueEvent> {
     const decision = this.attempt(command, random)
     if (E.isLeft(decision)) throw new Error(`${command.type} was refused: ${decision.left.detail}`)
     return decision.right
   }
 
-  /** The events of the command, or why the queue refuses it. */
+  /** The events of the command, or the queue's refusal. */
   attempt(command: Command, random = this.random()): E.Either<Rejection, ReadonlyArray<QueueEvent>> {
     const decision = decide(command, { at: this.at, random })(this.state)
     if (E.isLeft(decision)) return decision
@@ -79,7 +79,7 @@ export class VirtualQueue {
     return decision
   }
 
-  /** Takes a task at once, or waits for one. Claims that have waited longer come first: `serve` has to be called before. */
+  /** Takes a task at once, or waits for one. Claims that have waited longer come first, so `serve` must be called before. */
   claim(claim: VirtualClaim): void {
     const shape = keepShape(this.state, claim.command, this.at)
     if (this.tryClaim(claim, shape)) return
@@ -87,12 +87,12 @@ export class VirtualQueue {
     this.stillWaits(claim, shape)
   }
 
-  /** The claim no longer waits, if it did. */
+  /** Removes the claim, if it waits. */
   leave(claim: VirtualClaim): void {
     this.waiting.remove(claim)
   }
 
-  /** Offers what is ready to the claims that wait. */
+  /** Offers ready tasks to the waiting claims. */
   serve(): void {
     const { waiting } = this
     if (waiting.size === 0) return
@@ -117,7 +117,7 @@ export class VirtualQueue {
     return true
   }
 
-  /** A decision changes nothing, so the task is known before its lease is given. */
+  /** A decision changes nothing, so it tells which task the claim gets before the length of the lease is set. */
   private commandOf(claim: VirtualClaim): CommandOf<'Claim'> {
     const { command, leaseFor } = claim
     if (leaseFor === undefined) return command

@@ -1,6 +1,6 @@
 /**
- * What happens around a queue, whatever it decides: which tasks come when, how long each attempt takes and how it ends, and when agents
- * work. Drawn from a scenario, or taken from a log.
+ * What happens around a queue, whatever it decides: which tasks arrive when, how long each attempt takes and how it ends, and when agents work. It is
+ * drawn from a scenario, or taken from a log.
  */
 import type { Phase } from '@daybook/core'
 
@@ -8,9 +8,9 @@ import type { Phase } from '@daybook/core'
 export interface Outcome {
   readonly runMs: number
   readonly result: 'completed' | 'failed' | 'failed-for-good' | 'rate-limited'
-  /** What a rate limit asks for. */
+  /** The wait that a rate limit asks for, in seconds. */
   readonly retryAfterSeconds?: number
-  /** In [0, 1): for the jitter of the retry. */
+  /** Randomness for the jitter of the retry, in [0, 1). */
   readonly random: number
 }
 
@@ -23,11 +23,11 @@ export interface Arrival {
   readonly phase?: Phase
   readonly skills?: ReadonlyArray<string>
   readonly deadlineAt?: number
-  /** `attempt`: 1 for the first. */
+  /** The outcome of an attempt. `attempt`: 1 for the first. */
   readonly outcome: (attempt: number, startedAt: number) => Outcome
 }
 
-/** A time in which an agent claims tasks. After a crash its claims are lost; at the end of a shift it finishes what it has. */
+/** A time in which an agent claims tasks. After a crash its claims are lost. At the end of a shift it finishes its tasks. */
 export interface Period {
   readonly from: number
   readonly to: number
@@ -39,13 +39,13 @@ export interface Agent {
   /** Index among the workload's pools. */
   readonly pool: number
   readonly concurrency: number
-  /** Its leases last for so long without a heartbeat. */
+  /** The length of its leases without a heartbeat. */
   readonly leaseMs: number
-  /** In order, and apart from each other. */
+  /** In order and without overlaps. */
   readonly periods: ReadonlyArray<Period>
 }
 
-/** Agents that claim the same. */
+/** Agents that claim the same tasks. */
 export interface AgentPool {
   readonly name: string
   readonly claim: { readonly types?: ReadonlyArray<string>; readonly phases?: ReadonlyArray<Phase>; readonly skills?: ReadonlyArray<string> }

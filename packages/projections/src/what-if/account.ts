@@ -1,11 +1,11 @@
-/** The figures of a recording: as it was, and as a model of it has them. */
+/** The figures of a recording: those of reality, and those of a model of it. */
 import { breakersOf, patchSettings, type QueueEvent, type Settings, type SettingsPatch } from '@daybook/core'
 import type { Figures } from '../simulate/figures.js'
 import { type Accounted, Ledger } from '../simulate/ledger.js'
 import type { Abilities, RecordedAgent, Recording } from './recording.js'
 import { isEntered, taskPlaces } from './task-places.js'
 
-/** Agents that ask for the same, as pools. */
+/** Agents grouped into pools: all agents of a pool claim the same tasks. */
 export interface Pools {
   readonly pools: Accounted['pools']
   readonly agents: Accounted['agents']
@@ -35,7 +35,7 @@ const wordsOf = ({ types, phases, skills, tenant }: Abilities): string => {
   return parts.filter((part) => part !== undefined && part !== '').join('; ') || 'any task'
 }
 
-/** An account of this recording, at its beginning. */
+/** A ledger of this recording, at its beginning. */
 export const openAccount = (recording: Recording, { pools, agents, poolOf }: Pools, settings: Settings): Ledger => {
   const { from, until, start, tasks } = recording
   const arrivals = tasks.map(({ at, facts: { type, priority, tenant, phase, skills, deadlineAt, availableAt = 0 } }) => ({
@@ -57,7 +57,7 @@ export const openAccount = (recording: Recording, { pools, agents, poolOf }: Poo
   return ledger
 }
 
-/** The settings by which shares and starvation are told: those at the end of the period, with a patch on top. */
+/** The settings by which shares and starvation are judged: those at the end of the period, with a patch applied. */
 export const settingsOf = ({ settings }: Recording, patch: SettingsPatch): Settings => patchSettings(settings, patch)
 
 interface Attendance {
@@ -67,7 +67,7 @@ interface Attendance {
   places: number
 }
 
-/** What really happened. */
+/** The figures of what really happened. */
 export const realFigures = (recording: Recording, pools: Pools): Figures => {
   const { events, agents, tasks, until } = recording
   const ledger = openAccount(recording, pools, settingsOf(recording, {}))
@@ -83,7 +83,7 @@ export const realFigures = (recording: Recording, pools: Pools): Figures => {
   }
   const run = (name: string, by: 1 | -1, at: number): void => {
     let one = there.get(name)
-    // It went before the period, and finishes what it has.
+    // The agent left before the period, and finishes its tasks.
     if (one === undefined) there.set(name, (one = { agent: { name, concurrency: 0 }, isThere: false, running: 0, places: 0 }))
     one.running += by
     count(name, at)
@@ -127,7 +127,7 @@ export const realFigures = (recording: Recording, pools: Pools): Figures => {
   return ledger.figures()
 }
 
-/** The task whose claim, if it had one, this event ends. */
+/** The task whose claim this event ends, if it had one. */
 const endOf = (event: QueueEvent): string | undefined => {
   switch (event.type) {
     case 'Completed':

@@ -1,15 +1,15 @@
-/** Attempts that were not recorded: of tasks that never began, or that are tried more often than they were. */
+/** Attempts that were not recorded, because a task never began or is tried more often in the model. */
 import { keyOf, randomOf } from '../simulate/random.js'
 import type { Attempt, RecordedTask } from './recording.js'
 
-/** Ends that a task can come to by itself. */
+/** Whether a task can come to this end by itself. */
 const isUsual = ({ end }: Attempt): boolean => end.type === 'completed' || end.type === 'failed' || (end.type === 'silent' && end.cause === 'lease-expired')
 
 const completesAtOnce: Attempt = { ms: 1_000, end: { type: 'completed' }, random: 0 }
 
 /**
- * One of the recorded attempts at tasks of the same type; without any, at tasks of all types; without those, one of a second that completes. The same for the same seed, task and attempt, whatever
- * the settings are.
+ * Draws a recorded attempt at a task of the same type. If there is none, it draws from the attempts at tasks of all types; if there are none at all,
+ * it returns a completion after one second. The result depends only on seed, task and attempt, not on the settings.
  */
 export const drawer = (tasks: ReadonlyArray<RecordedTask>, seed: number): ((task: RecordedTask, attempt: number) => Attempt) => {
   const byType = new Map<string, Array<Attempt>>()

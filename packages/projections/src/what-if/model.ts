@@ -1,5 +1,5 @@
 /**
- * Runs a recording through the core in virtual time: the recorded arrivals, agents and actions of people, and each attempt with its recorded
+ * Runs a recording through the core in virtual time: with the recorded arrivals, agents and actions of people, and each attempt with its recorded
  * length and end. Deterministic.
  */
 import { type Command, fork, Heap, schedulesOf, type SettingsPatch } from '@daybook/core'
@@ -14,18 +14,18 @@ import { ReplayAgent, type World } from './replay-agent.js'
 import { isEntered, taskPlaces } from './task-places.js'
 
 export interface ModelOptions {
-  /** On top of whatever was configured, throughout. */
+  /** Applied to all settings of the recording, throughout. */
   readonly patch: SettingsPatch
   readonly agents: ReadonlyArray<RecordedAgent>
-  /** Of each agent, its pool. */
+  /** The pool of an agent. */
   readonly poolOf: (agent: RecordedAgent) => number
   readonly seed: number
 }
 
 export interface ModelNotes {
-  /** Attempts that were not recorded. */
+  /** Number of attempts that had to be drawn because they were not recorded. */
   readonly drawn: number
-  /** Actions that the queue refused because it was in another state than in reality, by command. */
+  /** Number of actions that the queue refused because its state differed from reality, by command. */
   readonly refused: Readonly<Record<string, number>>
 }
 
@@ -47,7 +47,7 @@ class Model {
   private readonly draw: (task: RecordedTask, attempt: number) => Attempt
   private readonly holders = new Map<string, () => void>()
   private readonly children = new Map<string, Array<number>>()
-  /** Tasks that depend on some that have not come yet. */
+  /** Tasks with dependencies that have not arrived yet. */
   private deferred: Array<number> = []
   private drawn = 0
   private readonly refused = new Map<string, number>()
@@ -64,7 +64,7 @@ class Model {
     this.queue = new VirtualQueue(from, (event) => {
       if (isEntered(event)) this.places.enter(event.data.task)
       observer.event(event)
-      // The queue took it away; an agent that reports has let go before.
+      // The queue took the task away. An agent that reports has let go of it before.
       if (event.type === 'ClaimExpired' || event.type === 'ClaimRevoked' || event.type === 'Cancelled') this.holders.get(event.data.task)?.()
     }, randomOf(options.seed), fork(start))
     for (const [index, { parent }] of tasks.entries()) {
@@ -100,7 +100,7 @@ class Model {
 
   private begin(): void {
     const { recording: { start, tasks, from }, options: { agents, patch, poolOf }, queue } = this
-    // What they enqueued is among the arrivals.
+    // The tasks of schedules are among the recorded arrivals.
     for (const { name } of schedulesOf(start)) queue.attempt({ type: 'RemoveSchedule', name })
     if (Object.keys(patch).length > 0) queue.do({ type: 'Configure', patch })
     const world = this.world()
@@ -110,7 +110,7 @@ class Model {
       if (held === undefined) continue
       let agent = known.get(held.agent)
       if (agent === undefined) {
-        // It finishes what it has.
+        // The agent only finishes the task that it has.
         const gone: RecordedAgent = { name: held.agent, abilities: {}, concurrency: 1, signs: [] }
         known.set(held.agent, (agent = new ReplayAgent(gone, poolOf(gone), world)))
       }
@@ -133,7 +133,7 @@ class Model {
       const recorded = task.attempts[used]
       if (recorded !== undefined && recorded.end.type !== 'unknown') return recorded
       const drawn = this.draw(task, used)
-      // It goes on at least as long as it did in reality.
+      // The attempt lasts at least as long as it did in reality.
       return recorded === undefined || drawn.ms > recorded.ms ? drawn : { ...drawn, ms: recorded.ms }
     }
     return {
@@ -168,7 +168,7 @@ class Model {
     if (at < this.recording.until) this.timers.add({ at, order: this.order++, run })
   }
 
-  /** Claims that wait come before new ones. */
+  /** Waiting claims come before new ones. */
   private settle(): void {
     for (;;) {
       this.queue.serve()

@@ -5,7 +5,7 @@ import { type Version, versions, type WhatIf } from './what-if.js'
 
 const names: Readonly<Record<Version, string>> = { recorded: 'as recorded', model: 'model of it', changed: 'changed' }
 
-/** `of`: what it is about, for the subtitles. */
+/** `of`: the subject, for the subtitles. */
 export const picturesOfWhatIf = (of: string, { figures }: WhatIf): Readonly<Record<string, string>> => {
   const runs: ReadonlyArray<Run> = versions.map((version) => ({ name: names[version], isMain: version === 'changed', figures: figures[version] }))
   const waiting = versions.map((version) => {

@@ -1,17 +1,17 @@
-/** When an agent was there, and what it could do, as far as a log tells. */
+/** When an agent was present and what it could do, as far as the log tells. */
 import { type DataOf, registrationSeconds } from '@daybook/core'
 import type { Abilities, RecordedAgent, Sign } from './recording.js'
 
-/** An agent that is not registered is still there if it is heard of again so soon. */
+/** An unregistered agent counts as present if it is heard of again within this time. */
 const graceMs = registrationSeconds * 1_000
-/** Workers that stop register for less than that. */
+/** Workers that stop register for less than this time. */
 const goodbyeMs = 1_000
 
 export class Presence {
   private signs: Array<Sign> = []
   private isThere = false
   private heardAt = Number.NEGATIVE_INFINITY
-  /** It claimed then, so it was there until after that instant. */
+  /** It claimed at the last sign of life, so it was present until after that instant. */
   private hasClaimed = false
   private registered: { readonly abilities: Abilities; readonly ttlMs: number } | undefined
   private holds = 0
@@ -21,7 +21,7 @@ export class Presence {
 
   constructor(private readonly name: string) {}
 
-  /** The period begins: what was before matters only as far as it lasts. */
+  /** Begins the period. Earlier signs count only as far as they last into it. */
   begin(from: number): void {
     this.isThere = this.isThere && this.leavesAt > from
     this.signs = this.isThere ? [{ at: from, isThere: true, since: this.heardAt }] : []
@@ -51,13 +51,13 @@ export class Presence {
     this.most = Math.max(this.most, this.holds)
   }
 
-  /** Its claim has ended; `wasHeard` if it said so. */
+  /** A claim of the agent has ended. `wasHeard`: the agent reported the end itself. */
   ended(at: number, wasHeard: boolean, from: number): void {
     if (wasHeard) this.heard(at, from)
     this.holds--
   }
 
-  /** Its lease ended without a word. It was gone by then, or comes back when it is heard of again. */
+  /** A lease ended without a report. The agent was gone by then, or comes back when it is heard of again. */
   fellSilent(at: number, from: number): void {
     this.ended(at, false, from)
     this.registered = undefined
@@ -68,7 +68,7 @@ export class Presence {
 
   heard(at: number, from: number, isClaim = false): void {
     this.leaveIfAway(at)
-    // One that has gone may still report what it had.
+    // An agent that has gone may still report its tasks.
     if (this.isThere || isClaim) this.note(at, isClaim, from)
   }
 
@@ -78,7 +78,7 @@ export class Presence {
     this.signs.push({ at, isThere: false })
   }
 
-  /** `undefined` if it was not there in the period. */
+  /** The recorded agent; `undefined` if it was not present in the period. */
   recorded(until: number): RecordedAgent | undefined {
     const leavesAt = this.registered === undefined && this.heardAt + graceMs >= until ? until : this.leavesAt
     if (this.isThere && leavesAt < until) this.signs.push({ at: leavesAt, isThere: false })
@@ -95,7 +95,7 @@ export class Presence {
     return { abilities }
   }
 
-  /** When it goes, if it is not heard of again. */
+  /** When the agent leaves, if it is not heard of again. */
   private get leavesAt(): number {
     if (this.holds > 0) return Number.POSITIVE_INFINITY
     return this.registered === undefined ? this.heardAt + (this.hasClaimed ? 1 : 0) : this.heardAt + this.registered.ttlMs

@@ -25,7 +25,7 @@ export class Recorder {
   private readonly tasks: Array<Task> = []
   private readonly agents = new Map<string, Presence>()
   private readonly inputs: Array<Input | Arrivals> = []
-  /** Tasks without other events between them came together: nobody could claim one before the others were there. */
+  /** Tasks arrived together if no other event is between them: nobody could claim one before the others were there. */
   private arriving: { readonly at: number; readonly tasks: Array<number> } | undefined
   private readonly snoozed = new Map<string, number>()
   private readonly left = new Map<string, number>()
@@ -39,7 +39,7 @@ export class Recorder {
     return this.from !== Number.POSITIVE_INFINITY
   }
 
-  /** The period begins, before the next event. */
+  /** Begins the period, before the next event. */
   begin(from: number): void {
     this.state = endReplay(this.state)
     this.from = from
@@ -149,7 +149,7 @@ export class Recorder {
   private imported(facts: DataOf<'TaskImported'>, at: number): void {
     const { status, createdAt, retries } = facts
     this.input(at, { type: 'Import', tasks: [{ ...preparedOf(facts, []), status, createdAt, retries }] })
-    // Nothing happens to the others any more.
+    // Nothing can happen to the others any more.
     if (status !== 'dead-letter') return
     const task: Task = { facts, at, parent: undefined, defaults: [], before: undefined, attempts: [], isBegun: true, now: 'dead', held: undefined, parkedAt: 0 }
     this.open.set(facts.task, task)
@@ -171,7 +171,7 @@ export class Recorder {
         if (task.held !== undefined) task.held.expiresAt = event.data.expiresAt
         return this.agentOf(event.data.agent).heard(at, this.from)
       case 'Released':
-        // Nobody had it.
+        // No agent had the task.
         if (event.data.undelivered === true) return this.letGo(task, at, false)
         return this.ended(task, at, { type: 'released', reason: event.data.reason })
       case 'ClaimReturned':
@@ -243,7 +243,7 @@ export class Recorder {
     }
   }
 
-  /** The attempt under way has ended. */
+  /** The current attempt has ended. */
   private ended(task: Task, at: number, end: Attempt['end'], wasHeard = true, isSilent = false): void {
     const { held } = task
     if (held === undefined) return
@@ -270,7 +270,7 @@ export class Recorder {
     if (this.isInPeriod) this.inputs.push({ at, command })
   }
 
-  /** The queue sent it back by itself: the last input is none. */
+  /** The queue sent the task back by itself, so the last input is removed. */
   private wasRedriven(task: string): void {
     const last = this.inputs[this.inputs.length - 1]
     if (last !== undefined && 'command' in last && last.command.type === 'Retry' && last.command.task === task) this.inputs.pop()
@@ -287,7 +287,7 @@ export class Recorder {
   }
 }
 
-/** The random number of which `retryDelayMs` makes this delay. */
+/** The random number from which `retryDelayMs` computes this delay. */
 export const jitterOf = (ms: number, baseSeconds: number, { maxBackoffSeconds, jitter }: Pick<Settings['defaults'], 'maxBackoffSeconds' | 'jitter'>): number => {
   const seconds = ms / 1_000
   if (jitter === 0 || baseSeconds <= 0 || seconds <= 0) return 0

@@ -1,9 +1,9 @@
-/** What a log tells of a period: which tasks came, how their attempts went, who was there, and what people did. */
+/** What a log tells of a period: which tasks arrived, how their attempts went, which agents were present, and what people did. */
 import type { Command, CommandOf, DataOf, ExpiryCause, Failure, QueueEvent, QueueState, Settings } from '@daybook/core'
 
 /** How an attempt went, as far as it does not depend on when it began. */
 export interface Attempt {
-  /** From its claim to its end; of one that had not ended, to the end of the period. */
+  /** Milliseconds from the claim to its end. If it had not ended: to the end of the period. */
   readonly ms: number
   readonly end:
     | { readonly type: 'completed' }
@@ -13,9 +13,9 @@ export interface Attempt {
     | { readonly type: 'released' | 'returned'; readonly reason: string }
     | { readonly type: 'parked'; readonly park: Pick<CommandOf<'Park'>, 'callbackKey' | 'timeoutSeconds' | 'onTimeout'>; /** `undefined` if no callback came. */ readonly callbackAfterMs: number | undefined }
     | { readonly type: 'cancelled'; readonly reason: string }
-    /** It had not ended. */
+    /** The attempt had not ended. */
     | { readonly type: 'unknown' }
-  /** In [0, 1): for the jitter of its retry. */
+  /** Randomness for the jitter of its retry, in [0, 1). */
   readonly random: number
 }
 
@@ -25,7 +25,7 @@ export interface Held {
   readonly token: number
   readonly claimedAt: number
   readonly expiresAt: number
-  /** Of one lease, without a heartbeat. */
+  /** Length of one lease without a heartbeat. */
   readonly leaseMs: number
 }
 
@@ -33,24 +33,24 @@ export interface RecordedTask {
   readonly facts: DataOf<'TaskEnqueued'>
   /** When it was enqueued, in milliseconds since 1970. */
   readonly at: number
-  /** The task whose completion brought it. */
+  /** The task whose completion spawned this one. */
   readonly parent: string | undefined
-  /** Of the settings' defaults, those that it has. A what-if gives it others. */
+  /** The fields whose values are the defaults of the settings. Other settings change them. */
   readonly defaults: ReadonlyArray<'timeout' | 'maxRetries' | 'backoffSeconds'>
-  /** As the period began; `undefined` for a task that came in it. `isBegun`: it had been claimed before. */
+  /** The task's state when the period began; `undefined` for a task that arrived in it. `isBegun`: it had been claimed before. */
   readonly before: { readonly isBegun: boolean; readonly now: 'ready' | 'delayed' | 'running' | 'dead'; readonly held: Held | undefined } | undefined
-  /** Those that ended in the period, or went on at its end, in order. */
+  /** The attempts that ended in the period or were under way at its end, in order. */
   readonly attempts: ReadonlyArray<Attempt>
 }
 
 /** What an agent asks for. */
 export type Abilities = Pick<CommandOf<'RegisterAgent'>, 'types' | 'phases' | 'skills' | 'tenant' | 'maxTasks'>
 
-/** It comes, goes or registers. In the order of the log. */
+/** The agent comes, goes or registers. Signs are in the order of the log. */
 export interface Sign {
   readonly at: number
   readonly isThere?: boolean
-  /** Of one that was there as the period began: when it was last heard of. Who has waited longer is served first. */
+  /** Only of an agent that was present when the period began: when it was last heard of. The agent that has waited longest is served first. */
   readonly since?: number
   readonly registers?: CommandOf<'RegisterAgent'>
 }
@@ -58,18 +58,18 @@ export interface Sign {
 export interface RecordedAgent {
   readonly name: string
   readonly abilities: Abilities
-  /** Tasks that it had at a time, at most. */
+  /** The largest number of tasks that it had at a time. */
   readonly concurrency: number
   readonly signs: ReadonlyArray<Sign>
 }
 
-/** What somebody did who is neither an agent nor the queue. */
+/** An action of somebody other than an agent or the queue. */
 export interface Input {
   readonly at: number
   readonly command: Command
 }
 
-/** Tasks that came together, by their indexes. */
+/** Indexes of tasks that arrived together. */
 export interface Arrivals {
   readonly at: number
   readonly tasks: ReadonlyArray<number>
@@ -77,18 +77,18 @@ export interface Arrivals {
 
 export interface Recording {
   readonly from: number
-  /** The first millisecond after it. */
+  /** The first millisecond after the period. */
   readonly until: number
-  /** As the period began. It is forked for each run. */
+  /** The state when the period began. It is forked for each run. */
   readonly start: QueueState
-  /** As it ended. */
+  /** The settings at the end of the period. */
   readonly settings: Settings
   readonly events: ReadonlyArray<QueueEvent>
-  /** Those that were unfinished as it began, and those that came, in the order of the log. */
+  /** The tasks that were unfinished when the period began, and those that arrived, in the order of the log. */
   readonly tasks: ReadonlyArray<RecordedTask>
   readonly agents: ReadonlyArray<RecordedAgent>
-  /** In the order of the log. Tasks that came, but for those that a completion brought, are among them. */
+  /** Actions and arrivals in the order of the log. Tasks that a completion spawned are not among the arrivals. */
   readonly inputs: ReadonlyArray<Input | Arrivals>
-  /** What the model leaves out of this log: number of events by reason. */
+  /** Number of events that the model ignores, by reason. */
   readonly left: Readonly<Record<string, number>>
 }

@@ -1,4 +1,4 @@
-/** An agent of a recording in the model: it is there when it was, and its attempts go as they were recorded. */
+/** An agent of a recording in the model. It is present when it was in reality, and its attempts go as they were recorded. */
 import type { CommandOf, QueueEvent } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import type { VirtualClaim, VirtualQueue } from '../simulate/virtual-queue.js'
@@ -13,9 +13,9 @@ export interface World {
   readonly wantsTask: (agent: ReplayAgent) => void
   /** How the next attempt at this task will go. */
   readonly peek: (task: string) => Attempt
-  /** The same, and it has begun. */
+  /** The same, and begins the attempt. */
   readonly begin: (task: string) => { readonly index: number; readonly attempt: Attempt }
-  /** The agent has the task; `lost` is called if the queue takes it away. */
+  /** The agent has the task. `lost` is called if the queue takes it away. */
   readonly holds: (task: string, lost: () => void) => void
   readonly letGo: (task: string) => void
   readonly completed: (task: string) => void
@@ -38,7 +38,7 @@ export class ReplayAgent {
     private readonly world: World,
   ) {}
 
-  /** Comes, goes or registers. */
+  /** The agent comes, goes or registers. */
   sign({ isThere, registers }: RecordedAgent['signs'][number]): void {
     const { world } = this
     if (registers !== undefined) world.queue.attempt(registers)
@@ -58,7 +58,7 @@ export class ReplayAgent {
     queue.claim(claim)
   }
 
-  /** It had this task when the period began. */
+  /** The agent had this task when the period began. */
   resume(task: string, { token, claimedAt, expiresAt, leaseMs }: Held): void {
     this.running++
     this.countPlaces()
@@ -157,10 +157,13 @@ export class ReplayAgent {
   }
 }
 
-/** It says nothing, and the lease ends. One that ran too long still sent heartbeats. */
+/** Whether the agent sends nothing more, so that the lease ends. An agent whose attempt ran too long still sent heartbeats. */
 const isSilent = (end: Attempt['end']): boolean => end.type === 'silent' && end.cause !== 'ran-too-long'
 
-/** When the next heartbeat is due, so that the lease lasts until the report; a silent one, so that it ends when it did. `undefined` for none. */
+/**
+ * When the next heartbeat is due. It keeps the lease until the report, or until the instant at which a silent attempt ended in reality. `undefined`
+ * for none.
+ */
 const beatAt = ({ end }: Attempt, endsAt: number, expiresAt: number, leaseMs: number): number | undefined => {
   const usual = Math.floor(expiresAt - leaseMs / 3)
   if (!isSilent(end)) return expiresAt <= endsAt ? usual : undefined

@@ -1,4 +1,4 @@
-/** The tasks of a recording by id. An id may be given again: to the next task that has it. */
+/** The tasks of a recording by id. An id may be given again; it then means the next task with that id. */
 import type { EventOf, QueueEvent } from '@daybook/core'
 import type { TaskPlaces } from '../simulate/ledger.js'
 import type { Recording } from './recording.js'
@@ -25,6 +25,6 @@ export const taskPlaces = ({ tasks }: Recording): TaskPlaces => {
   }
 }
 
-/** Whether a task of the recording enters the queue. Imported tasks that are over are none of its tasks. */
+/** Whether the event brings a task of the recording into the queue. Finished tasks that were imported are not part of the recording. */
 export const isEntered = (event: QueueEvent): event is EventOf<'TaskEnqueued' | 'TaskImported'> =>
   event.type === 'TaskEnqueued' || (event.type === 'TaskImported' && event.data.status === 'dead-letter')

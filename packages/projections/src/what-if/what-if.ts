@@ -6,17 +6,17 @@ import { type ModelNotes, runModel } from './model.js'
 import type { RecordedAgent, Recording } from './recording.js'
 
 export interface WhatIfOptions {
-  /** On top of the recorded settings, throughout. */
+  /** Applied to the recorded settings, throughout. */
   readonly patch?: SettingsPatch
-  /** So many agents that take everything, all the time, instead of the recorded ones. */
+  /** This many agents that take everything, all the time, instead of the recorded agents. */
   readonly agents?: number
-  /** For what was not recorded. Default 1. */
+  /** Seed for what was not recorded. Default 1. */
   readonly seed?: number
 }
 
 /**
- * `recorded`: what happened. `model`: the same settings in the model; its difference to `recorded` is the model's error. `changed`: the other settings in the
- * model, to be compared with `model`.
+ * `recorded`: what happened. `model`: the same settings in the model; its difference to `recorded` is the model's error. `changed`: the other
+ * settings in the model, to be compared with `model`.
  */
 export const versions = ['recorded', 'model', 'changed'] as const
 export type Version = (typeof versions)[number]
@@ -26,7 +26,7 @@ export interface WhatIf {
   readonly from: number
   readonly until: number
   readonly seed: number
-  /** Whether anything is another than recorded. Without that, `changed` is `model`. */
+  /** Whether anything differs from the recording. If not, `changed` is `model`. */
   readonly isChanged: boolean
   readonly tasks: number
   readonly agents: { readonly recorded: number; readonly changed: number }
