@@ -1,11 +1,11 @@
-/** Writes alerts to the server's log: those that this server raised and cleared, so that of several servers one tells. */
+/** Writes alerts to the server's log: only those that this server raised or cleared, so that each alert is logged by one of several servers. */
 import { isUnreadable } from '@daybook/core'
 import type { QueueEngine } from '../engine/index.js'
 
 /** A line of the log. */
 export type AlertLine = (fields: { readonly queue: string; readonly alert: string; readonly revision: number }, text: string) => void
 
-/** For each queue when it is opened: alerts may be due at once. */
+/** Called for each queue when it is opened, because alerts may be due at once. */
 export const logAlerts =
   (log: AlertLine) =>
   ({ name: queue, committed }: QueueEngine): void => {

@@ -1,2 +1,2 @@
-/** Telling of alerts: the log. */
+/** Reports alerts: the log. */
 export { type AlertLine, logAlerts } from './alert-log.js'

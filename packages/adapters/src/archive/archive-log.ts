@@ -1,4 +1,4 @@
-/** Moves the old events of queues into an archive: verifies each log first, then moves, then makes the store smaller. */
+/** Moves old events of queues into an archive: verifies each log, moves the events, then compacts the store. */
 import type { SignedCheckpoints } from '../chain/index.js'
 import { verifyAt } from '../chain/index.js'
 import { ensureSnapshot, streamPrefix } from '../engine/index.js'
@@ -9,13 +9,16 @@ import { joinedLog } from './joined-log.js'
 import { type Compacted, openTrimmable } from './open-trimmable.js'
 import type { Segment } from './segment.js'
 
-/** The first revision that stays, or a time: events before it are moved. */
+/** The first revision that stays, or a time: earlier events are moved. */
 export type Before = { readonly revision: number } | { readonly at: number }
 
 export interface ArchivedStream extends ArchivePlan {
   readonly stream: string
   readonly segments: ReadonlyArray<Segment>
-  /** A snapshot that has all that was moved, so that a start need not read it; `undefined` if it is not known where snapshots are, or none can be taken. */
+  /**
+   * A snapshot that includes all moved events, so that a start need not read them. `undefined` if the folder of snapshots is not known, or if none
+   * can be taken.
+   */
   readonly snapshot?: number | undefined
 }
 
@@ -23,11 +26,11 @@ export interface ArchiveLogOptions extends Omit<ArchiveOptions, 'progress'> {
   readonly address: LogAddress
   readonly streams: ReadonlyArray<string>
   readonly before: Before
-  /** Events that are removed in one step, at most. */
+  /** The largest number of events that are removed in one step. */
   readonly removeMax?: number
-  /** What was signed of a stream. */
+  /** The signed checkpoints of a stream. */
   readonly checkpoints?: (stream: string) => Promise<SignedCheckpoints | undefined>
-  /** Where a snapshot is taken before events are moved, if none has them. */
+  /** Where a snapshot is taken before events are moved, if no snapshot includes them. */
   readonly snapshots?: SnapshotStore | undefined
   readonly progress?: (progress: LogProgress) => void
 }
@@ -36,7 +39,7 @@ export interface LogProgress {
   /** `compacting` is about the store, the others about a stream. */
   readonly step: 'checking' | 'folding' | ArchiveProgress['step'] | 'compacting'
   readonly stream?: string
-  /** The last revision of this step so far, and the last there will be. */
+  /** The last revision of this step so far, and the last that it will reach. */
   readonly revision?: number
   readonly last?: number
 }
@@ -46,7 +49,7 @@ export interface ArchivedLog {
   readonly compacted: Compacted | undefined
 }
 
-/** What would be done. Nothing is changed, and a server may be running. */
+/** Returns what would be done. Nothing is changed, and a server may be running. */
 export const planLog = async (log: OpenedLog, { streams, before, archive }: ArchiveLogOptions): Promise<ReadonlyArray<ArchivedStream>> => {
   const plans: Array<ArchivedStream> = []
   for (const stream of streams) plans.push({ stream, ...(await planOf(log, stream, before, archive)), segments: [] })
@@ -58,7 +61,7 @@ const planOf = async (log: OpenedLog, stream: string, before: Before, archive: s
   return planArchive(log, archive, stream, revision)
 }
 
-/** @throws StoreError if a log is not whole, cannot be read, or is in use. What was moved by then stays moved, and a next run goes on. */
+/** @throws StoreError if a log is not whole, cannot be read, or is in use. Events that were moved by then stay moved, and the next run goes on from there. */
 export const archiveLog = async (options: ArchiveLogOptions): Promise<ArchivedLog> => {
   const { address, archive, progress, checkpoints } = options
   const store = await openTrimmable(address, archive, options.removeMax)

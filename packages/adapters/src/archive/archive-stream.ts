@@ -3,8 +3,8 @@
  *
  *     write a segment ─▶ sync, rename ─▶ read it back, compare each event with the store's ─▶ remove them from the store, in steps ─▶ the next one
  *
- * Events leave the store only when their segment is on the disk and was read back. So at any moment each event is in the store, in a segment or in
- * both; readers take what the store has no more from the segments. A run that was interrupted anywhere is ended by the next one.
+ * Events leave the store only when their segment is on disk and was read back. So at any moment each event is in the store, in a segment or in both;
+ * readers take events that the store no longer has from the segments. The next run completes a run that was interrupted anywhere.
  */
 import { rm } from 'node:fs/promises'
 import { makeFolder } from '../files/make-folder.js'
@@ -15,9 +15,9 @@ import { damagedSegment, missingSegment } from './segment-error.js'
 import { listSegments, type SegmentFile, streamFolder } from './segment-folder.js'
 import { removeUnfinished, SegmentWriter } from './segment-writer.js'
 
-/** A store that can lose its oldest events. */
+/** A store whose oldest events can be removed. */
 export interface TrimmableStore {
-  /** Its own log, without its archive. */
+  /** The store's own log, without its archive. */
   readonly log: OpenedLog
   /** Removes some of the oldest events before a revision, durably and in one step. Returns the first revision that is left. */
   readonly remove: (stream: string, before: number) => Promise<number>
@@ -30,9 +30,9 @@ export interface ArchiveProgress {
 }
 
 export interface ArchiveOptions {
-  /** The folder of the archive. It is made. */
+  /** The folder of the archive. It is created if necessary. */
   readonly archive: string
-  /** Events of a segment, and bytes of their texts, at most; the last append may go beyond the bytes. */
+  /** The largest number of events in a segment, and of bytes of their texts. The last append may exceed the bytes. */
   readonly segmentEventsMax?: number
   readonly segmentBytesMax?: number
   readonly blockBytes?: number
@@ -42,15 +42,15 @@ export interface ArchiveOptions {
 export const segmentEventsDefault = 500_000
 export const segmentBytesDefault = 512 * 2 ** 20
 
-/** Where the events of a stream are, and where a cut would be. */
+/** Where the events of a stream are, and where it would be cut. */
 export interface ArchivePlan {
   /** The last revision. */
   readonly head: number
   /** The first revision in the store. */
   readonly first: number
-  /** The first revision that is in no segment. What is before it and in the store as well is left of an interrupted run. */
+  /** The first revision that is in no segment. Earlier events that are also in the store are left over from an interrupted run. */
   readonly archived: number
-  /** The first revision that will be left in the store. */
+  /** The first revision that will stay in the store. */
   readonly cut: number
 }
 
@@ -75,9 +75,9 @@ export const planArchive = async (log: OpenedLog, archive: string, stream: strin
 }
 
 /**
- * The last event up to `to` that ends an append, so that a segment has whole appends; `to` if none is known near.
+ * The last event up to `to` that ends an append, so that a segment has whole appends; `to` if none is known nearby.
  *
- * @param isSealed Whether the event before `from` ends one.
+ * @param isSealed Whether the event before `from` ends an append.
  */
 const lastSealed = async (log: OpenedLog, stream: string, from: number, to: number, isSealed: boolean): Promise<number> => {
   for await (const page of log.read(stream, { from: to, direction: 'backwards', limit: Math.min(appendMax, to - from + 1) })) {
@@ -87,10 +87,10 @@ const lastSealed = async (log: OpenedLog, stream: string, from: number, to: numb
   return isSealed && to - from < appendMax ? from - 1 : to
 }
 
-/** Events of an append, at most. */
+/** The largest number of events in an append. */
 const appendMax = 10_000
 
-/** Does what was planned. Returns the segments that it wrote or whose events it removed. */
+/** Carries out a plan. Returns the segments that it wrote or whose events it removed. */
 export const archiveStream = async (store: TrimmableStore, stream: string, { first, archived, cut }: ArchivePlan, options: ArchiveOptions): Promise<ReadonlyArray<Segment>> => {
   const { archive } = options
   const { log } = store
@@ -100,7 +100,7 @@ export const archiveStream = async (store: TrimmableStore, stream: string, { fir
   const done: Array<Segment> = []
   const files = await listSegments(archive, stream)
   let previous = await opened(files.at(-1), stream)
-  // A run that was interrupted between writing and removing.
+  // Completes a run that was interrupted between writing and removing.
   for (const file of files.filter(({ to }) => to >= first)) {
     const segment = await openSegment(file.path, { stream, ...file })
     await compare(log, segment, Math.max(first, file.from), options)
@@ -112,7 +112,7 @@ export const archiveStream = async (store: TrimmableStore, stream: string, { fir
     try {
       await compare(log, segment, from, options)
     } catch (error) {
-      // The store has all its events.
+      // The store still has all events of this segment.
       await rm(segment.file)
       throw error
     }
@@ -158,7 +158,10 @@ const writeSegment = async (log: OpenedLog, { stream, folder, from, to, previous
   }
 }
 
-/** Where the segment ends if it has room for so many bytes: after the first whole append beyond; `undefined` if it goes on. An append without a seal ends it only with its page. */
+/**
+ * Where the segment ends if it has room for this many bytes: after the first whole append that exceeds them. `undefined` if the segment goes on. An
+ * append without a seal ends only with its page.
+ */
 const endWithin = (page: ReadonlyArray<RecordedEvent>, room: number): number | undefined => {
   let bytes = 0
   for (const [i, { data, metadata }] of page.entries()) {
@@ -168,7 +171,7 @@ const endWithin = (page: ReadonlyArray<RecordedEvent>, room: number): number | u
   return bytes >= room && !page.some(({ metadata }) => readSeal(metadata) !== undefined) ? page.length : undefined
 }
 
-/** Compares what is on the disk with what the store has, from a revision on. */
+/** Compares the segment on disk with the events in the store, from a revision on. */
 const compare = async (log: OpenedLog, { file, index, block }: Segment, from: number, { progress }: ArchiveOptions): Promise<void> => {
   const { stream, to, blocks } = index
   const ofStore = eventsOf(log, stream, from, to)

@@ -1,16 +1,16 @@
-/** One log of segments and a store: what was moved out of the store is read from its segments, everything else from the store. */
+/** Joins segments and a store into one log: archived events are read from their segments, all others from the store. */
 import { type EventStore, type LogReader, type ReadOptions, type RecordedEvent, StoreError } from '../store/index.js'
 import { readSpan } from '../store/read-span.js'
 import { SegmentFolder } from './segment-folder.js'
 
-/** A log whose beginning may have been moved out. */
+/** A log whose beginning may be archived. */
 type TrimmedLog = LogReader & Pick<EventStore, 'first'>
 
 export const mayBeMoved = (error: unknown): boolean => error instanceof StoreError && (error.code === 'damaged' || error.code === 'truncated')
 
-/** The reading methods over both. They cost nothing more than those of the store for events that are there. */
+/** The reading methods over both. For events in the store they cost no more than the store's own. */
 export const joinedReader = <L extends TrimmedLog>(log: L, segments: SegmentFolder): Pick<L, 'read' | 'pick'> & Readonly<Record<'firstOf' | 'ask', (stream: string) => Promise<number>>> => {
-  /** What is known of `first`, so that it need not be asked for each read. */
+  /** The known value of `first` for each stream, so that the store need not be asked for each read. */
   const known = new Map<string, number>()
 
   const ask = async (stream: string): Promise<number> => {
@@ -24,7 +24,7 @@ export const joinedReader = <L extends TrimmedLog>(log: L, segments: SegmentFold
     const { from, direction = 'forwards' } = options
     const backwards = direction === 'backwards'
     let first = await firstOf(stream)
-    /** Whether the read failed because somebody has moved events into segments meanwhile. */
+    /** Whether the read failed because events were archived meanwhile. */
     const wereMoved = async (error: unknown): Promise<boolean> => {
       const before = first
       if (mayBeMoved(error)) first = await ask(stream)
@@ -61,7 +61,7 @@ export const joinedReader = <L extends TrimmedLog>(log: L, segments: SegmentFold
           if (backwards) high -= page.length
           else low += page.length
         }
-        // The store has no more: whoever counts finds out.
+        // The store has no more events; the caller notices by counting.
         if (!backwards || bottom === low) return
       } catch (error) {
         if (!(await wereMoved(error))) throw error

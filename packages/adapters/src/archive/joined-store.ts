@@ -1,10 +1,10 @@
-/** The store of a server and its archive as one log. */
+/** A server's store and its archive as one log. */
 import { catchError, concat, defer, filter, from as fromPages, mergeMap, type Observable, tap, throwError } from 'rxjs'
 import type { Delivered, EventStore } from '../store/index.js'
 import { joinedReader, mayBeMoved } from './joined-log.js'
 import { SegmentFolder } from './segment-folder.js'
 
-/** Appends and heads are the store's. */
+/** Appends and heads go to the store. */
 export const joinedStore = (store: EventStore, archive: string): EventStore => {
   const { read, pick, firstOf, ask } = joinedReader(store, new SegmentFolder(archive))
 

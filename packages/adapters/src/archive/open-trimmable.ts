@@ -1,4 +1,4 @@
-/** Opens a log to move events out of it. Nobody else may do so meanwhile. */
+/** Opens a log in order to archive events. No other process may do so meanwhile. */
 import { join } from 'node:path'
 import { makeFolder } from '../files/make-folder.js'
 import { openOwnLog } from '../open-log.js'
@@ -6,25 +6,25 @@ import { type LogAddress, StoreError } from '../store/index.js'
 import type { TrimmableStore } from './archive-stream.js'
 
 export interface Compacted {
-  /** Bytes of the file. */
+  /** Size of the file in bytes. */
   readonly before: number
   readonly after: number
-  /** Set if it was left as it was, because the disk has no room for a copy: bytes that are needed. */
+  /** Set if the file was not compacted because the disk has no room for a copy: the number of bytes needed. */
   readonly needs?: number
 }
 
 export interface OpenedTrimmable extends TrimmableStore {
-  /** Gives the space of what was removed back to the disk, if there is much of it; `undefined` if there is not, or the store does it by itself. */
+  /** Gives the space of removed events back to the disk. `undefined` if there is little of it, or if the store does this by itself. */
   readonly compact: () => Promise<Compacted | undefined>
   readonly close: () => Promise<void>
 }
 
-/** Events that are removed in one step. */
+/** The largest number of events that are removed in one step. */
 const removeDefault = 10_000
-/** The file is made smaller if this part of it is not used. */
+/** The file is compacted if at least this part of it is unused. */
 const unusedMin = 0.1
 
-/** @throws StoreError `locked` while a server has an SQLite file open, or somebody else moves events into the archive. */
+/** @throws StoreError `locked` while a server has an SQLite file open, or while another process archives events. */
 export const openTrimmable = async (address: LogAddress, archive: string, removeMax = removeDefault): Promise<OpenedTrimmable> => {
   const { openTrimmer, takeServerLock } = await import('../sqlite/index.js')
   switch (address.kind) {

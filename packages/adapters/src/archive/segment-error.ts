@@ -1,4 +1,4 @@
-/** What is said of segments that are damaged or not there. */
+/** The messages about segments that are damaged or missing. */
 import { LostEvents } from '../store/index.js'
 
 export const damagedSegment = (file: string, from: number, to: number, what: string, cause?: unknown): LostEvents =>

@@ -4,7 +4,7 @@
  *     ARCHIVE/taskqueue-QUEUE/000000000000-000000499999.jsonl.gz
  *     ARCHIVE/taskqueue-QUEUE/000000500000-…
  *
- * They lie one behind the other, from revision 0. Names say which revisions are where, so nothing is opened that is not read.
+ * They are contiguous, from revision 0. Names tell the revisions, so that only files that are needed are opened.
  */
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -36,12 +36,12 @@ export const listSegments = async (archive: string, stream: string): Promise<Rea
     .sort((a, b) => a.from - b.from)
 }
 
-/** Blocks kept in memory, decompressed: contents of tasks are asked for one by one, and often lie together. */
+/** Number of decompressed blocks in memory. Contents of tasks are read one by one, and often lie in the same block. */
 const blocksKept = 8
-/** Segments whose index is kept. */
+/** Number of segments whose index is kept in memory. */
 const segmentsKept = 16
 
-/** Keeps the newest `max` entries that were used. */
+/** Keeps the `max` most recently used entries. */
 class Recent<V> {
   private readonly entries = new Map<string, V>()
 
@@ -60,7 +60,7 @@ class Recent<V> {
   }
 }
 
-/** Reads the segments of an archive folder, which need not exist. All its methods reject with LostEvents for what is damaged or missing. */
+/** Reads the segments of an archive folder, which need not exist. All its methods reject with LostEvents if a segment is damaged or missing. */
 export class SegmentFolder {
   private readonly files = new Map<string, ReadonlyArray<SegmentFile>>()
   private readonly opened = new Recent<Promise<Segment>>(segmentsKept)
@@ -68,7 +68,7 @@ export class SegmentFolder {
 
   constructor(readonly folder: string) {}
 
-  /** The events `low` to `high` of a stream, block by block; `backwards`: the last one first. */
+  /** The events `low` to `high` of a stream, block by block; with `backwards`, the last first. */
   async *pages(stream: string, low: number, high: number, backwards = false): AsyncGenerator<ReadonlyArray<RecordedEvent>, void, undefined> {
     for (let [from, to] = [low, high]; from <= to; ) {
       const events = await this.around(stream, backwards ? to : from, from, to, false)
@@ -84,7 +84,7 @@ export class SegmentFolder {
     return events[revision - (events[0] as RecordedEvent).revision] as RecordedEvent
   }
 
-  /** The block that has this revision. `low` and `high`: what is wanted, for the words. */
+  /** The block with this revision. `low` and `high`: the wanted range, for messages. */
   private async around(stream: string, revision: number, low: number, high: number, isKept: boolean): Promise<ReadonlyArray<RecordedEvent>> {
     const file = await this.fileOf(stream, revision, low, high)
     const { path } = file
@@ -97,7 +97,7 @@ export class SegmentFolder {
     const find = (files: ReadonlyArray<SegmentFile>): SegmentFile | undefined => files.find(({ from, to }) => from <= revision && revision <= to)
     const known = find(this.files.get(stream) ?? [])
     if (known !== undefined) return known
-    // There may be new ones since.
+    // There may be new segments by now.
     const files = await listSegments(this.folder, stream)
     this.files.set(stream, files)
     const found = find(files)
@@ -108,7 +108,7 @@ export class SegmentFolder {
   }
 }
 
-/** A failure is not kept: the file may come back. */
+/** Failures are not cached, because the file may come back. */
 const kept = <V>(recent: Recent<Promise<V>>, key: string, make: () => Promise<V>): Promise<V> =>
   recent.get(key, () => {
     const made = make()

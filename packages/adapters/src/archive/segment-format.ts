@@ -1,14 +1,14 @@
 /**
- * A segment file: some events of one stream, in a row, as gzip. It can be read with `zcat`; each line is JSON:
+ * A segment file: consecutive events of one stream, as gzip. It can be read with `zcat`; each line is JSON:
  *
  *     {"daybook":"segment","version":1,"stream":…,"from":…}           the first line
  *     {"revision":…,"id":…,"type":…,"created":…,"position":…,"metadata":"…","data":"…"}
  *     …                                                              one line for each event, texts as they were stored
  *     {"index":{…}}                                                  the last line
  *
- * The file is a row of gzip members: blocks of some hundred events each, so that a reader may begin in the middle; the index, which says where
- * each block is and has its SHA-256; and an empty member of a fixed length with the place and the SHA-256 of the index. So every byte is covered by
- * a hash, and the last one stands for the whole file.
+ * The file is a sequence of gzip members. First come blocks of some hundred events each, so that a reader may begin in the middle. Then comes the
+ * index, with the offset and the SHA-256 of each block. Last comes an empty member of fixed length, with the offset and the SHA-256 of the index. So
+ * a hash covers every byte, and the last hash covers the whole file.
  */
 import { createHash } from 'node:crypto'
 import * as t from 'io-ts'
@@ -16,20 +16,20 @@ import type { RecordedEvent } from '../store/index.js'
 
 export const formatVersion = 1
 
-/** The members of an event that a line has: all but the stream. */
+/** The members of an event that a line has: all except the stream. */
 export type SegmentEvent = Omit<RecordedEvent, 'stream'>
 
 const seal = t.union([t.null, t.readonly(t.type({ revision: t.number, hash: t.string }))])
 
 const block = t.readonly(
   t.type({
-    /** Of its first event. */
+    /** Revision of its first event. */
     revision: t.number,
     events: t.number,
-    /** Place in the file, in bytes. */
+    /** Offset in the file, in bytes. */
     offset: t.number,
     bytes: t.number,
-    /** Of these bytes, in base64url. */
+    /** Hash of these bytes, in base64url. */
     sha256: t.string,
   }),
 )
@@ -41,13 +41,13 @@ const index = t.readonly(
     /** First and last revision. */
     from: t.number,
     to: t.number,
-    /** What the store says about when it wrote the first and the last event. */
+    /** When the store wrote the first and the last event, by the store's own time. */
     times: t.readonly(t.type({ from: t.string, to: t.string })),
-    /** The last seal of the log (docs/tamper-evidence.md) before the first event, and up to the last one; `null` for none. */
+    /** The last seal of the log (docs/tamper-evidence.md) before the first event, and the last one up to the last event; `null` for none. */
     seals: t.readonly(t.type({ before: seal, after: seal })),
-    /** The SHA-256 of the segment before; `null` for the first. */
+    /** The SHA-256 of the previous segment; `null` for the first. */
     previous: t.union([t.null, t.string]),
-    /** Bytes of all lines of events, not compressed. */
+    /** Size of all lines of events in bytes, uncompressed. */
     textBytes: t.number,
     blocks: t.readonlyArray(block),
   }),
@@ -62,12 +62,12 @@ export const headerLine = (stream: string, from: number): string => `${JSON.stri
 export const eventLine = ({ revision, id, type, created, position, metadata, data }: RecordedEvent): string =>
   `${JSON.stringify({ revision, id, type, created, position, metadata, data })}\n`
 
-/** The values of lines that each end with a line break. JSON has no line breaks within. */
+/** Parses lines that each end with a line break. A JSON value in one line has no line breaks inside. */
 export const parseLines = (text: string): ReadonlyArray<unknown> => JSON.parse(`[${text.slice(0, -1).replaceAll('\n', ',')}]`) as ReadonlyArray<unknown>
 
 export const indexLine = (value: SegmentIndex): string => `${JSON.stringify({ index: value })}\n`
 
-/** `undefined` if it is not an index that this version can read. */
+/** The index in a line; `undefined` if this version cannot read it. */
 export const readIndex = (line: string): SegmentIndex | undefined => {
   try {
     const { index: value } = JSON.parse(line) as { readonly index?: unknown }
@@ -93,7 +93,7 @@ export const segmentEnd = (indexOffset: number, hash: Buffer): Buffer => {
   return Buffer.concat([endBefore, place, hash, endAfter])
 }
 
-/** `undefined` unless these bytes are what {@link segmentEnd} made. */
+/** What the last bytes of a segment say; `undefined` unless {@link segmentEnd} made them. */
 export const readSegmentEnd = (bytes: Buffer): { readonly indexOffset: number; readonly hash: Buffer } | undefined => {
   if (bytes.length !== endBytes) return undefined
   const indexOffset = Number(bytes.readBigUInt64BE(endBefore.length))

@@ -1,4 +1,4 @@
-/** Writes a segment. It gets its name only when it is whole and on the disk. */
+/** Writes a segment. The file gets its final name only when it is complete and on disk. */
 import { randomBytes } from 'node:crypto'
 import { open, type FileHandle, readdir, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -13,10 +13,10 @@ import { type BlockPlace, eventLine, headerLine, indexLine, type SealPlace, segm
 const gzip = promisify(gzipCallback)
 const ending = '.unfinished'
 
-/** Text of a block, in bytes, before it is compressed (ADR 45). */
+/** Size of the text in a block in bytes, uncompressed (ADR 45). */
 export const blockBytesDefault = 256 * 1024
 
-/** Syncing some hundred megabytes at the end would keep others waiting. */
+/** Synced after this many bytes: syncing some hundred megabytes at the end would keep others waiting. */
 const unsyncedMax = 16 * 2 ** 20
 
 export interface SegmentBeginning {
@@ -25,7 +25,7 @@ export interface SegmentBeginning {
   readonly from: number
   /** The last seal of the log before `from`. */
   readonly sealBefore: SealPlace
-  /** The SHA-256 of the segment before. */
+  /** The SHA-256 of the previous segment. */
   readonly previous: string | null
   readonly blockBytes?: number
 }
@@ -57,12 +57,12 @@ export class SegmentWriter {
     return new SegmentWriter(beginning, await open(unfinished, 'wx', 0o644), unfinished)
   }
 
-  /** Of all texts so far. */
+  /** Size of all texts so far. */
   get bytes(): number {
     return this.textBytes
   }
 
-  /** The events must continue those before. */
+  /** Writes events. They must follow the previous ones without a gap. */
   async write(events: ReadonlyArray<RecordedEvent>): Promise<void> {
     const { blockBytes = blockBytesDefault } = this.beginning
     for (const event of events) {
@@ -80,7 +80,7 @@ export class SegmentWriter {
     this.seal = lastSealIn(events) ?? this.seal
   }
 
-  /** Ends the segment. Returns the file, which is durable. */
+  /** Ends the segment. Returns the file, which is then durable. */
   async commit(): Promise<SegmentFile> {
     const { folder, stream, from, sealBefore, previous } = this.beginning
     if (this.lines.length > 0) await this.endBlock()
@@ -130,7 +130,7 @@ export class SegmentWriter {
   }
 }
 
-/** Removes what a crash left unfinished. Nobody else may be writing there. */
+/** Removes unfinished files of a crashed run. No other process may be writing there. */
 export const removeUnfinished = async (folder: string): Promise<void> => {
   for (const name of await readdir(folder)) if (name.endsWith(ending)) await rm(join(folder, name), { force: true })
 }

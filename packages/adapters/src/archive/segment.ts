@@ -1,4 +1,4 @@
-/** Reads a segment: its index at once, its blocks when they are asked for. Whatever is not as it was written is found. */
+/** Reads a segment: its index at once, its blocks on demand. Every change since it was written is detected. */
 import { open } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { gunzip as gunzipCallback } from 'node:zlib'
@@ -12,9 +12,9 @@ const gunzip = promisify(gunzipCallback)
 export interface Segment {
   readonly file: string
   readonly index: SegmentIndex
-  /** Bytes of the file. */
+  /** Size of the file in bytes. */
   readonly bytes: number
-  /** Of its index, in base64url: it stands for the whole file. */
+  /** Hash of its index, in base64url. It covers the whole file. */
   readonly hash: string
   /** The events of a block of the index. Rejects with LostEvents. */
   readonly block: (place: BlockPlace) => Promise<Array<RecordedEvent>>
@@ -26,7 +26,7 @@ const isEvent = (value: unknown): value is SegmentEvent => {
   return typeof revision === 'number' && typeof position === 'number' && [id, type, created, metadata, data].every((text) => typeof text === 'string')
 }
 
-/** Reads a part of the file. It is opened each time: nobody holds segments open that may be moved away. */
+/** Reads a part of the file. It is opened each time, so that no segment is held open that may be moved away. */
 const readPart = async (file: string, offset: number, bytes: number): Promise<Buffer> => {
   const handle = await open(file, 'r')
   try {
@@ -37,7 +37,7 @@ const readPart = async (file: string, offset: number, bytes: number): Promise<Bu
   }
 }
 
-/** Whether the blocks lie one behind the other, from the beginning of the file to its index, and have all revisions. */
+/** Whether the blocks are contiguous, from the beginning of the file to its index, and have all revisions. */
 const areWhole = ({ from, to, blocks }: SegmentIndex, indexOffset: number): boolean => {
   let [offset, revision] = [0, from]
   for (const block of blocks) {
@@ -49,7 +49,7 @@ const areWhole = ({ from, to, blocks }: SegmentIndex, indexOffset: number): bool
 }
 
 /**
- * @param named The stream and the revisions that the names of folder and file say.
+ * @param named The stream and the revisions in the names of folder and file.
  * @throws LostEvents if the file is not a whole segment of these. Its blocks are not read.
  */
 export const openSegment = async (file: string, named: { readonly stream: string; readonly from: number; readonly to: number }): Promise<Segment> => {

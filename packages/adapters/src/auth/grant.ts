@@ -1,16 +1,16 @@
-/** What a valid token admits to, for as long as it is valid. */
+/** What a token permits for as long as it is valid. */
 import { longTimer } from '@daybook/client/internal'
 import { type Rate, type TakeTurn, turnsAt, unlimited } from './rate.js'
 import type { Role } from './roles.js'
 
-/** The limits of a grant, as they were given when its token was made. */
+/** The limits of a grant, as they were set when its token was made. */
 export interface Bounds {
   readonly roles: ReadonlyArray<Role>
   /** The only queues that it may use. Default: all. */
   readonly queues?: ReadonlyArray<string>
   /** The only tenants whose tasks it may see and change, in isolated queues. Default: all. */
   readonly tenants?: ReadonlyArray<string>
-  /** Default: any. */
+  /** Default: no limit. */
   readonly rate?: Rate
   /** When it ends by itself, in milliseconds since 1970. Default: never. */
   readonly expiresAt?: number
@@ -18,22 +18,22 @@ export interface Bounds {
 
 export interface Grant extends Bounds {
   readonly id: string
-  /** The actor of what it does, in the log. */
+  /** The actor of its commands in the log. */
   readonly name: string
-  /** One request more; see {@link TakeTurn}. */
+  /** Counts one more request; see {@link TakeTurn}. */
   readonly takeTurn: TakeTurn
   readonly hasEnded: () => boolean
-  /** Calls back once when its token is revoked or has expired. The returned function forgets the callback. */
+  /** Calls back once when the token is revoked or has expired. The returned function removes the callback. */
   readonly onEnd: (ended: () => void) => () => void
 }
 
-/** Of a token that is never revoked while the server runs. */
+/** The grant of a token that is never revoked while the server runs. */
 export const lastingGrant = (id: string, bounds: Bounds): Grant => ({ id, name: id, ...bounds, takeTurn: unlimited, hasEnded: () => false, onEnd: () => () => undefined })
 
-/** Without tokens, everybody may do everything. */
+/** The grant without tokens: everybody may do everything. */
 export const anonymous: Grant = lastingGrant('anonymous', { roles: ['admin'] })
 
-/** A grant that can end. `endsInMs`: when it ends by itself. */
+/** A grant that can end. `endsInMs`: after this time it ends by itself. */
 export const endingGrant = (id: string, name: string, bounds: Bounds, endsInMs: number): { readonly grant: Grant; readonly end: () => void } => {
   const waiting = new Set<() => void>()
   let hasEnded = false

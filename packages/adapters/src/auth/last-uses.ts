@@ -1,4 +1,4 @@
-/** When each token was used last on this server. Kept in a file of the data folder, which may be lost. */
+/** When each token was last used on this server. Kept in a file of the data folder, which may be lost. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as E from 'fp-ts/lib/Either.js'
@@ -7,13 +7,13 @@ import { writeWhole } from '../files/atomic-write.js'
 
 const UsesFile = t.type({ version: t.literal(1), uses: t.record(t.string, t.number) })
 const fileName = 'token-uses.json'
-/** How often the file is written, in milliseconds, if anything has changed. */
+/** The interval in milliseconds at which the file is written, if anything has changed. */
 const everyMs = 60_000
 
 export interface LastUses {
   readonly note: (id: string, at: number) => void
   readonly forget: (id: string) => void
-  /** In milliseconds since 1970; `undefined` for one that was never used here. */
+  /** Milliseconds since 1970; `undefined` for a token that was never used here. */
   readonly of: (id: string) => number | undefined
   readonly close: () => Promise<void>
 }

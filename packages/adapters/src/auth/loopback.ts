@@ -1,7 +1,7 @@
-/** Whether an address can be reached from this machine alone. */
+/** Whether an address can be reached only from this machine. */
 import { isIP } from 'node:net'
 
-/** A literal loopback address, or `localhost`. Other names are not looked up: what they mean can change. */
+/** True for a literal loopback address and for `localhost`. Other names are not looked up, because their meaning can change. */
 export const isLoopback = (host: string): boolean => {
   const bare = host.replace(/^\[|\]$/g, '').toLowerCase()
   if (bare === 'localhost') return true
@@ -15,7 +15,7 @@ export const isLoopback = (host: string): boolean => {
   }
 }
 
-/** Why a server on this address may not go without tokens; `undefined` when it may. */
+/** Why a server on this address may not run without tokens; `undefined` if it may. */
 export const refusalOfAuthOff = (host: string): string | undefined =>
   isLoopback(host)
     ? undefined

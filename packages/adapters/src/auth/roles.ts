@@ -1,4 +1,4 @@
-/** What the holder of a token may do. Which role may call which route is said by the table of routes. */
+/** What the holder of a token may do. The table of routes says which role may call which route. */
 import * as t from 'io-ts'
 
 export const roles = ['producer', 'worker', 'operator', 'guardian', 'auditor', 'admin'] as const

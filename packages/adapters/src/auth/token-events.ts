@@ -1,4 +1,4 @@
-/** The events of tokens, in a stream of their own. They have the hash of a token, never the token. */
+/** The events of tokens, in a stream of their own. They contain the hash of a token, never the token. */
 import { QueueName, TenantName, validate } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
@@ -9,7 +9,7 @@ import { Role } from './roles.js'
 
 export const tokenStream = 'daybook-tokens'
 
-/** Names that the log uses for others than holders of such tokens. */
+/** Names that the log uses for other actors than the holders of such tokens. */
 const reserved: ReadonlyArray<string> = ['admin', 'anonymous', 'daybook']
 
 export const TokenName = t.refinement(
@@ -27,7 +27,7 @@ const SomeTenants = some(TenantName, 'tenants')
 export const tokenFields = { name: TokenName, roles: SomeRoles }
 export const optionalTokenFields = { queues: SomeQueues, tenants: SomeTenants }
 
-/** `expiresAt`: in milliseconds since 1970. */
+/** `expiresAt`: milliseconds since 1970. */
 const TokenCreated = t.intersection([
   t.type({ token: t.string, ...tokenFields, sha256: t.refinement(t.string, (text) => /^[0-9a-f]{64}$/.test(text), 'SHA-256 in hex') }),
   t.partial({ ...optionalTokenFields, expiresAt: t.number, rate: Rate }),
@@ -41,7 +41,7 @@ export type TokenEvent = { readonly at: number; readonly actor: string } & (
   | { readonly type: 'TokenRevoked'; readonly data: TokenRevoked }
 )
 
-/** Of an event that this version cannot read: the token that it is about, if it names one. */
+/** An event that this version cannot read. `token`: the token that it is about, if it names one. */
 export interface UnreadableTokenEvent {
   readonly token: string | undefined
 }
@@ -49,7 +49,7 @@ export interface UnreadableTokenEvent {
 const checkCreated = validate(TokenCreated)
 const checkRevoked = validate(TokenRevoked)
 
-/** An unknown member makes an event unreadable: it may be a limit, and must not be ignored. */
+/** An unknown member makes an event unreadable: it may be a limit, which must not be ignored. */
 export const readTokenEvent = (recorded: RecordedEvent): E.Either<UnreadableTokenEvent, TokenEvent> => {
   const given = parseObject(recorded.data)
   const unreadable: UnreadableTokenEvent = { token: typeof given?.token === 'string' ? given.token : undefined }

@@ -1,6 +1,6 @@
 /**
- * The tokens that an admin has made, from their events in the store. Every server on a store follows these events, so a token is known to all of them, and
- * revoked on all of them, some milliseconds after one has acknowledged it.
+ * The tokens that an admin has made, from their events in the store. Every server on a store follows these events. So all servers know a token, or
+ * its revocation, some milliseconds after one of them has acknowledged it.
  */
 import { randomBytes, randomUUID } from 'node:crypto'
 import * as E from 'fp-ts/lib/Either.js'
@@ -13,11 +13,11 @@ import { readTokenEvent, type TokenCreated, type TokenEvent, tokenStream } from 
 
 export interface NewToken extends Bounds {
   readonly name: string
-  /** In milliseconds since 1970. Default: never. */
+  /** Milliseconds since 1970. Default: never. */
   readonly expiresAt?: number
 }
 
-/** A token, without what its holder sends. */
+/** A token without its secret text. */
 export interface KnownToken extends NewToken {
   readonly id: string
   readonly createdAt: number
@@ -46,9 +46,9 @@ interface Entry {
   isUnreadable: boolean
 }
 
-/** Valid ones. Each is looked up by its hash, so this is a limit on what a person can survey. */
+/** The largest number of valid tokens. Each is looked up by its hash, so the limit is how many a person can survey. */
 const tokensMax = 1_000
-/** Those that have ended are known for as long as there are not more, the newest: a refusal says then why, and a list shows them. */
+/** The largest number of ended tokens that are kept, the newest. A refusal then says why the token ended, and lists show it. */
 const endedMax = 1_000
 const retryMs = 1_000
 const conflictsMax = 10
@@ -61,11 +61,11 @@ export class TokenLog {
   /** The revision of the next event. */
   private next = 0
   private isRead = false
-  /** An event that this version cannot read does not say which token it is about. */
+  /** Set by an event that this version cannot read and that does not say which token it is about. */
   private isUnreadable = false
   private isClosed = false
   private toldReady: () => void = () => undefined
-  /** Resolves when the events that there were at the start are read. */
+  /** Resolves when the events that existed at the start are read. */
   readonly ready = new Promise<void>((resolve) => (this.toldReady = resolve))
   private following: Subscription | undefined
   private again: NodeJS.Timeout | undefined
@@ -80,7 +80,7 @@ export class TokenLog {
     this.follow()
   }
 
-  /** By the hash of a token. */
+  /** The grant of the token with this hash, or the reason for a denial. */
   find(hash: string): E.Either<Denial, Grant> {
     const entry = this.byHash.get(hash)
     if (entry === undefined) return E.left(this.isRead && !this.isUnreadable ? 'unknown' : 'unread')
@@ -134,7 +134,7 @@ export class TokenLog {
           this.toldReady()
         } else for (const event of delivered) this.fold(event)
       },
-      // What is known stays valid meanwhile.
+      // Known tokens stay valid meanwhile.
       error: (error: unknown) => {
         if (this.isClosed) return
         this.warn(`the events of tokens cannot be read: ${error instanceof Error ? error.message : String(error)}`)
@@ -145,7 +145,7 @@ export class TokenLog {
   }
 
   private fold(recorded: RecordedEvent): void {
-    // An event of this server is folded when it is durable, and comes once more.
+    // This server folds its own event when it is durable, and then receives it once more.
     if (recorded.revision !== this.next) return
     this.next = recorded.revision + 1
     const event = readTokenEvent(recorded)
@@ -185,7 +185,7 @@ export class TokenLog {
     return entry.revoked === undefined && !this.hasExpired(entry)
   }
 
-  /** What a newer server says of a token may be a limit. So the token is not accepted here until this server is updated. */
+  /** What a newer server says of a token may be a limit. So this server does not accept the token until it is updated. */
   private distrust(token: string | undefined): void {
     this.warn(`an event of ${token === undefined ? 'tokens' : `token ${token}`} cannot be read: update this server. Until then it does not accept ${token === undefined ? 'the tokens that were made' : 'this token'}`)
     if (token === undefined) {
@@ -218,7 +218,7 @@ export class TokenLog {
     return undefined
   }
 
-  /** Appends behind everything that it has checked. `refusal`: judged again when another server was faster. */
+  /** Appends after everything that it has checked. `refusal`: judged again if another server appended first. */
   private async append(type: TokenEvent['type'], data: object, caller: Caller, refusal: () => TokenRefusal | undefined): Promise<TokenRefusal | undefined> {
     const event: EventToAppend = { id: randomUUID(), type, data: JSON.stringify(data), metadata: metadataOf(caller, this.now()) }
     for (let conflicts = 0; conflicts <= conflictsMax; conflicts++) {
@@ -235,7 +235,7 @@ export class TokenLog {
     return { code: 'unavailable', detail: 'other servers change tokens at the same time: try again shortly' }
   }
 
-  /** Folds what there is by now. Returns why that is not possible. */
+  /** Reads and folds all events up to now. Returns why that is impossible, if it is. */
   private async readMore(): Promise<TokenRefusal | undefined> {
     try {
       for await (const page of this.store.read(tokenStream, { from: this.next })) for (const event of page) this.fold(event)
@@ -247,7 +247,7 @@ export class TokenLog {
   }
 }
 
-/** In the form of a queue's events. */
+/** Metadata in the form of a queue's events. */
 const metadataOf = ({ actor, correlationId }: Caller, at: number): string => {
   const cause = randomUUID()
   return JSON.stringify({ schemaVersion: 1, at: new Date(at).toISOString(), actor, $correlationId: correlationId ?? cause, $causationId: cause })

@@ -1,8 +1,8 @@
 /**
- * Access tokens. A token is shown once, when it is made; only its SHA-256 is kept.
+ * Access tokens. A token is shown once, when it is made; only its SHA-256 is stored.
  *
- * The admin token is in a file of the data folder that only its owner can read, so that there is a way in whatever the log says. All others are made by an
- * admin, and are events in the store: see `token-log.ts`.
+ * The admin token is in a file of the data folder that only its owner can read, so that there is a way in whatever the log says. An admin makes all
+ * other tokens, which are events in the store: see `token-log.ts`.
  */
 import { timingSafeEqual } from 'node:crypto'
 import { chmodSync, closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs'
@@ -25,12 +25,12 @@ export interface ListedToken extends KnownToken {
 
 export interface Tokens {
   readonly check: (token: string) => E.Either<Denial, Grant>
-  /** Those that were made, oldest first, also those that have ended. */
+  /** All tokens that were made, oldest first, including those that have ended. */
   readonly list: () => ReadonlyArray<ListedToken>
-  /** When the admin token was used last on this server. */
+  /** When the admin token was last used on this server. */
   readonly adminUsedAt: () => number | undefined
   readonly create: (made: NewToken, caller: Caller) => Promise<E.Either<TokenRefusal, { readonly made: ListedToken; readonly token: string }>>
-  /** Revoking one that is revoked changes nothing. */
+  /** Revokes a token. Revoking it again changes nothing. */
   readonly revoke: (id: string, reason: string | undefined, caller: Caller) => Promise<E.Either<TokenRefusal, ListedToken>>
   /** Resolves when the tokens in the store are known. */
   readonly ready: Promise<void>
@@ -39,16 +39,16 @@ export interface Tokens {
 
 export interface OpenedTokens {
   readonly tokens: Tokens
-  /** The admin token if it was made just now: to be printed once, it cannot be had again. */
+  /** The admin token, if it was made just now. It must be printed, because it cannot be read again later. */
   readonly made: string | undefined
 }
 
 export interface TokensOptions {
-  /** The data folder, made if need be; or `memory`, for a server that leaves nothing behind. */
+  /** The data folder, created if necessary; or `memory`, for a server that leaves no files behind. */
   readonly dir: string
-  /** Sets the admin token, replacing the former one. */
+  /** Sets the admin token, replacing the previous one. */
   readonly adminToken?: string | undefined
-  /** The store that has the events of the other tokens. Default: one in memory. */
+  /** The store with the events of all other tokens. Default: one in memory. */
   readonly store?: TokenStore
   /** Milliseconds since 1970. Default: the system's clock. */
   readonly now?: () => number
@@ -103,7 +103,7 @@ const tokensOf = (stored: ReadonlyArray<Stored>, { dir, store = openMemoryStore(
       const hash = hashOf(token)
       const bytes = Buffer.from(hash, 'hex')
       const admin = kept.find((each) => timingSafeEqual(each.hash, bytes))?.grant
-      // The others are looked up by their hashes: whoever measures that learns something of a hash, which leads to no token.
+      // All other tokens are looked up by hash. Whoever measures the time of that learns something of a hash, which leads to no token.
       const found = admin === undefined ? log.find(hash) : E.right(admin)
       if (E.isRight(found)) uses.note(found.right.id, now())
       return found
@@ -143,13 +143,13 @@ const parse = (text: string): unknown => {
   }
 }
 
-/** Whole or not at all: a half-written file would lock everybody out. */
+/** Writes the file completely or not at all: a half-written file would lock everybody out. */
 const writeTokens = (dir: string, tokens: ReadonlyArray<Stored>): void => {
   makeFolder(dir)
   const draft = join(dir, `${fileName}.${process.pid}`)
   const descriptor = openSync(draft, 'w', 0o600)
   try {
-    // The mode above holds for new files only.
+    // The mode above is used only for new files.
     chmodSync(draft, 0o600)
     writeSync(descriptor, `${JSON.stringify({ version: 1, tokens }, null, 2)}\n`)
     fsyncSync(descriptor)

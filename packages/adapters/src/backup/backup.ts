@@ -1,9 +1,9 @@
 /**
- * A backup: everything of a queue server that cannot be computed again, as it was at one moment. It is a data folder itself, so to restore is to start a
- * server with a copy of it. Taken beside a running server or without one.
+ * A backup: everything of a queue server that cannot be computed again, as it was at one moment. A backup is itself a data folder, so restoring means
+ * starting a server with a copy of it. It is taken beside a running server, or without one.
  *
- * The order matters. Signed checkpoints come before the log, so none is about events that the copy lacks. Segments of the archive and keys of erasable
- * tasks come after it, so none is missing that the copy of the log needs.
+ * The order matters. Signed checkpoints are copied before the log, so that no checkpoint is about events that the copy lacks. Segments of the archive
+ * and keys of erasable tasks are copied after it, so that none is missing that the copy of the log needs.
  */
 import { randomBytes } from 'node:crypto'
 import { mkdir, rename, rm, stat, writeFile } from 'node:fs/promises'
@@ -20,13 +20,13 @@ import { resolvedFile } from '../store/resolved-file.js'
 import { keysFileOf } from '../task-keys/keys-file-of.js'
 import { copyDatabase, copyFolder, isOfLog, syncAll } from './copy-data.js'
 
-/** What a server makes again from the log. */
+/** Whether a server can compute this again from the log. */
 const isCache = (path: string): boolean => path === 'snapshots' || path.startsWith('views.db') || /^checkpoints\/.*\.tree$/.test(path)
 
 export interface BackupOptions {
   readonly dataDir: string
   readonly log: LogAddress
-  /** A folder that is not there yet. */
+  /** A folder that does not exist yet. */
   readonly to: string
   readonly progress?: (what: string) => void
 }
@@ -38,16 +38,16 @@ export interface BackedUpQueue {
 
 export interface BackedUp {
   readonly folder: string
-  /** When the copy of the log was begun, ISO 8601: everything that was acknowledged before is in it. */
+  /** When the copy of the log began, ISO 8601. Everything that was acknowledged before is in it. */
   readonly at: string
-  /** The queues of the copied log, each verified in the copy. Empty for EventStoreDB, which has the log. */
+  /** The queues of the copied log, each verified in the copy. Empty for EventStoreDB, where the log stays. */
   readonly queues: ReadonlyArray<BackedUpQueue>
 }
 
 /**
- * Until it is complete and on disk, the folder has another name, `TO.unfinished-…`; a failure removes it, a crash leaves it.
+ * Until the backup is complete and on disk, the folder has another name, `TO.unfinished-…`. A failure removes it; a crash leaves it.
  *
- * @throws Error if the folder is there already, something cannot be read, or the disk is full.
+ * @throws Error if the folder exists already, something cannot be read, or the disk is full.
  */
 export const backUp = async ({ dataDir, log, to, progress = () => undefined }: BackupOptions): Promise<BackedUp> => {
   const target = resolve(to)
@@ -56,7 +56,7 @@ export const backUp = async ({ dataDir, log, to, progress = () => undefined }: B
   if (!(await exists(dataDir))) throw new Error(`there is no data folder ${dataDir}: --data names the server's`)
   makeFolder(dirname(target))
   const unfinished = `${target}.unfinished-${randomBytes(4).toString('hex')}`
-  // Tokens' hashes and keys are in it.
+  // The backup contains hashes of tokens, and keys.
   await mkdir(unfinished, { mode: 0o700 })
   try {
     progress('copying checkpoints, tokens and memories')
@@ -77,7 +77,7 @@ export const backUp = async ({ dataDir, log, to, progress = () => undefined }: B
   }
 }
 
-/** The log with what lies beside it, under the names that it has in a data folder of its own. */
+/** Copies the log and the files beside it, under the names that they have in a data folder. */
 const copyLog = async (log: LogAddress, from: string, to: string, progress: (what: string) => void): Promise<void> => {
   if (!(await exists(from))) throw new Error(`there is no log ${from}: --store names it, if it is not in the data folder`)
   progress('copying the log')

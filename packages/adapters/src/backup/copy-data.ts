@@ -1,4 +1,4 @@
-/** Copies files for a backup, also while a server writes to them. */
+/** Copies files for a backup, even while a server writes to them. */
 import { constants, openSync, closeSync } from 'node:fs'
 import { copyFile, mkdir, open, readdir, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
@@ -17,13 +17,14 @@ const isDatabase = async (file: string): Promise<boolean> => {
 }
 
 /**
- * Copies an SQLite file as it was at one moment, with what is in its WAL. Whoever writes to it goes on meanwhile. The copy has the same permissions.
+ * Copies an SQLite file as it was at one moment, with the content of its WAL (write-ahead log). Writers are not blocked. The copy has the same
+ * permissions.
  *
  * *Gotchas*: not for a file that this process has open. Synchronous while it runs.
  */
 export const copyDatabase = async (from: string, to: string): Promise<void> => {
   const { mode } = await stat(from)
-  // SQLite writes into an empty file that is there: so nobody else can read the keys, not even while they are copied.
+  // SQLite writes into an existing empty file. So nobody else can read the keys, not even while they are copied.
   closeSync(openSync(to, 'wx', mode & 0o777))
   const db = new Database(from, { readonly: true, fileMustExist: true, timeout: 5_000 })
   try {
@@ -33,13 +34,13 @@ export const copyDatabase = async (from: string, to: string): Promise<void> => {
   }
 }
 
-/** Copies a file. A copy on a file system that can share blocks takes no space. */
+/** Copies a file. On a file system that can share blocks, the copy takes no space. */
 const copyPlain = (from: string, to: string): Promise<void> => copyFile(from, to, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE)
 
 /** Side files of SQLite, which belong to a running program. */
 const isSideFile = (name: string): boolean => /-(wal|shm|journal)$|\.lock$|\.tmp$|\.unfinished$/.test(name)
 
-/** A file that goes away meanwhile was replaced or is not needed any more. */
+/** A file that disappears meanwhile was replaced, or is no longer needed. */
 const ifThere = async (copying: Promise<void>): Promise<void> => {
   await copying.catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOENT') throw error
@@ -47,8 +48,8 @@ const ifThere = async (copying: Promise<void>): Promise<void> => {
 }
 
 /**
- * Copies a folder and what is in it: plain files first, then databases. So what says how far a database was read never says more than is in the copy.
- * `isLeftOut` gets each path below `from`.
+ * Copies a folder and its contents: plain files first, then databases. So a file that says how far a database was read never says more than the copy
+ * has. `isLeftOut` gets each path below `from`.
  */
 export const copyFolder = async (from: string, to: string, isLeftOut: (path: string) => boolean = () => false, below = ''): Promise<void> => {
   await mkdir(to, { recursive: true, mode: (await stat(from)).mode & 0o777 })
@@ -64,7 +65,7 @@ export const copyFolder = async (from: string, to: string, isLeftOut: (path: str
   for (const name of databases) await copyDatabase(join(from, name), join(to, name))
 }
 
-/** Makes sure that a folder and all that is in it is on disk. */
+/** Makes sure that a folder and its contents are on disk. */
 export const syncAll = async (folder: string): Promise<void> => {
   for (const entry of await readdir(folder, { withFileTypes: true })) {
     const path = join(folder, entry.name)
@@ -83,7 +84,7 @@ const sync = async (path: string): Promise<void> => {
   }
 }
 
-/** Whether a path below a data folder is the log, or lies beside it under its name. */
+/** Whether a path below a data folder is the log, or a file that belongs to it by name. */
 export const isOfLog = (path: string, file: string): boolean => {
   const name = basename(file)
   return path === name || path.startsWith(`${name}.`) || path.startsWith(`${name}-`)

@@ -1,4 +1,4 @@
-/** Where the chain of a log ends, as its writer knows it: what the next append continues. */
+/** The end of a log's chain of hashes, as its writer knows it: what the next append continues. */
 import crypto, { type Hash } from 'node:crypto'
 import type { RecordedEvent } from '../store/index.js'
 import { leafOf } from './leaf.js'
@@ -7,7 +7,7 @@ import { type ChainEnd, type ChainHead, readSeal } from './seal.js'
 export class Chain {
   private open: Hash | undefined
 
-  /** `last`: the last seal of the log, `undefined` for a log without one, whose chain begins with the next append. */
+  /** `last`: the last seal of the log; `undefined` for a log without seals, whose chain begins with the next append. */
   constructor(
     private readonly stream: string,
     private last: ChainHead | undefined,
@@ -18,22 +18,22 @@ export class Chain {
     return this.last
   }
 
-  /** Valid until the chain goes on. */
+  /** Valid only until the chain goes on. */
   get end(): ChainEnd {
     return { head: this.last, open: this.open }
   }
 
-  /** Goes on with an append that was sealed. */
+  /** Goes on after an append that was sealed. */
   advance(head: ChainHead): void {
     this.last = head
     this.open = undefined
   }
 
-  /** Goes on with events that others appended, or that are read at the start. */
+  /** Goes on with events that another process appended, or that are read at the start. */
   take(events: ReadonlyArray<RecordedEvent>): void {
     const sealed = lastSealIn(events)
     if (sealed !== undefined) this.advance(sealed)
-    // What comes before the first seal is not part of the chain.
+    // Events before the first seal are not part of the chain.
     if (this.last === undefined) return
     for (const { revision, id, type, metadata, data } of events) {
       if (revision <= this.last.revision) continue
@@ -43,7 +43,7 @@ export class Chain {
   }
 }
 
-/** The last seal in a page, and where it is. */
+/** The last seal in a page, and its revision. */
 export const lastSealIn = (events: ReadonlyArray<RecordedEvent>): ChainHead | undefined => {
   for (let index = events.length - 1; index >= 0; index--) {
     const { metadata, revision } = events[index] as RecordedEvent

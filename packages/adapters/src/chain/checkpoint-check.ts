@@ -1,14 +1,14 @@
-/** Compares a log with the checkpoints that were signed of it. */
+/** Compares a log with its signed checkpoints. */
 import { plural, theFirst } from '@daybook/core'
 import type { SignedCheckpoints } from './checkpoint-files.js'
 import { type Checkpoint, openNote, readCheckpoint } from './note.js'
 import { Tree } from './tree.js'
 import type { Broken } from './verify.js'
 
-/** What the checkpoints prove: the first `size` events are those that were signed. */
+/** What the checkpoints prove: the first `size` events are the ones that were signed. */
 export interface CheckpointProof {
   readonly size: number
-  /** Who signed. */
+  /** The name of the signer. */
   readonly signer: string
   /** Number of checkpoints. */
   readonly count: number
@@ -20,7 +20,7 @@ export class CheckpointCheck {
   private at = 0
   private proven = 0
   private broken: Broken | undefined
-  /** A checkpoint that nobody believes. */
+  /** A checkpoint without a valid signature. */
   private unsigned: string | undefined
 
   constructor(private readonly signed: SignedCheckpoints) {
@@ -49,7 +49,7 @@ export class CheckpointCheck {
     }
   }
 
-  /** After the last event. */
+  /** Called after the last event. The fault; `undefined` if there is none. */
   fault(): Broken | undefined {
     if (this.broken !== undefined) return this.broken
     const { size } = this.tree

@@ -1,9 +1,9 @@
 /**
- * The files of checkpoints, in the folder `checkpoints` of a data folder. Of each queue:
+ * The files of checkpoints, in the folder `checkpoints` of a data folder. For each queue:
  *
- *     QUEUE.checkpoints    all signed checkpoints, oldest first; only ever appended to
- *     QUEUE.key            the key that verifies them, for everybody
- *     QUEUE.tree           where the tree ended at the last checkpoint; a cache
+ *     QUEUE.checkpoints    all signed checkpoints, oldest first; append-only
+ *     QUEUE.key            the public key that verifies them
+ *     QUEUE.tree           the end of the tree at the last checkpoint; a cache
  */
 import { mkdir, open, readFile, rename } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -11,13 +11,13 @@ import { type Checkpoint, openNote, readCheckpoint, readVerifierKey, type Signer
 import { Tree } from './tree.js'
 import type { SealPlace } from './verify.js'
 
-/** Checkpoints, and the key that is believed. */
+/** Checkpoints, and the key that is trusted. */
 export interface SignedCheckpoints {
   readonly signer: Signer
   readonly notes: ReadonlyArray<string>
 }
 
-/** Where a tree ended, the leaf hash of its last event, and the last seal up to there, if there is one. */
+/** The end of a tree, the leaf hash of its last event, and the last seal up to there, if there is one. */
 export interface TreePlace {
   readonly tree: Tree
   readonly leaf: string
@@ -33,14 +33,14 @@ export const checkpointFolderOf = (dataDir: string): string => join(dataDir, 'ch
 
 const fileOf = (folder: string, queue: string, ending: string): string => join(folder, `${encodeURIComponent(queue)}.${ending}`)
 
-/** What is in a data folder about a queue; `undefined` if there are no checkpoints. */
+/** The checkpoints of a queue in a data folder; `undefined` if there are none. */
 export const readCheckpoints = async (folder: string, queue: string): Promise<SignedCheckpoints | undefined> => {
   const [notes, key] = await Promise.all(['checkpoints', 'key'].map((ending) => readFile(fileOf(folder, queue, ending), 'utf8').catch(missing)))
   const signer = key === undefined ? undefined : readVerifierKey(key)
   return notes === undefined || signer === undefined ? undefined : { signer, notes: splitNotes(notes) }
 }
 
-/** Makes sure that the bytes are on disk before it returns. */
+/** Appends. The bytes are on disk when it returns. */
 const appendDurably = async (file: string, text: string): Promise<void> => {
   const handle = await open(file, 'a', 0o644)
   try {
@@ -51,7 +51,7 @@ const appendDurably = async (file: string, text: string): Promise<void> => {
   }
 }
 
-/** The file has the old text or the new one, whenever a crash comes. */
+/** Replaces a file. Whenever a crash comes, the file has the old text or the new one. */
 const replace = async (file: string, text: string): Promise<void> => {
   const unfinished = `${file}.unfinished`
   const handle = await open(unfinished, 'w', 0o644)
@@ -74,7 +74,7 @@ export class CheckpointFiles {
     private readonly signer: Signer,
   ) {}
 
-  /** The last checkpoint. What a crash left unfinished behind it is removed. */
+  /** The last checkpoint. An unfinished one after it, left by a crash, is removed. */
   async last(): Promise<Checkpoint | undefined> {
     await mkdir(this.folder, { recursive: true })
     const file = this.file('checkpoints')
@@ -100,7 +100,7 @@ export class CheckpointFiles {
       // Servers before this version signed without verifying seals.
       return seal === undefined ? undefined : { tree: new Tree(size, hashes.map((hash) => Buffer.from(hash, 'base64'))), leaf, seal: seal ?? undefined }
     } catch {
-      // A cache: the log is read from its beginning.
+      // It is a cache: the log is then read from its beginning.
       return undefined
     }
   }

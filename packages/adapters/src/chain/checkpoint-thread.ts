@@ -1,4 +1,4 @@
-/** Entry point of the thread that signs checkpoints, with a connection of its own to the log. */
+/** Entry point of the thread that signs checkpoints. It has its own connection to the log. */
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { streamPrefix } from '../engine/index.js'
 import { isLost } from '../log-follower/index.js'
@@ -20,12 +20,12 @@ export interface CheckpointThreadOptions {
   readonly everyMs: number
 }
 
-/** A last round, then the end; or the end at once. */
+/** `finish`: one last round, then the end. `stop`: the end at once. */
 export type ToCheckpoints = 'finish' | 'stop'
 export type FromCheckpoints =
   | { readonly kind: 'warning'; readonly warning: string }
   | { readonly kind: 'queue'; readonly queue: string; readonly events: number; readonly problem: string | undefined }
-  /** Why all are late, if they are. */
+  /** Why the checkpoints of all queues are late; `undefined` if they are not. */
   | { readonly kind: 'late'; readonly problem: string | undefined }
 
 const serve = async (port: MessagePort, { log: address, dataDir, keyFile, witness, everyMs }: CheckpointThreadOptions): Promise<void> => {
@@ -44,7 +44,7 @@ const serve = async (port: MessagePort, { log: address, dataDir, keyFile, witnes
   const folder = checkpointFolderOf(dataDir)
   const log = await openLog(address)
   const queues = new Map<string, Checkpointer>()
-  /** What was said of queues whose events cannot be read. */
+  /** The last message about each queue whose events cannot be read. */
   const late = new Map<string, string>()
   try {
     while (!stopping.signal.aborted) {
@@ -60,7 +60,7 @@ const serve = async (port: MessagePort, { log: address, dataDir, keyFile, witnes
             await checkpointer.round(stopping.signal)
           } catch (error) {
             if (!isLost(error)) throw error
-            // Of this queue alone: the others are signed.
+            // Only this queue has a problem: the others are signed.
             problem = `checkpoints are late: ${error.message}`
             queues.delete(stream)
             if (problem !== late.get(stream)) warn(`queue ${queue}: ${problem}`)
@@ -74,7 +74,7 @@ const serve = async (port: MessagePort, { log: address, dataDir, keyFile, witnes
         const problem = `checkpoints are late: ${error instanceof Error ? error.message : String(error)}`
         warn(problem)
         send({ kind: 'late', problem })
-        // What is in memory may not be what is on disk.
+        // The state in memory may differ from that on disk.
         queues.clear()
       }
       if (ending) break

@@ -1,6 +1,6 @@
 /**
- * Signs checkpoints of a queue: reads what was appended since the last one, verifies its seals, adds it to the tree, and signs size and root. It never signs a
- * log that does not begin with what was signed before, nor events that are not those that were sealed: then it says so, and stops.
+ * Signs checkpoints of a queue: reads the events since the last one, verifies their seals, adds them to the tree, and signs size and root. It never
+ * signs a log that does not begin with what was signed before, nor events that differ from what was sealed. In such a case it reports that and stops.
  */
 import type { KeyObject } from 'node:crypto'
 import { setImmediate as nextTurn } from 'node:timers/promises'
@@ -28,18 +28,18 @@ export interface CheckpointerOptions {
 export const leafOfRecorded = ({ stream, revision, id, type, metadata, data }: RecordedEvent): string =>
   leafOf(stream, revision, id, type, readSeal(metadata)?.bare ?? metadata, data)
 
-/** Of segments that are lost the error says which events, and they may come back. */
+/** Lost segments are no damage: the error names their events, and they may come back. */
 const isDamage = (error: unknown): error is StoreError => error instanceof StoreError && error.code === 'damaged' && !(error instanceof LostEvents)
 
-/** The tree of what may be signed, and what was read after it. */
+/** The tree of the events that may be signed, and the events that were read after it. */
 class Reading {
   readonly tree: Tree
   readonly verifier: ChainVerifier
-  /** Of the last event in the tree. */
+  /** The leaf hash of the last event in the tree. */
   private leaf: string
-  /** Leaf hashes of events that no seal covers yet. An older server wrote them, or somebody removed the seal. */
+  /** Leaf hashes of events that no seal covers yet. Either an older server wrote them, or somebody removed the seal. */
   private waiting: Array<string> = []
-  /** Whether the log begins with what was signed last. */
+  /** Whether the log begins with what was last signed. */
   fits = true
 
   constructor(
@@ -58,11 +58,11 @@ class Reading {
     return { tree: this.tree, leaf: this.leaf, seal: this.verifier.part.seal }
   }
 
-  /** Returns false if more events would change nothing. */
+  /** Takes events. Returns false if further events would change nothing. */
   take(events: ReadonlyArray<RecordedEvent>): boolean {
     const isWhole = this.verifier.take(events)
     const { next, seal } = this.verifier.part
-    // A log without seals is signed as it is, and what was signed once is compared.
+    // A log without seals is signed as it is, and compared with what was signed before.
     const end = seal === undefined ? next : Math.max(seal.to + 1, this.last?.size ?? 0)
     const count = Math.min(this.waiting.length, end - this.tree.size)
     for (let index = 0; index < count; index++) {
@@ -83,16 +83,16 @@ class Reading {
 export class Checkpointer {
   private readonly files: CheckpointFiles
   private reading: Reading | undefined
-  /** Why nothing is signed any more. */
+  /** Why nothing is signed any more; `undefined` if signing goes on. */
   private refusal: string | undefined
-  /** The last note, if the witness has not taken it. */
+  /** The last note, if the witness has not accepted it. */
   private owed: string | undefined
 
   constructor(private readonly options: CheckpointerOptions) {
     this.files = new CheckpointFiles(options.folder, options.queue, options.signer)
   }
 
-  /** Events that the last checkpoint covers, and why there are no more, if so. */
+  /** How many events the last checkpoint covers, and why there are no newer ones, if there is a problem. */
   get status(): { readonly events: number; readonly problem: string | undefined } {
     return { events: this.reading?.last?.size ?? 0, problem: this.refusal }
   }
@@ -117,7 +117,7 @@ export class Checkpointer {
     await this.payWitness()
   }
 
-  /** The tree where it ended, if the log still has its last event. Otherwise it is built anew, and compared with what was signed on the way. */
+  /** The tree at its former end, if the log still has its last event. Otherwise the tree is built anew and compared with what was signed on the way. */
   private async begin(head: number): Promise<Reading> {
     const { log, stream } = this.options
     const [last, place] = [await this.files.last(), await this.files.place()]
@@ -129,7 +129,7 @@ export class Checkpointer {
     return new Reading(stream, undefined, last)
   }
 
-  /** Takes the events up to `head`. False if they are not those that were appended or signed, or it was aborted. */
+  /** Takes the events up to `head`. False if they differ from what was appended or signed, or if it was aborted. */
   private async catchUp(reading: Reading, head: number, signal: AbortSignal | undefined): Promise<boolean> {
     const { verifier } = reading
     for await (const page of this.pages(verifier, head)) {
@@ -138,14 +138,14 @@ export class Checkpointer {
       await nextTurn()
     }
     if (this.refusal !== undefined) return false
-    // What the seals say names the event.
+    // The seals tell which event it is.
     const { broken } = verifier.end(head)
     if (broken !== null) this.refuse(`${broken.kind}: ${broken.reason}`)
     else if (!reading.fits) this.refuse(`${theFirst(reading.last?.size ?? 0, 'event')} not as signed`)
     return this.refusal === undefined
   }
 
-  /** The events after those that were taken. If a page is damaged, they are read one by one, so that the first that cannot be read is known. */
+  /** The events after those already taken. If a page is damaged, its events are read one by one, to find the first that cannot be read. */
   private async *pages(verifier: ChainVerifier, head: number): AsyncGenerator<ReadonlyArray<RecordedEvent>, void, undefined> {
     const { log, stream } = this.options
     const { next: from } = verifier.part

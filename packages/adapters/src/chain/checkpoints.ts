@@ -1,4 +1,4 @@
-/** Signed checkpoints for a server: a thread that signs every so often, and once more at the end. */
+/** Signed checkpoints of a server: a thread that signs at intervals, and once more at the end. */
 import type { Worker } from 'node:worker_threads'
 import { longTimer } from '@daybook/client/internal'
 import { backgroundThread } from '../threads.js'
@@ -11,12 +11,12 @@ export interface CheckpointsOptions extends CheckpointThreadOptions {
 
 export interface CheckpointStatus {
   readonly queue: string
-  /** Events that the last checkpoint covers. */
+  /** Number of events that the last checkpoint covers. */
   readonly events: number
 }
 
 export interface CheckpointProblem {
-  /** Without: of all queues. */
+  /** Missing if the problem concerns all queues. */
   readonly queue?: string
   readonly reason: string
   /** Milliseconds since 1970. */
@@ -29,9 +29,9 @@ export interface Checkpoints {
   readonly close: () => Promise<void>
 }
 
-/** The thread starts this long after the server: a server that starts has other things to do. In milliseconds. */
+/** The thread starts this many milliseconds after the server, which has other things to do at first. */
 const firstMs = 5_000
-/** How long the last checkpoint may take. */
+/** How long the last checkpoint may take, in milliseconds. */
 const closeMs = 3_000
 
 /** @throws Error if the key cannot be read or made. */
@@ -40,7 +40,7 @@ export const startCheckpoints = ({ warn, ...options }: CheckpointsOptions): Chec
   let worker: Worker | undefined
   let ended: Promise<unknown> = Promise.resolve()
   const events = new Map<string, number>()
-  /** By queue; '' for all. */
+  /** By queue; '' for all queues. */
   const problems = new Map<string, CheckpointProblem>()
   const note = (queue: string, reason: string | undefined): void => {
     if (reason === undefined) problems.delete(queue)

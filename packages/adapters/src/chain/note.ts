@@ -1,7 +1,7 @@
 /**
- * Signed notes and checkpoints, in the form of C2SP (signed-note, tlog-checkpoint), so that the tools and witnesses of transparency logs read them:
+ * Signed notes and checkpoints, in the form of C2SP (signed-note, tlog-checkpoint), so that tools and witnesses of transparency logs can read them:
  *
- *     daybook-3f9c2a71/default            origin: which log
+ *     daybook-3f9c2a71/default            origin: the name of the log
  *     1042                                number of events
  *     9sL2…=                              root of the tree over them, base64
  *
@@ -15,7 +15,7 @@ export interface Checkpoint {
   readonly root: Buffer
 }
 
-/** Who signs, or whose signatures are checked. */
+/** The name and key of a signer. */
 export interface Signer {
   readonly name: string
   readonly publicKey: KeyObject
@@ -28,14 +28,14 @@ const rawOf = (publicKey: KeyObject): Buffer => Buffer.from(publicKey.export({ f
 
 const typedKey = (publicKey: KeyObject): Buffer => Buffer.concat([Buffer.of(algorithm), rawOf(publicKey)])
 
-/** The first four bytes of a hash of name and key, which tell keys apart. */
+/** Identifies the key: the first four bytes of a hash of name and key. */
 const keyId = ({ name, publicKey }: Signer): Buffer =>
   crypto.createHash('sha256').update(`${name}\n`).update(typedKey(publicKey)).digest().subarray(0, 4)
 
-/** The public key as one word, to be given to others: `name+id+key`. */
+/** The public key as one word for others: `name+id+key`. */
 export const verifierKey = (signer: Signer): string => `${signer.name}+${keyId(signer).toString('hex')}+${typedKey(signer.publicKey).toString('base64')}`
 
-/** `undefined` if it is not a verifier key of Ed25519. */
+/** Reads a verifier key; `undefined` if it is not one of Ed25519. */
 export const readVerifierKey = (text: string): Signer | undefined => {
   const [, name = '', id = '', key = ''] = /^([^+\s]+)\+([0-9a-f]{8})\+([A-Za-z0-9+/=]+)$/.exec(text.trim()) ?? []
   const bytes = Buffer.from(key, 'base64')
@@ -53,7 +53,7 @@ export const signNote = (text: string, signer: Signer, privateKey: KeyObject): s
   return `${text}\n— ${signer.name} ${signature.toString('base64')}\n`
 }
 
-/** The text of a note that this signer has signed; `undefined` if it is not one. Signatures of others, such as witnesses, are left alone. */
+/** The text of a note that this signer has signed; otherwise `undefined`. Signatures of others, such as witnesses, are ignored. */
 export const openNote = (note: string, signer: Signer): string | undefined => {
   const end = note.lastIndexOf('\n\n')
   if (end < 0 || !note.endsWith('\n')) return undefined
@@ -67,7 +67,7 @@ export const openNote = (note: string, signer: Signer): string | undefined => {
   return undefined
 }
 
-/** `undefined` if the text is not that of a checkpoint. Lines after the third are extensions. */
+/** Reads the text of a checkpoint; `undefined` if it is not one. Lines after the third are extensions. */
 export const readCheckpoint = (text: string): Checkpoint | undefined => {
   const [origin = '', size = '', root = ''] = text.split('\n')
   const bytes = Buffer.from(root, 'base64')
@@ -75,13 +75,13 @@ export const readCheckpoint = (text: string): Checkpoint | undefined => {
   return { origin, size: Number(size), root: bytes }
 }
 
-/** The notes of a file, which follow each other with an empty line between. */
+/** The notes of a file, which are separated by empty lines. */
 export const splitNotes = (text: string): ReadonlyArray<string> => {
   const notes: Array<string> = []
   let lines: Array<string> = []
   let isSigned = false
   for (const line of text.split('\n')) {
-    // A note has one empty line, before its signatures. The next one ends it.
+    // A note has one empty line, before its signatures. The next empty line ends it.
     if (line === '' && isSigned) {
       notes.push(`${lines.join('\n')}\n`)
       lines = []

@@ -1,6 +1,7 @@
 /**
- * Proofs that need no log. That an event is in it: C2SP's tlog-proof, whose `extra` is the event's canonical text. That a log which was signed
- * is the beginning of a later one: the body of C2SP's add-checkpoint, which has the older size, the hashes, and the later checkpoint.
+ * Proofs that need no log. A proof of inclusion shows that an event is in the log: C2SP's tlog-proof, whose `extra` is the event's canonical text. A
+ * proof of consistency shows that a signed log is the beginning of a later one: the body of C2SP's add-checkpoint, with the older size, the hashes,
+ * and the later checkpoint.
  */
 import crypto from 'node:crypto'
 import { plural } from '@daybook/core'
@@ -12,7 +13,7 @@ import { consistencyRanges, inclusionRanges, RangeRoots, verifyConsistency, veri
 import { leafOfRecorded } from './checkpointer.js'
 import type { Scan } from './verify-log.js'
 
-/** What cannot be proven, or does not prove what it says. */
+/** Something cannot be proven, or a proof does not prove what it says. */
 export class ProofError extends Error {
   override readonly name = 'ProofError'
 }
@@ -84,9 +85,9 @@ const leafOfText = (text: string): Buffer => crypto.createHash('sha256').update(
 
 /** What a proof proves. */
 export type Proven =
-  /** This event, in lines as in docs/tamper-evidence.md, is in the log. */
+  /** This event is in the log. Its lines are described in docs/tamper-evidence.md. */
   | { readonly kind: 'inclusion'; readonly index: number; readonly size: number; readonly event: string }
-  /** The log of `size` events begins with the `older` ones of the other checkpoint. */
+  /** The log of `size` events begins with the `older` events of the other checkpoint. */
   | { readonly kind: 'consistency'; readonly older: number; readonly size: number }
 
 /** @throws ProofError if it does not prove what it says. `older`: the earlier checkpoint, for a proof of consistency. */

@@ -1,6 +1,6 @@
 /**
- * Seals appends where a store takes them (EV-07): on the thread that calls, for stores that have no other. SQLite's writing thread does the same
- * with columns (`sqlite/seal-batch.ts`).
+ * Seals appends where a store takes them (EV-07): on the calling thread, for stores without a thread of their own. SQLite's writing thread does the
+ * same with columns (`sqlite/seal-batch.ts`).
  */
 import * as E from 'fp-ts/lib/Either.js'
 import type { Continues, EventStore, EventToAppend, ExpectedRevision } from '../store/index.js'
@@ -12,7 +12,7 @@ export interface Sealed {
   readonly head: ChainHead
 }
 
-/** The events of an append after this revision, the last one with a seal. */
+/** The events of an append after this revision. The last one has a seal. */
 export const sealed = (stream: string, events: ReadonlyArray<EventToAppend>, expected: ExpectedRevision, end: ChainEnd): Sealed => {
   const first = firstRevision(expected)
   const seal = sealOf(events.map((event, index) => leafToAppend(stream, first + index, event)), first + events.length - 1, end)
@@ -26,7 +26,7 @@ const firstRevision = (expected: ExpectedRevision): number => {
   return expected === 'no_stream' ? 0 : expected + 1
 }
 
-/** The last seal of each stream, of those who seal. */
+/** The last seal of each stream that is sealed here. */
 export class LastSeals {
   private readonly heads = new Map<string, ChainHead>()
 
@@ -42,10 +42,10 @@ export class LastSeals {
   }
 }
 
-/** Why an append cannot be sealed. The one before it was refused, so it could not be written either. */
+/** Why an append cannot be sealed: the append before it was refused, so this one could not be written either. */
 export const unsealable = { _tag: 'Unavailable', reason: 'the append before this one was not written' } as const
 
-/** An `append` that seals, in the order of the calls. */
+/** An `append` that seals in the order of its calls. */
 export const sealingHere = (append: EventStore['append']): EventStore['append'] => {
   const seals = new LastSeals()
   return (stream, events, expected, continues) => {

@@ -1,4 +1,4 @@
-/** The private key that signs checkpoints: made at the first start, for the owner's eyes alone. */
+/** The private key that signs checkpoints. It is made at the first start, and only its owner can read the file. */
 import crypto, { type KeyObject } from 'node:crypto'
 import { closeSync, fsyncSync, linkSync, openSync, readFileSync, unlinkSync, writeSync } from 'node:fs'
 import type { Signer } from './note.js'
@@ -18,7 +18,7 @@ const readOrMake = (file: string): string => {
   }
   const { privateKey } = crypto.generateKeyPairSync('ed25519')
   const text = privateKey.export({ format: 'pem', type: 'pkcs8' }).toString()
-  // Under another name until it is whole: half a key would stop every later start.
+  // It has another name until it is complete: half a key would stop every later start.
   const whole = `${file}.${process.pid}.new`
   const descriptor = openSync(whole, 'w', 0o600)
   try {
@@ -31,7 +31,7 @@ const readOrMake = (file: string): string => {
     linkSync(whole, file)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-    // Another process made one in the same moment: that one counts.
+    // Another process made one at the same moment: that key is used.
     return readFileSync(file, 'utf8')
   } finally {
     unlinkSync(whole)
@@ -39,7 +39,7 @@ const readOrMake = (file: string): string => {
   return text
 }
 
-/** Whose checkpoints of this queue are: the name, which is the origin of its log, begins with a word that is the key's alone. */
+/** The signer of this queue's checkpoints. Its name is the origin of the queue's log, and begins with a word that only this key has. */
 export const signerOf = (privateKey: KeyObject, queue: string): Signer => {
   const publicKey = crypto.createPublicKey(privateKey)
   const id = crypto.createHash('sha256').update(publicKey.export({ format: 'der', type: 'spki' })).digest('hex').slice(0, 8)

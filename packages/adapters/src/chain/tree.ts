@@ -1,6 +1,6 @@
 /**
- * The Merkle tree over all events of a log, as RFC 9162 (section 2.1) has it: leaves are the leaf hashes of `leaf.ts`, in order. Nothing of it is
- * stored but the hashes of its complete subtrees, which are as many as the number of its leaves has ones in binary.
+ * The Merkle tree over all events of a log, as in RFC 9162 (section 2.1). Its leaves are the leaf hashes of `leaf.ts`, in order. Only the hashes of
+ * its complete subtrees are stored. There are as many as the number of leaves has ones in binary.
  */
 import crypto from 'node:crypto'
 
@@ -8,15 +8,15 @@ const interiorPrefix = Buffer.of(1)
 
 const digestBytes = 32
 
-/** SHA-256 of bytes, as base64url. Node makes a text of a digest in a third of the time that it takes to make a buffer. */
+/** SHA-256 of bytes, as base64url. Node makes a text of a digest in a third of the time that a buffer takes. */
 const sha256: (bytes: Buffer) => string =
   // Node 20.12 and later.
   typeof crypto.hash === 'function' ? (bytes) => crypto.hash('sha256', bytes, 'base64url') : (bytes) => crypto.createHash('sha256').update(bytes).digest('base64url')
 
-/** The prefix, and the places of two hashes. */
+/** The prefix, and room for two hashes. */
 const pair = Buffer.concat([interiorPrefix, Buffer.alloc(2 * digestBytes)])
 
-/** Of two hashes as base64url, which must be whole: the buffer has what was there before. */
+/** The hash of two hashes in base64url. They must have the full length, because the buffer still has the previous ones. */
 const interiorText = (left: string, right: string): string => {
   pair.write(left, 1, 'base64url')
   pair.write(right, 1 + digestBytes, 'base64url')
@@ -26,12 +26,12 @@ const interiorText = (left: string, right: string): string => {
 const textOf = (hash: Uint8Array): string => Buffer.from(hash).toString('base64url')
 const bytesOf = (hash: string): Buffer => Buffer.from(hash, 'base64url')
 
-/** Of hashes from anywhere, perhaps not as long as one. */
+/** The hash of two hashes from outside, which may have the wrong length. */
 export const interior = (left: Uint8Array, right: Uint8Array): Buffer => bytesOf(sha256(Buffer.concat([interiorPrefix, left, right])))
 
 /** A tree that grows leaf by leaf. */
 export class Tree {
-  /** Of the complete subtrees, from the largest to the smallest, as base64url. */
+  /** Hashes of the complete subtrees, from the largest to the smallest, as base64url. */
   private readonly hashes: Array<string>
 
   constructor(
@@ -52,10 +52,10 @@ export class Tree {
     return this.hashes.map(bytesOf)
   }
 
-  /** `leaf`: as base64url. */
+  /** Adds a leaf, given as base64url. */
   add(leaf: string): void {
     let hash = leaf
-    // Each complete subtree of the same size is joined with the new one. Not by `>>`, which has 32 bits.
+    // Each complete subtree of the same size is joined with the new one. Not with `>>`, which has only 32 bits.
     for (let rest = this.count; rest % 2 === 1; rest = (rest - 1) / 2) hash = interiorText(this.hashes.pop() as string, hash)
     this.hashes.push(hash)
     this.count++
@@ -68,7 +68,7 @@ export class Tree {
 
 const ones = (count: number): number => count.toString(2).replaceAll('0', '').length
 
-/** Leaves of a subtree: from `from`, before `to`. */
+/** The leaves of a subtree: from `from` to before `to`. */
 export interface Range {
   readonly from: number
   readonly to: number
@@ -77,7 +77,7 @@ export interface Range {
 /** The largest power of two below `count`. */
 const split = (count: number): number => 2 ** (Math.ceil(Math.log2(count)) - 1)
 
-/** The subtrees whose roots prove that a leaf is in a tree of this size (2.1.3.1). */
+/** The subtrees whose roots prove that a leaf is in a tree of this size (RFC 9162, 2.1.3.1). */
 export const inclusionRanges = (index: number, size: number): ReadonlyArray<Range> => {
   const path = (from: number, to: number): ReadonlyArray<Range> => {
     if (to - from <= 1) return []
@@ -87,7 +87,7 @@ export const inclusionRanges = (index: number, size: number): ReadonlyArray<Rang
   return path(0, size)
 }
 
-/** The subtrees whose roots prove that the tree of size `older` is the beginning of the one of size `newer` (2.1.4.1). */
+/** The subtrees whose roots prove that the tree of size `older` is the beginning of the tree of size `newer` (RFC 9162, 2.1.4.1). */
 export const consistencyRanges = (older: number, newer: number): ReadonlyArray<Range> => {
   const path = (from: number, to: number, isWhole: boolean): ReadonlyArray<Range> => {
     if (older === to) return isWhole ? [] : [{ from, to }]
@@ -109,7 +109,7 @@ export class RangeRoots {
     for (const range of ranges) this.trees.set(range, new Tree())
   }
 
-  /** `leaf`: as base64url. */
+  /** Adds a leaf, given as base64url. */
   add(leaf: string): void {
     const range = this.order[this.next]
     if (range !== undefined && this.at >= range.from) {
@@ -119,13 +119,13 @@ export class RangeRoots {
     this.at++
   }
 
-  /** In the order of the ranges. */
+  /** The roots in the order of the ranges. */
   roots(): ReadonlyArray<Buffer> {
     return this.ranges.map((range) => (this.trees.get(range) as Tree).root())
   }
 }
 
-/** 2.1.3.2. */
+/** RFC 9162, 2.1.3.2. */
 export const verifyInclusion = (leaf: Buffer, index: number, size: number, proof: ReadonlyArray<Buffer>, root: Buffer): boolean => {
   if (index >= size) return false
   let [first, last] = [index, size - 1]
@@ -143,7 +143,7 @@ export const verifyInclusion = (leaf: Buffer, index: number, size: number, proof
   return last === 0 && hash.equals(root)
 }
 
-/** 2.1.4.2. A tree without leaves is the beginning of every tree. */
+/** RFC 9162, 2.1.4.2. A tree without leaves is the beginning of every tree. */
 export const verifyConsistency = (older: number, newer: number, proof: ReadonlyArray<Buffer>, olderRoot: Buffer, newerRoot: Buffer): boolean => {
   if (older > newer) return false
   if (older === newer) return proof.length === 0 && olderRoot.equals(newerRoot)

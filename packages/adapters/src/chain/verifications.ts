@@ -1,4 +1,7 @@
-/** Verifications for a server: with the checkpoints in this folder, one at a time, each on a thread of its own. Whoever asks for a queue that is being verified gets that answer. */
+/**
+ * Verifications of a server, with the checkpoints in this folder: one at a time, each on a thread of its own. A request for a queue that is being
+ * verified gets the answer of that verification.
+ */
 import type { Worker } from 'node:worker_threads'
 import { type LogAddress, StoreError, type StoreErrorCode } from '../store/index.js'
 import { backgroundThread } from '../threads.js'
@@ -47,5 +50,5 @@ export const verificationsOn = (log: LogAddress, checkpoints: string): Verificat
   }
 }
 
-/** On this thread: for a log that no other thread can see. */
+/** Verifies on the calling thread: for a log that no other thread can read. */
 export const verificationsHere = (verify: Verifications['verify']): Verifications => ({ verify, close: async () => undefined })

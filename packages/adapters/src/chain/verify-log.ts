@@ -1,20 +1,20 @@
-/** Reads a log, verifies its chain, and compares it with the checkpoints that were signed of it. */
+/** Reads a log, verifies its chain, and compares it with its signed checkpoints. */
 import { type LogAddress, LostEvents, type RecordedEvent } from '../store/index.js'
 import { CheckpointCheck, type CheckpointProof } from './checkpoint-check.js'
 import type { SignedCheckpoints } from './checkpoint-files.js'
 import { type Broken, ChainVerifier, type Verdict } from './verify.js'
 
-/** A log to be verified, as it lies there: also one that is not whole. */
+/** A log to be verified, as it is stored, even if it is not whole. */
 export interface Scan {
   /** The last revision that the log claims to have, -1 for none. */
   readonly head: number
-  /** All its events, in the order in which they lie. */
+  /** All its events, in the order in which they are stored. */
   readonly pages: AsyncIterable<ReadonlyArray<RecordedEvent>>
 }
 
 export interface VerifyOptions {
   readonly signal?: AbortSignal
-  /** Checkpoints that were signed of this log, from wherever they were kept. */
+  /** Signed checkpoints of this log, from wherever they were kept. */
   readonly checkpoints?: SignedCheckpoints | undefined
   readonly progress?: (events: number, of: number) => void
 }
@@ -43,22 +43,22 @@ export const verifyScan = async (stream: string, { head, pages }: Scan, { signal
   }
   const found = verifier.end(lost === undefined || verifier.isBroken ? head : undefined)
   const verdict = lost === undefined || found.broken !== null ? found : { ...found, broken: brokenBy(lost) }
-  // If the chain is broken, the rest of the log was not read, and checkpoints of it say nothing.
+  // If the chain is broken, the rest of the log was not read, and checkpoints of that part tell nothing.
   const fault = verdict.broken === null || check?.fault()?.kind === 'rewritten' ? check?.fault() : undefined
   const broken = earlier(verdict.broken, fault)
   return { ...verdict, ok: broken === null, broken, checkpoint: check?.proof ?? null }
 }
 
-/** A part of the log that cannot be read is as good as altered. */
+/** A part of the log that cannot be read counts as altered. */
 const brokenBy = ({ code, from, to, reason }: LostEvents): Broken => ({ kind: code === 'damaged' ? 'altered' : 'missing', revision: from, ...(from < to ? { to } : {}), reason })
 
-/** What the chain names is more exact. */
+/** The chain names the event more exactly. */
 const earlier = (chain: Broken | null, signed: Broken | undefined): Broken | null => {
   if (chain === null || signed === undefined) return chain ?? signed ?? null
   return (signed.to ?? signed.revision) < chain.revision ? signed : chain
 }
 
-/** As it is shown: what is as it should be is not told. */
+/** The verdict as it is shown, without the members that report no fault. */
 export const shownVerdict = ({ ok, events, head, begins, unsealed, checkpoint, broken }: Verified): object => ({
   ok, events, head, begins, ...(checkpoint === null ? {} : { checkpoint }), ...(unsealed === null ? {} : { unsealed }), ...(broken === null ? {} : { broken }),
 })
@@ -66,7 +66,7 @@ export const shownVerdict = ({ ok, events, head, begins, unsealed, checkpoint, b
 /** Opens the log, verifies the chain of a stream, and closes it. A server may be running. */
 export const verifyAt = (address: LogAddress, stream: string, options: VerifyOptions = {}): Promise<Verified> => withScan(address, stream, (scan) => verifyScan(stream, scan, options))
 
-/** Opens the log for a reader of all events of a stream, also those in its archive, and closes it after. */
+/** Opens the log for a reader of all events of a stream, including archived ones, and closes it afterwards. */
 export const withScan = async <A>(address: LogAddress, stream: string, use: (scan: Scan) => Promise<A>): Promise<A> => {
   switch (address.kind) {
     case 'sqlite': {

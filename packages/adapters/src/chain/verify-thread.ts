@@ -1,4 +1,4 @@
-/** Entry point of the thread that verifies, so that nobody who is served meanwhile waits for it. It ends with its answer. */
+/** Entry point of the thread that verifies, so that no request on the main thread has to wait. It ends with its answer. */
 import { parentPort, workerData } from 'node:worker_threads'
 import { lowerPriority } from '../lower-priority.js'
 import { type LogAddress, StoreError } from '../store/index.js'

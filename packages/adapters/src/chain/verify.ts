@@ -1,6 +1,6 @@
 /**
- * Verifies the chain of a log (EV-07), from the events alone, and names the first that is not what was appended. Events are taken in the order in
- * which they lie in the log. They are gathered until a seal comes, which says what they must hash to.
+ * Verifies the chain of a log (EV-07) from the events alone, and names the first event that differs from what was appended. Events are taken in the
+ * order in which they are stored. They are collected until a seal comes, which says what they must hash to.
  */
 import type { RecordedEvent } from '../store/index.js'
 import { leafOf } from './leaf.js'
@@ -8,23 +8,23 @@ import { type ChainHead, isBrokenSeal, markLength, marksOf, readSeal, type Seal,
 
 export type BreakKind =
   | 'altered'
-  /** It is not there, or somewhere else. */
+  /** The event is missing, or is somewhere else. */
   | 'missing'
-  /** It was not appended here. */
+  /** The event was not appended here. */
   | 'inserted'
   | 'reordered'
-  /** It was altered, and its hash with it. */
+  /** The event was altered, and its hash with it. */
   | 're-signed'
-  /** The log ends before a checkpoint that was signed. */
+  /** The log ends before a signed checkpoint. */
   | 'cut'
-  /** The log has other events than when a checkpoint was signed, and hashes that fit them. */
+  /** The log has other events than when a checkpoint was signed, with hashes that fit them. */
   | 'rewritten'
 
 export interface Broken {
   readonly kind: BreakKind
-  /** The first event that is not what was appended. */
+  /** The first event that differs from what was appended. */
   readonly revision: number
-  /** If it is not known which: it is between `revision` and this one, inclusive. */
+  /** Only if the event is not known exactly: it is between `revision` and `to`, inclusive. */
   readonly to?: number
   /** In words. */
   readonly reason: string
@@ -34,11 +34,11 @@ export interface Verdict {
   readonly ok: boolean
   /** Number of events. */
   readonly events: number
-  /** The last event, -1 for none, and the hash of the last seal, `null` if there is none. */
+  /** The revision of the last event (-1 for none), and the hash of the last seal (`null` if there is none). */
   readonly head: { readonly revision: number; readonly hash: string | null }
   /** The first event that a seal covers; `null` for a log without seals. */
   readonly begins: number | null
-  /** Events after the last seal, which nothing covers yet. */
+  /** Events after the last seal, which no seal covers yet. */
   readonly unsealed: { readonly from: number; readonly to: number } | null
   readonly broken: Broken | null
 }
@@ -50,32 +50,32 @@ interface Item {
   leaf: string | undefined
 }
 
-/** Events kept before the first seal: an append has no more. */
+/** Number of events kept before the first seal: an append has no more. */
 const windowMax = 10_000
 
-/** A log whose beginning was verified: the next event, and the last seal before it, if there is one. */
+/** The verified beginning of a log: the revision of the next event, and the last seal before it, if there is one. */
 export interface VerifiedPart {
   readonly next: number
   readonly seal: SealPlace | undefined
 }
 
-/** A seal, and what it covers: `to` is the event that has it. */
+/** A seal, and the events that it covers. `to` is the event that has it. */
 export type SealPlace = Pick<Seal, 'from' | 'to' | 'hash'>
 
 export class ChainVerifier {
   private next = 0
   private last: ChainHead | undefined
   private begins: number | undefined
-  /** What the seal before the last one covered up to, so where the group of the last one begins. */
+  /** The first event that the last seal covers. */
   private lastFrom = 0
   private items: Array<Item> = []
   private broken: Broken | undefined
-  /** An event is missing here: it may come later. */
+  /** A revision that is missing so far: its event may come later. */
   private gap: number | undefined
-  /** A seal whose marks fit and whose hash does not: it was altered, or the one before. The next one tells. */
+  /** A seal whose marks fit but whose hash does not: either it was altered, or the previous seal. The next seal tells. */
   private doubt: { readonly hash: string; readonly at: number; readonly before: Broken } | undefined
 
-  /** `onLeaf` gets the leaf hash of each event, in order. `after`: what was verified before. */
+  /** `onLeaf` gets the leaf hash of each event, in order. `after`: the part that was verified before. */
   constructor(
     private readonly stream: string,
     private readonly onLeaf?: (leaf: string, revision: number) => void,
@@ -89,17 +89,17 @@ export class ChainVerifier {
     this.lastFrom = seal.from
   }
 
-  /** The event that is to be taken next, and the last seal. */
+  /** The next event to take, and the last seal. */
   get part(): VerifiedPart {
     return { next: this.next, seal: this.last === undefined ? undefined : { from: this.lastFrom, to: this.last.revision, hash: this.last.hash } }
   }
 
-  /** Whether it is known that the log is not whole. Taking more events may still tell what happened to the first. */
+  /** Whether the log is known to be broken. Further events may still tell what happened to the first one. */
   get isBroken(): boolean {
     return this.broken !== undefined
   }
 
-  /** Returns false if more events would change nothing. */
+  /** Takes events. Returns false if further events would change nothing. */
   take(events: ReadonlyArray<RecordedEvent>): boolean {
     for (const event of events) {
       if (this.gap !== undefined) this.seek(event, this.gap)
@@ -109,7 +109,7 @@ export class ChainVerifier {
     return true
   }
 
-  /** `head` is the last revision that the store claims to have. */
+  /** Ends the verification. `head`: the last revision that the store claims to have. */
   end(head = this.next - 1): Verdict {
     if (this.broken === undefined && this.doubt !== undefined) this.broken = this.doubt.before
     if (this.broken === undefined && head >= this.next) this.broken = missing(this.next, head)
@@ -124,7 +124,7 @@ export class ChainVerifier {
     }
   }
 
-  /** The first fault counts. One that was only suspected comes before. */
+  /** The first fault counts. A suspected fault before it takes precedence. */
   private fail(broken: Broken): void {
     this.broken ??= this.doubt?.before ?? broken
   }
@@ -161,7 +161,7 @@ export class ChainVerifier {
     return leafOf(this.stream, revision, event.id, event.type, bare, event.data)
   }
 
-  /** What the first seal of a log covers: its own append alone, unless something was altered or moved. */
+  /** The events that the first seal of a log covers: only its own append, unless something was altered or moved. */
   private firstItems(seal: Seal, count: number, end: number): ReadonlyArray<Item> {
     const own = this.items.slice(-count)
     if (sealHash('', own.map((item) => this.leaf(item)).join('\n'), count) === seal.hash) return own
@@ -169,7 +169,7 @@ export class ChainVerifier {
     return this.items.filter(({ event }) => event.revision >= begin)
   }
 
-  /** Ends a group of events with the seal of the last one. */
+  /** Ends a group of events with the seal of its last event. */
   private close(seal: Seal): void {
     const count = seal.leaves.length / markLength
     const { last } = this
@@ -190,7 +190,7 @@ export class ChainVerifier {
       return this.fail(group.fault(last === undefined))
     }
     if (this.doubt !== undefined) {
-      // The event of the seal in doubt was only altered there if what follows continues with the hash that it should have.
+      // If the next seal continues with the hash that the seal in doubt should have, only that seal's event was altered.
       const { at, before, hash: wanted } = this.doubt
       this.doubt = undefined
       const isOwn = sealHash(wanted, text, count) === seal.hash
@@ -217,7 +217,7 @@ const missing = (from: number, to: number): Broken => ({
 /** The events before a seal, and what the seal says about them. */
 class Group {
   readonly end: number
-  /** The first event of the append, by the seal. */
+  /** The first event of the append, according to the seal. */
   readonly ownFrom: number
 
   constructor(
@@ -229,11 +229,11 @@ class Group {
     this.ownFrom = seal.to - seal.leaves.length / markLength + 1
   }
 
-  /** The first revision of the append whose event is not the one that the seal marks; `undefined` if all are. */
+  /** The first revision of the append whose event differs from the seal's mark; `undefined` if all fit. */
   firstUnlike(): number | undefined {
     const first = this.items[0]?.event.revision ?? 0
     const { seal } = this
-    // Most often, all fit.
+    // Mostly all fit.
     if (seal.to === this.end && this.ownFrom >= first && marksOf(this.items.slice(this.ownFrom - first).map((item) => this.leafAt(item, item.event.revision))) === seal.leaves) return undefined
     for (let revision = Math.max(first, this.ownFrom); revision <= seal.to; revision++) {
       const item = this.items[revision - first]
@@ -242,13 +242,13 @@ class Group {
     return this.ownFrom < first ? first : undefined
   }
 
-  /** What happened, if the seal does not fit the events before it. */
+  /** The fault, if the seal does not fit the events before it. */
   fault(isFirst: boolean): Broken {
     const { items, seal, end } = this
     const first = items[0]?.event.revision ?? 0
     const shift = end - seal.to
     const unlike = this.firstUnlike() ?? seal.to + 1
-    // If there are events without a mark, one of them may be the first.
+    // Events without a mark may include the first that differs.
     const from = this.ownFrom > first && seal.from === first ? first : unlike
     const between = from < unlike ? { to: unlike } : {}
     const name = from < unlike ? `one of the revisions ${from} to ${unlike}` : `revision ${from}`
@@ -264,25 +264,25 @@ class Group {
     const displaced = end - this.displaced(shift) + 1
     if (shift > 0) return { kind: 'inserted', revision: displaced, reason: `revision ${displaced} was not appended there: it is of revision ${displaced - shift}` }
     if (seal.from <= first && !isFirst) return { kind: 'missing', revision: from, ...between, reason: `${name} is missing: the events after it were moved by ${-shift}` }
-    // Events without a mark may lie between the one that is missing and the first that has one.
+    // Between the missing event and the first one with a mark there may be events without one.
     const lowest = this.ownFrom > seal.from ? Math.min(displaced, Math.max(first, seal.from + shift)) : displaced
     if (lowest < displaced) return { kind: 'missing', revision: lowest, to: displaced, reason: `one of the revisions ${lowest} to ${displaced} is missing` }
     return { kind: 'missing', revision: displaced, reason: `revision ${displaced} is missing: in its place there is the event of revision ${displaced - shift}` }
   }
 
-  /** What happened, if the events are those of the append and the hash is not: it lies before them. */
+  /** The fault, if the events of the append fit but the hash does not: the fault is before them. */
   faultBefore(before: { readonly from: number; readonly to: number } | undefined): Broken {
     const first = this.items[0]?.event.revision ?? 0
     const { end, ownFrom } = this
-    // The first seal continues no other.
+    // The first seal continues no other seal.
     if (before === undefined && first > 0) return { kind: 'altered', revision: first - 1, reason: `the hash in the metadata of revision ${first - 1} was removed: the events after it continue one` }
     if (before === undefined) return { kind: 'altered', revision: end, reason: `the hash in the metadata of revision ${end} was altered` }
-    // Events without a mark may be the ones as well.
+    // Events without a mark may be the altered ones.
     if (ownFrom > first) return { kind: 'altered', revision: before.from, ...until(before.from, ownFrom - 1), reason: `${named(before.from, ownFrom - 1)} was altered: the event after it has another hash before it` }
     return { kind: 're-signed', revision: before.from, ...until(before.from, before.to), reason: `${named(before.from, before.to)} was altered, and its hash with it: the events after it continue another hash` }
   }
 
-  /** How many events at the end are those of the append, moved by so many revisions. */
+  /** How many events at the end belong to the append, if they are moved by this many revisions. */
   private displaced(shift: number): number {
     let count = 0
     for (let index = this.items.length - 1; index >= 0; index--) {

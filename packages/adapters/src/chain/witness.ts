@@ -1,7 +1,10 @@
-/** Who else gets each checkpoint: a file, best on another machine's disk, or a URL. Without one, whoever has the key and the folder can sign another past. */
+/**
+ * A witness gets each checkpoint as well: a file, best on another machine's disk, or a URL. Without one, whoever has the key and the folder can sign
+ * another past.
+ */
 import { appendNote } from './checkpoint-files.js'
 
-/** Rejects if it was not taken. */
+/** Rejects if the note was not accepted. */
 export type Witness = (note: string) => Promise<void>
 
 const postMs = 10_000

@@ -1,4 +1,4 @@
-/** The options that say what a claim asks for, common to `claim`, `work` and `explain`. */
+/** The options for what a claim asks for, shared by `claim`, `work` and `explain`. */
 import type { Phase } from '@daybook/core'
 import { defined } from './values.js'
 
@@ -18,6 +18,6 @@ interface Asked {
   readonly tenant?: string
 }
 
-/** The same in the words of the client. The server checks the phases. */
+/** The options in the client's terms. The server checks the phases. */
 export const askedBy = ({ agent, types, phases, skills, tenant }: ClaimOptions): Asked =>
   defined({ agentId: agent, types, phases: phases as ReadonlyArray<Phase> | undefined, skills, tenant })

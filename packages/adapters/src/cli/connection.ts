@@ -41,7 +41,7 @@ export const readConnection = (options: ConnectionOptions, env: Io['env']): Conn
   return { url, token, queue, namedQueue: options.queue }
 }
 
-/** How long a command retries if the server does not answer: long enough for a quick restart, and short enough to wait for. */
+/** How long a command retries if the server does not answer, in milliseconds: long enough for a quick restart, and short enough to wait for. */
 const retryForMs = 1_000
 
 export const connect = ({ url, token, queue }: Connection): DaybookClient =>

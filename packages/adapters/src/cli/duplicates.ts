@@ -22,7 +22,7 @@ export class Duplicates {
     this.first ??= enqueued
   }
 
-  /** The first task, until when it blocks, and what to do; `undefined` if there was no duplicate. */
+  /** The notice: the first such task, until when it blocks duplicates, and what to do. `undefined` if there was no duplicate. */
   notice(): string | undefined {
     if (this.first === undefined) return undefined
     const { id, number, status, duplicateBy = 'content', until } = this.first

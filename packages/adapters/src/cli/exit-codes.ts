@@ -1,15 +1,15 @@
-/** Exit codes, and which error leads to which. */
+/** Exit codes, and the errors that lead to them. */
 import { CommanderError } from 'commander'
 import { DaybookError } from '../client/index.js'
 
 export const exitCodes = { done: 0, refused: 1, usage: 2, unreachable: 3, interrupted: 130 } as const
 
-/** Wrong usage that only shows after the command line was parsed. */
+/** Wrong usage that is found only after the command line was parsed. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
 
-/** A failure that is not the queue's: of a file, or a store. */
+/** A failure outside the queue: of a file or a store. */
 export class CliError extends Error {
   override readonly name = 'CliError'
 }

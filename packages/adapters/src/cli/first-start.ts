@@ -1,4 +1,4 @@
-/** What the first start of a server tells whoever started it. */
+/** The text of a server's first start. */
 import type { LogAddress } from '../store/index.js'
 import type { Io } from './io.js'
 import { urlDefault } from './connection.js'
@@ -6,14 +6,14 @@ import { urlDefault } from './connection.js'
 export interface FirstStart {
   readonly url: string
   readonly adminToken: string
-  /** Opens the web console with the token; `undefined` if it is not served. */
+  /** The address of the web console with the token; `undefined` if the console is not served. */
   readonly console: string | undefined
   readonly store: LogAddress | { readonly kind: 'memory' }
   /** An absolute path. */
   readonly dataDir: string
 }
 
-/** How the program is called: npm sets a variable for what it runs, and whoever ran `npm start` has no `daybook` on the PATH. */
+/** How the user calls the program. npm sets a variable for programs that it runs, and after `npm start` there is no `daybook` on the PATH. */
 const programName = (env: Io['env']): string => (env.npm_command === undefined ? 'daybook' : 'npx daybook')
 
 const placeOf = ({ store, dataDir }: FirstStart): string => {

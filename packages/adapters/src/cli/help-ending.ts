@@ -1,9 +1,9 @@
-/** What stands at the end of the help of each command: where to look next, and what its exit code says. */
+/** The end of each command's help: related commands, and the meaning of exit codes. */
 import type { Command } from 'commander'
 
 export const exitCodesText = '0 done, 1 refused by the queue, 2 wrong usage, 3 server not reachable'
 
-/** By command; those of a group are for all commands of the group. */
+/** By command. The entry of a group is for all its commands. */
 const related: Readonly<Record<string, ReadonlyArray<string>>> = {
   enqueue: ['list', 'result', 'work', 'schedules', 'import'],
   import: ['export', 'enqueue', 'queues'],
@@ -54,7 +54,7 @@ const related: Readonly<Record<string, ReadonlyArray<string>>> = {
   man: ['completion'],
 }
 
-/** Related commands of a command line like `dlq retry`. */
+/** The related commands of a command line such as `dlq retry`. */
 export const relatedTo = (path: string): ReadonlyArray<string> => related[path.split(' ')[0] ?? ''] ?? []
 
 /** `path` is empty for the program itself. */

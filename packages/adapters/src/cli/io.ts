@@ -17,9 +17,9 @@ export interface Io {
   readonly input: () => Promise<string>
   /** Standard input line by line, however long it is. */
   readonly inputLines: () => AsyncIterable<string>
-  /** Shows a question on stderr and reads a line from the terminal. Empty when the input ends. */
+  /** Prints a question on stderr and reads a line from the terminal. Empty when the input ends. */
   readonly ask: (question: string) => Promise<string>
-  /** The terminal as a screen with single keys; `undefined` if there is none. It has to be closed. */
+  /** The terminal as a screen with single keys; `undefined` if there is none. The caller must close it. */
   readonly liveTerminal: () => LiveTerminal | undefined
   /** Calls back on SIGINT and SIGTERM until the returned function is called. */
   readonly onSignal: (heard: (signal: NodeJS.Signals) => void) => () => void

@@ -1,9 +1,9 @@
-/** Reports that the queue is paused, in the commands by which people find out why nothing happens. */
+/** Reports that the queue is paused, in the commands that people use to find out why nothing happens. */
 import { type DaybookClient, DaybookError } from '../client/index.js'
 import type { Printer } from './printer.js'
 import { clean } from './text.js'
 
-/** Why the queue is paused; `null` when it is not, or when the token may not know: that of a worker, or of a tenant. */
+/** Why the queue is paused. `null` when it is not, or when the token may not know: that of a worker or of a tenant. */
 export const pauseOf = async (client: DaybookClient): Promise<string | null> => {
   try {
     return (await client.summary()).paused

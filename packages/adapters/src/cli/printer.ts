@@ -15,16 +15,16 @@ export interface Pages<T> {
 export interface Printer {
   readonly isJson: boolean
   readonly colors: Colors
-  /** Of the terminal, or of COLUMNS; `undefined` in a pipe, where nothing is cut. */
+  /** The width of the terminal, or COLUMNS. `undefined` in a pipe, where nothing is cut. */
   readonly width: number | undefined
-  /** The answer: `value` with `--json`, otherwise what `people` prints. */
+  /** Prints the answer: `value` with `--json`, otherwise whatever `people` prints. */
   readonly answer: (value: unknown, people: () => void) => void
   readonly line: (text?: string) => void
-  /** Rows under headings, as wide as the terminal; `empty` when there are none. Columns without any text are left out. */
+  /** Prints rows under headings, as wide as the terminal; without rows it prints `empty`. Columns without any text are left out. */
   readonly table: (columns: ReadonlyArray<string | Column>, rows: ReadonlyArray<Row>, empty?: string) => void
   /** A table of any number of rows. Its columns are laid out for the first page. */
   readonly tablePages: (columns: ReadonlyArray<string | Column>, empty?: string) => Pages<Row>
-  /** `{"NAME":[…]}` for any number of items, one a line; `more` are the members behind it. */
+  /** `{"NAME":[…]}` for any number of items, one per line. `more`: the members after the list. */
   readonly jsonPages: (name: string, more: () => Readonly<Record<string, unknown>>) => Pages<unknown>
   /** Names and values, one a line; those without a value are left out. */
   readonly pairs: (pairs: ReadonlyArray<readonly [string, string | undefined]>) => void

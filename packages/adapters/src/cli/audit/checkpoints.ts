@@ -1,4 +1,4 @@
-/** Which signed checkpoints, and which key, the options of `audit verify`, `prove` and `check` name. */
+/** Finds the signed checkpoints and the key that the options of `audit verify`, `prove` and `check` name. */
 import { readFile } from 'node:fs/promises'
 import type { SignedCheckpoints, Signer } from '../../chain/index.js'
 import { CliError } from '../exit-codes.js'
@@ -13,7 +13,7 @@ export interface CheckpointFlags extends Where {
 export const readText = (file: string): Promise<string> => readFile(file, 'utf8').catch((error: Error) => Promise.reject(new CliError(`${file} cannot be read: ${error.message}`)))
 
 /**
- * @param keyOrFile The word in `QUEUE.key`, or a file with it.
+ * @param keyOrFile The word in `QUEUE.key`, or a file that contains it.
  * @throws CliError if it is neither.
  */
 export const verifierKey = async (keyOrFile: string): Promise<Signer> => {
@@ -31,7 +31,7 @@ export const checkpointsOf = async ({ data, checkpoints: file, checkpointKey }: 
   const notes = file === undefined ? there?.notes : splitNotes(await readText(file))
   if (notes === undefined) return undefined
   if (signer === undefined) throw new CliError('which key signed these checkpoints? Give --checkpoint-key')
-  // A witness's file may have those of several queues.
+  // A witness's file may have the checkpoints of several queues.
   const { name } = signer
   return { signer, notes: file === undefined ? notes : notes.filter((note) => note.startsWith(`${name}\n`)) }
 }

@@ -1,4 +1,4 @@
-/** Entry point of the thread that finds out how a queue was at a revision, while its events are exported. */
+/** Entry point of the thread that computes the state of a queue at a revision while its events are exported. */
 import { parentPort, workerData } from 'node:worker_threads'
 import { depthOf, headOf } from '@daybook/core'
 import { readSnapshotFolder } from '../../files/snapshots.js'

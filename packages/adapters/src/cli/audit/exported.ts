@@ -1,6 +1,6 @@
 /**
- * An export of a log: its events as lines of JSON, as the server streams them, and a last line that is the manifest. The manifest has what a reader
- * needs to check that nothing is missing or altered on the way, and to compare what the events fold to.
+ * An export of a log: its events as lines of JSON, as the server streams them, and a manifest as the last line. The manifest lets a reader check that
+ * nothing is missing or was altered on the way, and compare what the events fold to.
  */
 import { createHash } from 'node:crypto'
 import { plural } from '@daybook/core'
@@ -8,7 +8,7 @@ import type { HistoryEvent } from '../../client/index.js'
 import { type EventWriter, formatVersion, type Manifest, type WithoutHash } from './manifest.js'
 import type { EventLines } from './source.js'
 
-/** The line of an event, by which it is hashed in every format. */
+/** The line of an event. The hash is computed over these lines in every format. */
 export const lineOf = (event: HistoryEvent): string => `${JSON.stringify(event)}\n`
 
 export class ExportWriter implements EventWriter {
@@ -30,15 +30,15 @@ export class ExportWriter implements EventWriter {
   }
 }
 
-/** What is wrong with an export. */
+/** An export is not whole, or was altered. */
 export class BrokenExport extends Error {
   override readonly name = 'BrokenExport'
 }
 
 /**
- * The events of an export, as they are read; then its manifest.
+ * The events of an export as they are read, then its manifest.
  *
- * @throws BrokenExport if it is not whole, or was altered. The events before were given out by then.
+ * @throws BrokenExport if it is not whole, or was altered. Earlier events were yielded by then.
  */
 export const readExport = async function* (lines: AsyncIterable<string>): AsyncGenerator<HistoryEvent, Manifest> {
   const hash = createHash('sha256')
@@ -70,7 +70,7 @@ const parsed = (line: string): object => {
     const value: unknown = JSON.parse(line)
     if (typeof value === 'object' && value !== null) return value
   } catch {
-    // Told below.
+    // Reported below.
   }
   throw new BrokenExport(`this line is no JSON: ${line.slice(0, 80)}`)
 }

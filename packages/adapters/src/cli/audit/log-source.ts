@@ -1,4 +1,4 @@
-/** An audit of a log without a server. It is answered by the server's own routes, so both say the same. Nothing is written, and a server may be running. */
+/** An audit of a log without a server. The server's own routes answer it, so both give the same answers. Nothing is written, and a server may be running. */
 import { stat } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
@@ -22,7 +22,7 @@ import type { AuditSource } from './source.js'
 
 const of = '/api/queues/{queue}'
 
-/** `dataDir`: the folder of the server's data, for its snapshots; without it every moment is replayed from the first event. */
+/** `dataDir`: the server's data folder, for its snapshots. Without it, every moment is replayed from the first event. */
 export const logSource = async (address: LogAddress, dataDir: string | undefined, queue: string, show: (what: string) => void): Promise<AuditSource> => {
   if (address.kind === 'sqlite' && (await stat(address.file).then(() => false, () => true))) {
     throw new CliError(`${address.file} is not there: --data names the server's data folder, --store its log`)
@@ -36,11 +36,11 @@ export const logSource = async (address: LogAddress, dataDir: string | undefined
   }
   const keys = readKeys(keysFileOf(address))
   const snapshots = dataDir === undefined ? undefined : join(dataDir, 'snapshots')
-  // What people are shown: contents that are encrypted in the log, as far as their keys are there.
+  // What people are shown: contents that are encrypted in the log are decrypted, if their keys exist.
   const shown = revealingLog(log, keys)
   const ending = new EndingThread()
   let past: Promise<PastAnswers> | undefined
-  // Loaded only for questions: an export starts sooner without all routes of a server.
+  // Loaded only for queries: an export starts sooner without all routes of a server.
   const answers = async (): Promise<PastAnswers> => {
     const [{ httpLimitsDefault, pastAnswersHere }, { causesIn }] = await Promise.all([import('../../http/index.js'), import('../../read-models/find-causes.js')])
     return pastAnswersHere({
@@ -98,7 +98,7 @@ export const logSource = async (address: LogAddress, dataDir: string | undefined
     },
     lines: async function* (moment, isWanted) {
       for await (const page of shown.read(streamOf(queue), { from: 0, limit: (await revisionOf(moment)) + 1 })) {
-        // What is no JSON object concerns every task.
+        // Data that is no JSON object counts as concerning every task.
         const wanted = isWanted === undefined ? page : page.filter(({ data }) => isWanted(parseObject(data) ?? {}))
         yield { bytes: eventLines(wanted), events: wanted.length, revision: (page[page.length - 1] as RecordedEvent).revision }
       }

@@ -48,7 +48,7 @@ export const momentOf = ({ revision, at }: When): Moment | undefined => {
   return revision !== undefined ? { revision } : at !== undefined ? { at } : undefined
 }
 
-/** The log that the options name; `undefined` if the server is to be asked. */
+/** The log that the options name; `undefined` if a server is to be asked. */
 export const logAddressOf = ({ data, store }: Where): LogAddress | undefined => {
   if (data === undefined && store === undefined) return undefined
   const text = store === undefined || /^[a-z+]+:/.test(store) ? store : `sqlite:${store}`
@@ -66,7 +66,7 @@ const open = async (where: Where, command: Command, cli: Cli, progress: Progress
   return logSource(address, where.data, connection.queue, (what) => progress.show(what))
 }
 
-/** An action with a source, which it closes. */
+/** An action with a source, which is closed afterwards. */
 export const audited = <O extends Where>(cli: Cli, run: (source: AuditSource, printer: Printer, options: O, progress: Progress) => Promise<void>) =>
   cli.local<O>(async (printer, options, command) => {
     const progress = createProgress(cli.io, printer)

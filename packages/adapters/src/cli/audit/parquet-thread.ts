@@ -1,4 +1,4 @@
-/** Entry point of the thread that encodes a Parquet file, which takes longer than to read the log and to make its lines. */
+/** Entry point of the thread that encodes a Parquet file, which takes longer than reading the log and printing its lines. */
 import { parentPort, type MessagePort } from 'node:worker_threads'
 import { ParquetExport } from './parquet.js'
 import type { FromParquet, ToParquet } from './thread-of-parquet.js'

@@ -1,6 +1,6 @@
 /**
- * An export of a log as a Parquet file: a row for each event, with its data as a JSON text, and the manifest among the key-value metadata of its footer, as `daybook.manifest`.
- * One row group is in memory at a time.
+ * An export of a log as a Parquet file: a row for each event, with its data as JSON text. The manifest is in the key-value metadata of the footer, as
+ * `daybook.manifest`. One row group is in memory at a time.
  */
 import { createHash } from 'node:crypto'
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer'
@@ -10,7 +10,7 @@ import type { EventLines } from './source.js'
 
 export const manifestKey = 'daybook.manifest'
 
-/** Rows of a row group, at most, and bytes of their data. */
+/** The largest number of rows in a row group, and of bytes of their data. */
 const groupRowsMax = 50_000
 const groupBytesMax = 16 * 2 ** 20
 
@@ -28,7 +28,7 @@ const schema = [
   text('needs', true),
   text('actor', true),
   text('correlationId', true),
-  // JSON, as a text: readers have functions for that, and not all of them know the type.
+  // JSON as text: readers have functions for that, and not all of them know the JSON type.
   text('data', false),
 ] as const
 
@@ -43,7 +43,7 @@ interface Columns {
   readonly data: Array<Uint8Array>
 }
 
-/** Columns whose values differ nearly always: their smallest and largest help nobody, and a dictionary would be as long as the column. */
+/** Columns whose values nearly always differ: their minimum and maximum help nobody, and a dictionary would be as long as the column. */
 const variousColumns: ReadonlyArray<string> = ['correlationId', 'data']
 
 type Head = Omit<HistoryEvent, 'data'>
@@ -51,7 +51,7 @@ type Head = Omit<HistoryEvent, 'data'>
 // eslint-disable-next-line no-control-regex -- these are the characters that JSON escapes
 const plain = /^\{"revision":(\d{1,15}),"type":"([^"\\\x00-\x1f]*)","schemaVersion":(\d{1,9}),"at":"([^"\\\x00-\x1f]*)"(?:,"needs":"([^"\\\x00-\x1f]*)")?(?:,"actor":"([^"\\\x00-\x1f]*)")?(?:,"correlationId":"([^"\\\x00-\x1f]*)")?$/
 
-/** Read without a parser, if nothing in it is escaped; `undefined` otherwise. */
+/** Read without a parser if nothing in it is escaped; otherwise `undefined`. */
 const plainHead = (head: string): Head | undefined => {
   const found = plain.exec(head)
   if (found === null) return undefined
@@ -68,18 +68,18 @@ export class ParquetExport implements EventWriter {
   private rows = noRows()
   private bytesInGroup = 0
   private events = 0
-  /** Of the row before: many have the same. */
+  /** The value of the previous row: many rows have the same. */
   private lastAt = ''
   private lastMs = 0n
 
-  /** `write` gets bytes of its own. */
+  /** `write` gets an array that it may keep. */
   constructor(private readonly write: (bytes: Uint8Array<ArrayBuffer>) => Promise<void> | void) {}
 
   async lines({ bytes, events }: EventLines): Promise<void> {
     this.hash.update(bytes)
     this.events += events
     for (let at = 0; at < bytes.length; ) {
-      // No text has this in it, because there its quotes are escaped.
+      // No text can contain this, because quotes in texts are escaped.
       const mark = bytes.indexOf(beforeData, at)
       const data = mark + beforeData.length
       const end = bytes.indexOf(lineFeed, data)
@@ -126,7 +126,7 @@ export class ParquetExport implements EventWriter {
     await this.flush()
   }
 
-  /** Hands over what was written so far. `offset` of the writer still counts from the beginning of the file. */
+  /** Passes on what was written so far. `offset` of the writer still counts from the beginning of the file. */
   private async flush(): Promise<void> {
     const part = this.bytes.getBytes().slice()
     this.bytes.index = 0

@@ -3,21 +3,21 @@ import { breakerOf, depthOf, evolve, headOf, initial, isUnreadable, neighboursOf
 import type { HistoryEvent } from '../../client/index.js'
 import { decodeRecorded } from '../../engine/wire.js'
 
-/** What one event did. */
+/** The effect of one event. */
 export interface Step {
   readonly event: HistoryEvent
-  /** The task that it is about, and what it was before and is after. */
+  /** The task that the event is about, before and after it. */
   readonly task: string | undefined
   readonly before: string | undefined
   readonly after: string | undefined
-  /** The breaker of its type, if the event changed it. */
+  /** The breaker of the task's type, if the event changed it. */
   readonly breaker: { readonly type: string; readonly before: string; readonly after: string } | undefined
-  /** It did not fit the state: in a whole log, a defect. */
+  /** The event did not fit the state. In a whole log this is a defect. */
   readonly isMisfit: boolean
   readonly isUnreadable: boolean
 }
 
-/** An event of an answer or a file, as the fold takes it. */
+/** An event of an answer or a file, decoded for the fold. */
 export const decodedOf = ({ type, at, data, schemaVersion = 1, needs }: HistoryEvent): QueueEvent | Unreadable =>
   decodeRecorded({ type, data: JSON.stringify(data), metadata: JSON.stringify({ schemaVersion, at, ...(needs === undefined ? {} : { needs }) }), created: at })
 

@@ -22,7 +22,7 @@ export const serverSource = (client: DaybookClient): AuditSource => ({
   close: () => client.close(),
 })
 
-/** Lines that are already as they would be printed are not parsed: only the last one, for its revision. */
+/** Lines that have the form in which they are printed are not parsed, except the last one, for its revision. */
 const asSent = (bytes: Buffer): EventLines => {
   const events = stableLines(bytes)
   if (events <= 0) return printed(bytes, () => true)

@@ -1,6 +1,6 @@
 /**
- * The asking side of the thread that finds out how a queue was at a revision. A snapshot is loaded, and events are replayed, beside the reading of
- * the log; the state is gone with the thread.
+ * The calling side of the thread that computes the state of a queue at a revision. The thread loads a snapshot and replays events while the log is
+ * being read. The state is freed when the thread ends.
  */
 import type { Worker } from 'node:worker_threads'
 import type { LogAddress } from '../../store/index.js'
@@ -9,7 +9,7 @@ import type { Ending } from './source.js'
 
 export interface EndingOptions {
   readonly address: LogAddress
-  /** The folder of the snapshots; without it, the log is replayed from the first event. */
+  /** The folder of snapshots. Without it, the log is replayed from the first event. */
   readonly snapshots: string | undefined
   readonly queue: string
   readonly revision: number
@@ -18,7 +18,7 @@ export interface EndingOptions {
 export class EndingThread {
   private worker: Worker | undefined
 
-  /** To be asked once. Rejects if the log cannot be read. */
+  /** Must be called only once. Rejects if the log cannot be read. */
   ask(options: EndingOptions): Promise<Ending> {
     const worker = (this.worker = newThread(new URL('./ending-thread.js', import.meta.url), { workerData: options }))
     return new Promise((resolve, reject) => {
@@ -28,7 +28,7 @@ export class EndingThread {
     })
   }
 
-  /** Gives up what is asked and not answered. */
+  /** Cancels an unanswered request. */
   async close(): Promise<void> {
     await this.worker?.terminate()
   }

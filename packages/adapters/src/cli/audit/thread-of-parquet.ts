@@ -1,4 +1,4 @@
-/** The feeding side of the thread that encodes a Parquet file. The file is written here. */
+/** The calling side of the thread that encodes a Parquet file. The file is written here. */
 import type { Worker } from 'node:worker_threads'
 import { newThread } from '../../threads.js'
 import type { EventWriter, Manifest, WithoutHash } from './manifest.js'
@@ -8,11 +8,11 @@ export type ToParquet = { readonly kind: 'lines'; readonly lines: Omit<EventLine
 
 export type FromParquet =
   | { readonly kind: 'part'; readonly bytes: Uint8Array<ArrayBuffer> }
-  /** Lines that were sent are in the rows of a group. */
+  /** The lines that were sent are now rows of a group. */
   | { readonly kind: 'taken' }
   | { readonly kind: 'ended'; readonly manifest: Manifest }
 
-/** Pages of lines that wait for the thread. */
+/** The largest number of pages of lines that wait for the thread. */
 const waitingMax = 2
 
 export class ParquetThread implements EventWriter {
@@ -35,14 +35,14 @@ export class ParquetThread implements EventWriter {
       this.worker.once('error', reject)
       this.worker.once('exit', () => reject(new Error('The thread that encodes the Parquet file has ended.')))
     })
-    // Told to whoever hands over lines, or ends the file.
+    // The error is thrown to whoever passes lines or ends the file.
     this.ended.catch(() => undefined)
   }
 
   async lines(lines: EventLines): Promise<void> {
     const { bytes } = lines
     this.waiting++
-    // What shares its memory with others is copied.
+    // A buffer that shares its memory is copied.
     this.worker.postMessage({ kind: 'lines', lines } satisfies ToParquet, bytes.buffer.byteLength === bytes.byteLength ? [bytes.buffer as ArrayBuffer] : [])
     while (this.waiting > waitingMax) await Promise.race([new Promise<void>((taken) => (this.taken = taken)), this.ended])
     await this.writing

@@ -1,4 +1,4 @@
-/** `daybook alerts`: what is raised, and whether webhooks work. */
+/** `daybook alerts`: the raised alerts, and whether webhooks work. */
 import { Command } from 'commander'
 import * as E from 'fp-ts/lib/Either.js'
 import { readServeOptions } from '../../config/index.js'

@@ -13,7 +13,7 @@ interface Options {
   readonly reason: string
 }
 
-/** A time, or the word that takes it away. */
+/** A time, or the word that removes it. */
 const timeOr = (word: string) => (text: string): string => (text === word ? text : time(text))
 
 export const amendCommand = (cli: Cli): Command =>

@@ -1,4 +1,4 @@
-/** What waits for a guardian. */
+/** `daybook approvals`: what waits for a guardian. */
 import { Command } from 'commander'
 import { plural } from '@daybook/core'
 import type { Approval } from '../../client/index.js'
@@ -6,7 +6,7 @@ import { type Cli, examples } from '../cli.js'
 import type { Printer } from '../printer.js'
 import { clean, clock, since } from '../text.js'
 
-/** What happens if it is approved. */
+/** What an approval would lead to. */
 const askedFor = ({ kind, parent, tasks }: Approval): string => {
   if (kind === 'dead-letter') return `send the dead letter ${parent} back`
   return tasks.map(({ type, phase, ticketId, discovery }) => [type, phase, discovery === undefined ? undefined : `for ${discovery}`, ticketId === undefined ? undefined : `on ${ticketId}`].filter((part) => part !== undefined).join(' ')).join('; ')

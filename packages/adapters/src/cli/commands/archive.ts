@@ -17,7 +17,7 @@ interface Flags extends Where {
   readonly dryRun?: boolean
 }
 
-/** A revision, a time, or how long ago: `90d`. */
+/** A revision, a time, or an age such as `90d`. */
 const before = (text: string): number | string => {
   const [, amount, unit] = /^(\d+)([hdw])$/.exec(text) ?? []
   if (amount !== undefined && unit !== undefined) return new Date(Date.now() - Number(amount) * { h: 1, d: 24, w: 168 }[unit as 'h' | 'd' | 'w'] * 3_600_000).toISOString()
@@ -70,7 +70,7 @@ ${examples(
           await log.close()
           return exitCodes.done
         }
-        // Two connections of one process would spoil each other's locks.
+        // Two connections of one process to a file would break each other's locks.
         await log.close()
         const { streams: done, compacted } = await archiveLog({
           ...options,
@@ -117,7 +117,7 @@ const checkpointsOf = async ({ data }: Where, queue: string) => {
   return readCheckpoints(checkpointFolderOf(data), queue)
 }
 
-/** The folder of snapshots. Those that are there stay: how many are kept is the server's affair. */
+/** The folder of snapshots. Existing ones stay: the server decides how many are kept. */
 const snapshotsOf = async ({ data }: Where) => {
   if (data === undefined) return undefined
   const { openSnapshotFolder } = await import('../../files/index.js')

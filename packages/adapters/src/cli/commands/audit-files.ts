@@ -1,4 +1,4 @@
-/** `audit export` and `audit replay`: a log, or what concerns one task, as a file that others can fold again. */
+/** `audit export` and `audit replay`: a log, or the part about one task, as a file that others can fold again. */
 import { createReadStream } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
@@ -32,7 +32,7 @@ const formatOf = (text: string): Format => {
   return found
 }
 
-/** The task, and all that it depends on. */
+/** The task, and all tasks on which it depends. */
 const concerned = async (source: AuditSource, task: string, revision: number): Promise<ReadonlySet<string>> => {
   const ids = new Set<string>()
   const waiting = [task]
@@ -47,7 +47,7 @@ const concerned = async (source: AuditSource, task: string, revision: number): P
 }
 
 interface Output {
-  /** Resolves when it is taken, so that no more is read than can be written. */
+  /** Resolves when the bytes are written, so that no more is read than can be written. */
   readonly write: (bytes: Buffer) => Promise<void>
   readonly close: () => Promise<void>
 }
@@ -71,7 +71,7 @@ const writeTo = async ({ io }: Cli, out: string | undefined): Promise<Output> =>
     },
   }
 }
-/** Not over an evidence that is there already. */
+/** Never overwrites an existing file: it may be evidence. */
 const newFile = (out: string): Promise<FileHandle> =>
   open(out, 'wx', 0o600).catch((error: NodeJS.ErrnoException) => {
     throw new CliError(error.code === 'EEXIST' ? `${out} is there already: give another --out` : `${out} cannot be written: ${error.message}`)
@@ -119,7 +119,7 @@ export const exportCommand = (cli: Cli): Command =>
     .action(audited<ExportFlags>(cli, async (source, printer, { out, task, format, ...when }, progress) => {
       const revision = await source.revision(momentOf(when))
       if (revision < 0) throw new CliError('there are no events yet')
-      // As of the last event, so that it can be compared with what the events fold to. Nobody waits for it before they are written.
+      // The state at the last event, to compare with what the events fold to. It is needed only once they are written.
       const ending = source.ending(revision)
       ending.catch(() => undefined)
       const tasks = task === undefined ? undefined : await concerned(source, task, revision)
@@ -222,7 +222,7 @@ const replayFile = async (file: string, progress: Progress, each: (step: Step) =
   }
 }
 
-/** A part of a log folds to a part of the queue, so only whole ones are compared. */
+/** A part of a log folds to a part of the queue, so only whole logs are compared. */
 const differenceOf = (found: { readonly byStatus: object; readonly settings: unknown }, said: { readonly byStatus: object; readonly settings: unknown }): string => {
   if (JSON.stringify(found.byStatus) !== JSON.stringify(said.byStatus)) return `it folds to ${JSON.stringify(found.byStatus)} tasks, and its manifest says ${JSON.stringify(said.byStatus)}`
   return JSON.stringify(found.settings) === JSON.stringify(said.settings) ? '' : 'it folds to other settings than its manifest says'

@@ -1,4 +1,4 @@
-/** `audit prove` and `audit check`: proofs about a log, for those who do not have it (EV-07). */
+/** `audit prove` and `audit check`: proofs about a log, for people who do not have the log (EV-07). */
 import { Command } from 'commander'
 import { plural } from '@daybook/core'
 import { dataDirDefault } from '../../config/serve-options.js'

@@ -1,4 +1,4 @@
-/** `audit verify`: whether a log is what was appended (EV-07). */
+/** `audit verify`: whether a log is unchanged since it was appended (EV-07). */
 import { stat } from 'node:fs/promises'
 import { Command } from 'commander'
 import { plural, theFirst } from '@daybook/core'

@@ -48,7 +48,7 @@ export const whatIfCommand = (cli: Cli): Command =>
     ))
     .action(audited<Flags>(cli, async (source, printer, { from, to, set, settings, agents, seed, svg }, progress) => {
       if (settings !== undefined && set !== undefined) throw new UsageError('give --set or --settings, not both')
-      // Loaded only here: other audits start sooner without YAML.
+      // Loaded only here, because other audits start sooner without YAML.
       const { patchOf, readPatch } = await import('../setting-paths.js')
       const patch = settings !== undefined ? await readPatch(settings) : patchOf(set ?? [])
       const recording = await record(source, from, to, progress)
@@ -60,7 +60,7 @@ export const whatIfCommand = (cli: Cli): Command =>
       if (pictures.length > 0) printer.note(`pictures: ${pictures.join(', ')}`)
     }))
 
-/** Milliseconds of a time that was checked. */
+/** Milliseconds of a time that was checked before. */
 const msOf = (time: string): number => readTime(time) ?? Number.NaN
 
 const record = async (source: AuditSource, from: number | string = 0, to: number | string | undefined, progress: Progress): Promise<Recording> => {

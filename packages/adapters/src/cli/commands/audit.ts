@@ -1,4 +1,4 @@
-/** Audit: what was so, what changed, and who did it (EV-06). */
+/** `daybook audit`: past states, what changed, and who changed it (EV-06). */
 import { Command } from 'commander'
 import { whatIfCommand } from './audit-what-if.js'
 import type { EventFilter, HistoryEvent, QueueMoment } from '../../client/index.js'
@@ -62,7 +62,7 @@ interface DiffFlags extends Where {
 /** A member of a difference, short enough for a line. */
 const shown = (value: unknown): string => clean(value === undefined || value === null ? 'nothing' : typeof value === 'string' ? value : JSON.stringify(value), 40)
 
-/** What people do not ask for: it follows from the rest. */
+/** Members that are not shown, because they follow from the others. */
 const unsaid: ReadonlySet<string> = new Set(['claimants', 'currentClaimant', 'attempt', 'attemptsMax'])
 
 const diffCommand = (cli: Cli): Command =>

@@ -1,4 +1,4 @@
-/** `daybook backup`: copies a server's data, also while it runs. */
+/** `daybook backup`: copies a server's data, even while the server runs. */
 import { Command } from 'commander'
 import { plural } from '@daybook/core'
 import { dataDirDefault } from '../../config/serve-options.js'

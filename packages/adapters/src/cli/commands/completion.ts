@@ -1,4 +1,4 @@
-/** `daybook completion`: what a shell needs to complete the words of a command line. */
+/** `daybook completion`: scripts that let a shell complete command lines. */
 import { Argument, Command } from 'commander'
 import { type Cli, examples } from '../cli.js'
 import { wantedAt } from '../completion/candidates.js'
@@ -6,7 +6,7 @@ import { completionScripts, type Shell } from '../completion/scripts.js'
 import { valuesOf } from '../completion/values.js'
 import { clean } from '../text.js'
 
-/** Called by the scripts at each tab: the words so far, the last one is that at the cursor. */
+/** Called by the scripts at each tab. Arguments: the words so far; the last is the one at the cursor. */
 const wordsCommand = (cli: Cli): Command =>
   new Command('words')
     .description('the words that may stand at the cursor')
@@ -18,7 +18,7 @@ const wordsCommand = (cli: Cli): Command =>
       const { candidates, kind, before, partial, given } = wantedAt(await treeFor(cli, words), words.length === 0 ? [''] : words)
       const values = kind === undefined ? [] : await valuesOf(kind, given, cli.io.env)
       const found = [...candidates, ...values.map((word) => ({ word, about: '' }))].filter(({ word }) => word.startsWith(partial))
-      // Where the shell has taken `--queue=x` apart, only the part behind the sign is replaced.
+      // If the shell has split `--queue=x`, only the part after the sign is replaced.
       const kept = joined ? before.slice(before.lastIndexOf('=') + 1) : before
       cli.io.out(`${kind === 'files' ? 'files' : '-'}\n${found.map(({ word, about = '' }) => `${kept}${word}\t${clean(about, 100)}\n`).join('')}`)
     }))

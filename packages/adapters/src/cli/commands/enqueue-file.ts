@@ -1,4 +1,4 @@
-/** Enqueues any number of tasks in pages. Each page is taken as a whole or not at all. */
+/** Enqueues any number of tasks in pages. Each page is accepted as a whole or not at all. */
 import { plural, theFirst } from '@daybook/core'
 import { DaybookError, type Enqueued } from '../../client/index.js'
 import type { Session } from '../cli.js'
@@ -66,7 +66,7 @@ export const enqueueFile = async ({ io, printer, client }: Session, file: string
 
 const storyOf = (before: number): string => `${theFirst(before, 'task')} in the queue: run it again when it is mended, what is there is passed over`
 
-/** The error of a page, with places in the file and the number of tasks enqueued before. */
+/** The error of a page, with positions in the file and the number of tasks enqueued before. */
 const ofPage = (error: unknown, page: ReadonlyArray<FileTask>, before: number): unknown => {
   if (!(error instanceof DaybookError)) return error
   const { code, status, errors, retryAfterSeconds, unsent } = error

@@ -7,7 +7,7 @@ import { makeFolder } from '../../files/make-folder.js'
 import { type Cli, examples } from '../cli.js'
 import { createProgress, type Progress } from '../progress.js'
 
-/** The statuses of each file, as in the folder of `serve --queue-files`. */
+/** The files and their statuses, as in the folder of `serve --queue-files`. */
 const files: ReadonlyArray<readonly [name: string, of: ReadonlyArray<Status>]> = [
   ['pending.json', ['pending', 'scheduled', 'waiting', 'blocked', 'queued']],
   ['in-progress.json', ['in-progress', 'incomplete']],
@@ -22,12 +22,12 @@ const recordOf = (task: TaskView): Readonly<Record<string, unknown>> => {
   return task.status === 'cancelled' || task.status === 'discarded' ? { ...record, cancelledAt: finishedAt } : record
 }
 
-/** Number of tasks after which to wait until stdout has taken them. */
+/** After this many tasks, waits until stdout has taken them. */
 const flushEvery = 500
 
 const texts = async function* (client: DaybookClient, of: ReadonlyArray<Status>, count: () => void): AsyncGenerator<string> {
   let isFirst = true
-  // Status by status, so that pending tasks come before those that wait.
+  // One status after the other, so that pending tasks come before those that wait.
   for (const status of of) {
     for await (const task of client.eachTask({ status, limit: 500 })) {
       yield `${isFirst ? '\n' : ',\n'}${JSON.stringify(recordOf(task))}`

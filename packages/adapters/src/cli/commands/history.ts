@@ -5,7 +5,7 @@ import { clean, clock } from '../text.js'
 
 const isTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 
-/** The facts of an event without the task's own id, and without its content, which `show` shows. */
+/** The facts of an event, without the task's own id and without its content, which `show` prints. */
 const facts = (data: unknown): string => {
   if (typeof data !== 'object' || data === null) return ''
   const { task: _, content: __, ...rest } = data as Readonly<Record<string, unknown>>

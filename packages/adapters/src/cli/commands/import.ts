@@ -9,7 +9,7 @@ import { clean } from '../text.js'
 
 interface Options {
   readonly dryRun?: boolean
-  /** Undefined with neither `--ranks` nor `--no-ranks`: then the numbers decide. */
+  /** Undefined without `--ranks` and `--no-ranks`: then the numbers decide. */
   readonly ranks?: boolean
 }
 
@@ -56,7 +56,7 @@ export const importCommand = (cli: Cli): Command =>
       return report.refused.length > 0 ? exitCodes.refused : exitCodes.done
     }))
 
-/** Maximum number of ids in a message; `--json` has all. */
+/** The largest number of ids in a message; `--json` has all. */
 const namedMax = 5
 
 const tell = (printer: Printer, dir: string, queue: string, report: ImportReport, dryRun: boolean): void => {

@@ -1,4 +1,4 @@
-/** Limits of how much runs at once, and how often it starts. */
+/** `daybook limits`: limits on how much runs at once and how often it starts. */
 import { Command, InvalidArgumentError } from 'commander'
 import type { Limit, LimitView } from '../../client/index.js'
 import { type Cli, examples } from '../cli.js'
@@ -9,7 +9,7 @@ import { defined, number, whole } from '../values.js'
 const spans = { s: 1, m: 60, h: 3_600 } as const
 type Span = keyof typeof spans
 
-/** `100/m`, `5/10s` or `5/10`: so many in so many seconds. */
+/** Starts per period: `100/m`, `5/10s`, or `5/10` in seconds. */
 export const rate = (text: string): NonNullable<Limit['rate']> => {
   const [, starts, amount = '', unit = 's'] = /^(\d+)\/(\d*\.?\d*)([smh]?)$/.exec(text) ?? []
   if (starts === undefined || text.endsWith('/')) throw new InvalidArgumentError('a rate like 100/m, 5/10s or 2/h is wanted')

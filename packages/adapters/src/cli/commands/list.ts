@@ -17,7 +17,7 @@ interface Options extends FilterOptions {
 /** The order in which statuses are listed: active ones come first. */
 const order: ReadonlyArray<Status> = ['in-progress', 'incomplete', 'pending', 'queued', 'scheduled', 'waiting', 'blocked', 'dead-letter', 'completed', 'cancelled', 'discarded']
 
-/** Tasks held in memory at most. */
+/** The largest number of tasks in memory. */
 const pageMax = 1_000
 
 export const listCommand = (cli: Cli): Command =>
@@ -40,16 +40,16 @@ export const listCommand = (cli: Cli): Command =>
     }))
 
 type Filter = Omit<TaskFilter, 'status' | 'limit' | 'cursor'>
-/** Yields pages; returns whether there are more than `max` tasks. */
+/** Yields pages. Returns whether more than `max` tasks match. */
 type Matching = AsyncGenerator<ReadonlyArray<TaskView>, boolean>
 
-/** Status by status, at most `max` tasks in all. */
+/** One status after the other, at most `max` tasks in all. */
 const matching = async function* (client: DaybookClient, filter: Filter, wanted: ReadonlyArray<string>, max: number): Matching {
   let left = max
   for (const status of order) {
     if (!wanted.includes(status)) continue
     for (let cursor: string | null = ''; cursor !== null; ) {
-      // One more than is shown: it tells whether there are more.
+      // One more than is shown, to find out whether there are more.
       const page: TaskPage = await client.tasks({ ...filter, status, limit: Math.min(left + 1, pageMax), ...(cursor === '' ? {} : { cursor }) })
       yield page.tasks.slice(0, left)
       if (page.tasks.length > left) return true

@@ -1,4 +1,4 @@
-/** `daybook man`: pages of the manual, made from the commands as they are declared. */
+/** `daybook man`: manual pages, generated from the declarations of the commands. */
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Command } from 'commander'
@@ -14,7 +14,7 @@ interface Options {
   readonly markdown?: boolean
 }
 
-/** The whole program as pages, and its version. */
+/** The pages of the whole program, and its version. */
 const readPages = async (cli: Cli): Promise<{ readonly root: Page; readonly version: string }> => {
   let text = ''
   const { treeFor } = await import('../program.js')

@@ -1,11 +1,11 @@
-/** What is remembered of completions with discoveries or errors. */
+/** `daybook memory`: memories of completions with discoveries or errors. */
 import { Command } from 'commander'
 import type { Memory } from '../../client/index.js'
 import { type Cli, examples } from '../cli.js'
 import { clean, since } from '../text.js'
 import { defined, positive } from '../values.js'
 
-/** One memory on one line. */
+/** One memory as one line. */
 export const memoryLine = ({ task, at, ticketId, goal, summary, discoveries = [], errors = [] }: Memory): string => {
   const found = [...discoveries.map((each) => (typeof each === 'string' ? each : JSON.stringify(each))), ...errors]
   const of = [task, ticketId, at === undefined ? undefined : since(at)].filter((part) => part !== undefined).join(', ')

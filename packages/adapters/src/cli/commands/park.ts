@@ -1,4 +1,4 @@
-/** Tasks that wait for something outside: parking one, and answering. */
+/** Tasks that wait for something outside: parking one, and sending its callback. */
 import { Command } from 'commander'
 import type { OnTimeout } from '@daybook/core'
 import { type Cli, examples } from '../cli.js'

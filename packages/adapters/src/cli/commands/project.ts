@@ -19,7 +19,7 @@ interface Options {
   readonly once?: boolean
 }
 
-/** How often the log is looked at. */
+/** How often the log is checked for new events, in milliseconds. */
 const lookMs = 200
 
 export const projectCommand = (cli: Cli): Command =>

@@ -4,7 +4,7 @@ import { type Cli, examples } from '../cli.js'
 import { UsageError } from '../exit-codes.js'
 import { pauseText } from '../pause.js'
 
-/** Statuses with a column of their own. Finished ones share one. */
+/** Statuses with a column of their own. The finished ones share a column. */
 const shown = ['pending', 'scheduled', 'waiting', 'blocked', 'in-progress', 'dead-letter'] as const
 
 const listing = (cli: Cli): Command =>

@@ -22,7 +22,7 @@ interface Options extends Pick<ReportOptions, 'by' | 'top' | 'atLeast'> {
   readonly views?: string
 }
 
-/** What gives reports: a server, or a file. */
+/** The source of reports: a server, or a file. */
 interface Source {
   readonly json: () => Promise<Report>
   readonly text: (format: 'csv' | 'svg') => Promise<string>

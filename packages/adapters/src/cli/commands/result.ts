@@ -10,7 +10,7 @@ interface Options {
   readonly wait: number
 }
 
-/** The server waits no longer than this in one request, in seconds. */
+/** The longest wait of the server in one request, in seconds. */
 const waitMax = 60
 
 export const resultCommand = (cli: Cli): Command =>

@@ -1,4 +1,4 @@
-/** Recurring tasks. */
+/** `daybook schedules`: recurring tasks. */
 import { Command, Option } from 'commander'
 import type { JsonObject } from '@daybook/core'
 import { DaybookError, type PastRun, type ScheduledTask, type ScheduleFields, type ScheduleView } from '../../client/index.js'
@@ -8,7 +8,7 @@ import type { Io } from '../io.js'
 import { clean, clock, until } from '../text.js'
 import { defined, list, number, positive, priority, readJson, readJsonOrText, whole } from '../values.js'
 
-/** A time on the clocks of a zone: `Mon 2026-03-29 03:00 GMT+2`. */
+/** A time by the clocks of a zone: `Mon 2026-03-29 03:00 GMT+2`. */
 const inZone = (time: string, timeZone: string): string => {
   const format = new Intl.DateTimeFormat('en-GB', { timeZone, weekday: 'short', year: 'numeric', month: '2-digit', day: '2-digit', hour: '2-digit', minute: '2-digit', second: '2-digit', timeZoneName: 'shortOffset' })
   const part = Object.fromEntries(format.formatToParts(new Date(time)).map(({ type, value }) => [type, value]))

@@ -1,4 +1,4 @@
-/** The reports of a task's holder: complete, fail, release, heartbeat. */
+/** The reports of the agent that holds a task: complete, fail, release, heartbeat. */
 import { Command } from 'commander'
 import { type Json, plural, type Result } from '@daybook/core'
 import { longTimer } from '@daybook/client/internal'

@@ -18,7 +18,7 @@ const fieldText = (task: TaskView, name: ShownField): string | undefined => {
 
 const reasonText = ({ message, until: end }: Reason): string => `${clean(message)}${end === undefined ? '' : `, until ${clock(end)} (${until(end)})`}`
 
-/** That a task is held or finished is shown otherwise. */
+/** Held and finished tasks are shown as such elsewhere. */
 const isWaiting = ({ code }: Reason): boolean => code !== 'held' && code !== 'finished'
 
 /** Why payload, description, metadata and result are not shown. */

@@ -51,7 +51,7 @@ export const simulateCommand = (cli: Cli): Command =>
       if (pictures.length > 0) printer.note(`pictures: ${pictures.join(', ')}`)
     }))
 
-/** As in the file. */
+/** The same rule as for a scenario's file. */
 const seedNumber = (text: string): number => {
   const seed = whole(text)
   if (seed >= 2 ** 32) throw new InvalidArgumentError('a whole number below 4294967296 is wanted')

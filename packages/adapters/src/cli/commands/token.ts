@@ -1,4 +1,4 @@
-/** Tokens: who may use the server, and for what. */
+/** `daybook token`: who may use the server, and for what. */
 import { Command, InvalidArgumentError } from 'commander'
 import type { DaybookClient, TokenRole, TokenView } from '../../client/index.js'
 import { type Cli, examples } from '../cli.js'
@@ -10,7 +10,7 @@ import { roleWords } from '../suggest/words.js'
 import { clean, since, until } from '../text.js'
 import { defined, list, positive, time } from '../values.js'
 
-/** `a,b` and repeated options alike. */
+/** Accepts `a,b` as well as repeated options. */
 const roleList = (text: string, before: ReadonlyArray<TokenRole> = []): ReadonlyArray<TokenRole> => {
   const given = list(text)
   for (const each of given) {
@@ -19,7 +19,7 @@ const roleList = (text: string, before: ReadonlyArray<TokenRole> = []): Readonly
   return [...before, ...(given as ReadonlyArray<TokenRole>)]
 }
 
-/** `30d` and `+30d` alike, or a time. */
+/** Accepts `30d` and `+30d`, or a time. */
 const expiry = (text: string): string => time(/^\d/.test(text) && /[smhd]$/.test(text) ? `+${text}` : text)
 
 const queuesText = ({ queues }: TokenView): string => (queues === undefined ? 'all' : clean(queues.join(', ')))
@@ -61,7 +61,7 @@ ${examples(
   'export DAYBOOK_TOKEN=$(daybook token create ada --role operator --json | jq -r .token)',
 )}`)
     .action(cli.connected<{ readonly role: ReadonlyArray<TokenRole>; readonly queues?: ReadonlyArray<string>; readonly tenant?: ReadonlyArray<string>; readonly expires?: string; readonly rate?: { readonly starts: number; readonly perSeconds: number }; readonly burst?: number }, [string]>(async ({ printer, client, connection: { namedQueue } }, { role, queues: several = [], tenant: tenants, expires, rate: given, burst }, name) => {
-      // Not DAYBOOK_QUEUE: a limit of a token should be said.
+      // DAYBOOK_QUEUE is ignored: a limit of a token should be explicit.
       const queues = [...new Set([...(namedQueue === undefined ? [] : [namedQueue]), ...several])]
       if (burst !== undefined && given === undefined) throw new UsageError('--burst goes with --rate')
       const limits = given === undefined ? {} : { rate: { perSecond: given.starts / given.perSeconds, ...defined({ burst }) } }

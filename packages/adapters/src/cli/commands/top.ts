@@ -16,7 +16,7 @@ interface Options {
   readonly plain?: boolean
 }
 
-/** Between the two looks of `--once`: rates need two. */
+/** The pause between the two samples of `--once`, because rates need two. In milliseconds. */
 const onceMs = 1_000
 const widthDefault = 120
 

@@ -1,4 +1,4 @@
-/** What happens in a queue, as it happens. */
+/** `daybook watch`: what happens in a queue, as it happens. */
 import { Command } from 'commander'
 import type { WatchMessage } from '../../client/index.js'
 import { type Cli, examples } from '../cli.js'

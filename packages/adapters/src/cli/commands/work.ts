@@ -1,4 +1,4 @@
-/** A worker whose handler is any program. */
+/** `daybook work`: a worker whose handler is any program. */
 import { Command } from 'commander'
 import type { Status } from '@daybook/core'
 import { type DaybookClient } from '../../client/index.js'
@@ -21,7 +21,7 @@ interface Options extends ClaimOptions {
   readonly quiet?: boolean
 }
 
-/** Interval of checking whether an empty queue may still get tasks. */
+/** How often it is checked whether an empty queue may still get tasks, in milliseconds. */
 const lookMs = 250
 
 export const workCommand = (cli: Cli): Command =>
@@ -83,7 +83,7 @@ const work = async (session: Session, options: Options, words: ReadonlyArray<str
     ...askedBy(options),
     ...defined({ leaseSeconds: options.lease, maxRunSeconds: options.maxRun }),
     concurrency: options.concurrency,
-    // Programs are slow, so claiming ahead would only make the order worse.
+    // Programs are slow, so claiming ahead would only worsen the order.
     prefetchMax: 0,
     onEvent: report.event,
     handler: async (task, context) => {
@@ -98,7 +98,7 @@ const work = async (session: Session, options: Options, words: ReadonlyArray<str
           void worker.stop({ graceMs: options.grace * 1_000 })
         }
         report.end(task, error instanceof Park ? undefined : error)
-        // The worker is at fault, and not the task: it goes back without counting an attempt.
+        // The worker is at fault, not the task: the task goes back without counting an attempt.
         throw error instanceof NoSuchProgram ? new WorkerStopped(error.message) : error
       }
     },
@@ -127,7 +127,10 @@ const work = async (session: Session, options: Options, words: ReadonlyArray<str
   return report.summary(worker)
 }
 
-/** Statuses from which tasks may still become claimable: now, after a retry or a callback, or after others are done. Blocked tasks follow from these. */
+/**
+ * Statuses of tasks that may still become claimable: now, after a retry or a callback, or after other tasks are finished. Blocked tasks depend on
+ * tasks with these statuses.
+ */
 const stillToCome: ReadonlyArray<Status> = ['pending', 'scheduled', 'waiting', 'queued', 'in-progress']
 
 const stopWhenEmpty = async (worker: TaskWorker, client: DaybookClient, types: ReadonlyArray<string>): Promise<void> => {

@@ -1,4 +1,4 @@
-/** What may stand at the cursor of a command line, from the commands as they are declared. */
+/** What can be at the cursor of a command line, from the declarations of the commands. */
 import type { Argument, Command, Option } from 'commander'
 import { type Kind, kindOfArgument, kindOfOption } from './kinds.js'
 
@@ -7,15 +7,15 @@ export interface Candidate {
   readonly about?: string
 }
 
-/** What is wanted at the cursor. */
+/** What is to be completed at the cursor. */
 export interface Wanted {
-  /** Commands, options and choices that are known from the declarations. */
+  /** Commands, options and choices that the declarations list. */
   readonly candidates: ReadonlyArray<Candidate>
-  /** Values that somebody has to be asked for, or the names of files. */
+  /** Set if the values have to be looked up, or are names of files. */
   readonly kind?: Kind
-  /** The beginning of the word that stays, as in `--queue=` and `a,b,`. */
+  /** The beginning of the word that is kept, as in `--queue=` and `a,b,`. */
   readonly before: string
-  /** The rest of the word, which candidates begin with. */
+  /** The rest of the word, with which candidates must begin. */
   readonly partial: string
   /** Options of the line so far, with their values: `--url`, `--queue`. */
   readonly given: Readonly<Record<string, string>>
@@ -28,20 +28,20 @@ const takesValue = ({ required, optional }: Option): boolean => required || opti
 interface Place {
   readonly command: Command
   readonly given: Readonly<Record<string, string>>
-  /** Arguments so far, without options. */
+  /** Number of arguments so far, without options. */
   readonly operands: number
   /** The option whose value is at the cursor. */
   readonly valueOf: Option | undefined
 }
 
-/** Follows the words before the cursor. */
+/** Parses the words before the cursor. */
 const placeOf = (root: Command, words: ReadonlyArray<string>): Place => {
   let command = root
   let operands = 0
   let valueOf: Option | undefined
   const given: Record<string, string> = {}
   for (const word of words) {
-    // Bash takes `--queue=x` apart into three words.
+    // Bash splits `--queue=x` into three words.
     if (word === '=' && valueOf !== undefined) continue
     if (valueOf !== undefined) {
       given[valueOf.long ?? ''] = word
@@ -77,7 +77,7 @@ const argumentWanted = (command: Command, operands: number): { readonly candidat
   return { candidates: (argument?.argChoices ?? []).map((word) => ({ word })), ...(kind === undefined ? {} : { kind }) }
 }
 
-/** The words before the cursor without the program's name; the last one is that at the cursor, perhaps empty. */
+/** `words`: the words without the program's name; the last is the one at the cursor, which may be empty. */
 export const wantedAt = (root: Command, words: ReadonlyArray<string>): Wanted => {
   const at = words[words.length - 1] ?? ''
   const { command, given, operands, valueOf } = placeOf(root, words.slice(0, -1))
@@ -86,7 +86,7 @@ export const wantedAt = (root: Command, words: ReadonlyArray<string>): Wanted =>
   const option = valueOf ?? inWord
   if (option !== undefined) {
     const value = ofOption ?? (at === '=' ? '' : at)
-    // Lists are completed by their last part.
+    // In a list, the last element is completed.
     const comma = value.lastIndexOf(',') + 1
     return { ...valueWanted(option), before: (inWord === undefined ? '' : `${name}=`) + value.slice(0, comma), partial: value.slice(comma), given }
   }

@@ -1,4 +1,4 @@
-/** Values that are not in the declaration of an option or an argument, and by what name people are asked for them. */
+/** Kinds of values that are not in the declaration of an option or an argument, by the name that help texts use for them. */
 
 export type Kind = 'queues' | 'types' | 'statuses' | 'priorities' | 'roles' | 'settings' | 'assignments' | 'reports' | 'schedules' | 'tokens' | 'agents' | 'files'
 

@@ -1,6 +1,6 @@
 /**
- * What a shell is told: it asks the program at each tab, so that a completion is never that of another version. The first line of an answer is
- * `files` if the names of files are wanted, too, or `-`; each other line is a word, a tab and what it is.
+ * The scripts for shells. They call the program at each tab, so that a completion is never that of another version. The first line of an answer is
+ * `files` if names of files are wanted as well, otherwise `-`. Each other line is a word, a tab and its description.
  */
 
 const bash = `# daybook for bash: source <(daybook completion bash)

@@ -1,4 +1,4 @@
-/** Values for a completion: some are known, others a server is asked for, in silence and not for long. */
+/** Values for a completion. Some are known; for others a server is asked, silently and for a short time. */
 import { bands, settingsDefault, statuses } from '@daybook/core'
 import { createClient, type DaybookClient } from '../../client/index.js'
 import { readConnection } from '../connection.js'
@@ -8,7 +8,7 @@ import type { Io } from '../io.js'
 import { tokenRoles } from '../roles.js'
 import type { Kind } from './kinds.js'
 
-/** How long somebody who pressed the tab key waits for a server. */
+/** How long a user who pressed the tab key waits for a server, in milliseconds. */
 const answerMs = 700
 
 const ask = async (given: Readonly<Record<string, string>>, env: Io['env'], question: (client: DaybookClient) => Promise<ReadonlyArray<string>>): Promise<ReadonlyArray<string>> => {
@@ -28,7 +28,7 @@ const ask = async (given: Readonly<Record<string, string>>, env: Io['env'], ques
 
 const settingPaths = (): ReadonlyArray<string> => flatten(settingsDefault).map(([path]) => path)
 
-/** Files are the shell's business: nothing is found for them. Never rejects. */
+/** The values of this kind. Empty for files, which the shell completes itself. Never rejects. */
 export const valuesOf = async (kind: Kind, given: Readonly<Record<string, string>>, env: Io['env']): Promise<ReadonlyArray<string>> => {
   switch (kind) {
     case 'statuses':

@@ -1,4 +1,4 @@
-/** Folds a queue's whole log once more, and tells what of it could not be read or did not fit. */
+/** Folds a queue's whole log again, and reports the events that could not be read or did not fit. */
 import { evolve, headOf, initial, isUnreadable, lastUnreadableOf, plural, type QueueEvent, type QueueState, skip, timeOf, type Unreadable } from '@daybook/core'
 import { readOnlyReason } from '../../engine/read-only.js'
 import { pauseText } from '../pause.js'
@@ -23,7 +23,7 @@ export class FoldCheck {
     return this.next
   }
 
-  /** `now`: the time by this machine's clock, to hold the queue's time against. */
+  /** `now`: the time by this machine's clock, which is compared with the queue's time. */
   findings(now = Number.POSITIVE_INFINITY): ReadonlyArray<Finding> {
     const about = `queue ${this.queue}`
     const { unreadable, misfits, paused } = headOf(this.state)
@@ -44,7 +44,7 @@ export class FoldCheck {
   }
 }
 
-/** A queue's time may be so far ahead before it is worth a word, in milliseconds. */
+/** Up to this many milliseconds, a queue's time may be ahead without a note. */
 const aheadMsMax = 1_000
 
 export const aheadText = (seconds: number, clock: string): string =>

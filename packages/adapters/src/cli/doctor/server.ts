@@ -1,4 +1,4 @@
-/** The doctor at a running server: over HTTP, with what any auditor may see. */
+/** The doctor for a running server: over HTTP, with the rights of an auditor. */
 import { decodeEvent, isEventType, isUnreadable, type QueueEvent, type Unreadable, versionOf } from '@daybook/core'
 import { DaybookError, type DaybookClient, type HistoryEvent } from '../../client/index.js'
 import { clock } from '../text.js'
@@ -34,7 +34,7 @@ export const checkServer = async (client: DaybookClient, url: string, tell: Tell
   return findings
 }
 
-/** An older server sends no `schemaVersion`. Then the newest is assumed. */
+/** An older server sends no `schemaVersion`. Then the newest version is assumed. */
 const eventOf = ({ type, at, data, needs, schemaVersion = isEventType(type) ? versionOf(type) : 1 }: HistoryEvent): QueueEvent | Unreadable => {
   const event = decodeEvent(type, schemaVersion, Date.parse(at), data)
   return isUnreadable(event) ? { ...event, version: schemaVersion, ...(needs === undefined ? {} : { needs }) } : event

@@ -1,4 +1,4 @@
-/** The doctor at the log itself. */
+/** The doctor for the log itself. */
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { foldVersion, keptIn, type KeptRows, plural, tasksInPage } from '@daybook/core'
@@ -17,7 +17,7 @@ export const checkFile = async (file: string, dataDir: string | undefined, tell:
   tell(`${file}: checking the file`)
   const report = await checkSqliteFile(file)
   const findings: Array<Finding> = report.problems.map((says) => ({ level: 'bad', about: file, says }))
-  // No event counted: nothing could be read.
+  // No event was counted, so nothing could be read.
   if (findings.length > 0 && report.events === 0) return findings
   if (findings.length === 0) findings.push({ level: 'good', about: file, says: `sound: ${plural(report.streams, 'stream')}, ${plural(report.events, 'event')}` })
 
@@ -26,7 +26,7 @@ export const checkFile = async (file: string, dataDir: string | undefined, tell:
     store = await openSqliteStore({ file })
   } catch (error) {
     if (!(error instanceof StoreError)) throw error
-    // The server that has it open can check the events.
+    // The server that has the file open can check the events.
     return [...findings, { level: 'unread', about: file, says: `the events were not read: ${error.message} With a server running: daybook doctor --url …` }]
   }
   return [...findings, ...(await checkEvents(joinedStore(store, archiveBeside(file)), dataDir, tell))]
@@ -44,7 +44,7 @@ export const checkEventStoreDb = async ({ url, archive }: { readonly url: string
   return findings.length > 0 ? findings : [{ level: 'note', about: store.name, says: 'there is no queue in it' }]
 }
 
-/** Every event of every queue; closes the store. */
+/** Checks every event of every queue, and closes the store. */
 const checkEvents = async (store: EventStore, dataDir: string | undefined, tell: Tell): Promise<ReadonlyArray<Finding>> => {
   const findings: Array<Finding> = []
   try {
@@ -74,7 +74,7 @@ const checkEvents = async (store: EventStore, dataDir: string | undefined, tell:
 /** The reader is running the doctor already. */
 const adviceless = (message: string): string => message.replace('run the doctor, or restore', 'restore')
 
-/** Reads them: each has a checksum. */
+/** Reads the rows: each has a checksum. */
 const checkRows = (rows: KeptRows | undefined): void => {
   rows?.read()
   rows?.columns()
@@ -82,7 +82,7 @@ const checkRows = (rows: KeptRows | undefined): void => {
 
 const checkSnapshots = async (snapshots: SnapshotStore, stream: string, queue: string, head: number): Promise<ReadonlyArray<Finding>> => {
   const { usable, skipped } = await snapshots.list(stream, foldVersion, head)
-  // A snapshot is a cache: one that cannot be used costs time at the next start, and nothing else.
+  // A snapshot is a cache: one that cannot be used only costs time at the next start.
   const findings: Array<Finding> = skipped.map(({ name, reason }) => ({ level: 'note', about: `snapshot ${name}`, says: `is not used: ${reason}` }))
   for (const { header, pages, rowsAt } of usable) {
     const about = `snapshot of ${queue} at revision ${header.revision}`

@@ -1,12 +1,12 @@
-/** The characters that pictures in the terminal are made of. */
+/** The characters of pictures in the terminal. */
 import type { Io } from '../io.js'
 
 export interface Glyphs {
-  /** Parts of a cell, from the smallest to a full one. */
+  /** Parts of a cell, from the smallest to a full cell. */
   readonly eighths: ReadonlyArray<string>
-  /** Heights of a spark line, from the lowest. */
+  /** Heights of a sparkline, from the lowest. */
   readonly heights: ReadonlyArray<string>
-  /** Fills of the segments of a bar, so that they are told apart without colours. */
+  /** Fills of the segments of a bar, which can be told apart without colours. */
   readonly fills: ReadonlyArray<string>
   readonly yes: string
   readonly no: string
@@ -44,7 +44,7 @@ const ascii: Glyphs = {
   last: '`',
 }
 
-/** ASCII with `--plain`, and where the locale is said not to be UTF-8. */
+/** ASCII with `--plain`, and if the locale says that the terminal is not UTF-8. */
 export const glyphsFor = (env: Io['env'], isPlain = false): Glyphs => {
   const locale = env.LC_ALL || env.LC_CTYPE || env.LANG || ''
   return isPlain || (locale !== '' && !/utf-?8/i.test(locale)) ? ascii : unicode

@@ -1,4 +1,4 @@
-/** What the manual says of a command, taken from its declaration and its help: so the manual says what the program does. */
+/** The content of a command's manual page. It is taken from the declaration and the help of the command, so that the manual agrees with the program. */
 import type { Command } from 'commander'
 import { relatedTo } from '../help-ending.js'
 
@@ -8,14 +8,14 @@ export interface Named {
   readonly about: string
 }
 
-/** A piece of text: lines that flow, or lines that stay as they are. */
+/** A block of text: lines that are filled, or lines that stay as they are. */
 export interface Block {
   readonly kind: 'prose' | 'literal'
   readonly lines: ReadonlyArray<string>
 }
 
 export interface Page {
-  /** `dlq retry`; empty for the program itself. */
+  /** Such as `dlq retry`; empty for the program itself. */
   readonly path: string
   readonly about: string
   readonly usage: string
@@ -33,7 +33,7 @@ const choicesText = (choices: ReadonlyArray<string> | undefined, fallback: unkno
 
 const isLiteral = (lines: ReadonlyArray<string>): boolean => lines.every((line) => /^ |^daybook |^export /.test(line)) || lines.some((line) => / {3,}\S/.test(line))
 
-/** Blocks are parted by empty lines. */
+/** Blocks are separated by empty lines. */
 const blocksOf = (text: string): ReadonlyArray<Block> =>
   text
     .split(/\n\s*\n/)
@@ -41,7 +41,7 @@ const blocksOf = (text: string): ReadonlyArray<Block> =>
     .filter((lines) => lines.length > 0)
     .map((lines) => ({ kind: isLiteral(lines) ? 'literal' : 'prose', lines }))
 
-/** The help behind the options, without its end, which every command has. */
+/** The part of the help after the options, without the ending that every command has. */
 const textBehind = (command: Command, said: () => string): string => {
   command.outputHelp()
   const text = said().slice(command.helpInformation().length)
@@ -49,7 +49,7 @@ const textBehind = (command: Command, said: () => string): string => {
   return text.slice(0, end)
 }
 
-/** `said` gives what the command has written since it was called last. */
+/** `said` returns what the command has written since its last call. */
 export const pageOf = (command: Command, said: () => string, path = ''): Page => {
   const text = textBehind(command, said)
   const [before = '', examples = ''] = text.split(/^(?:Examples|A first round):\n/m)
@@ -62,7 +62,7 @@ export const pageOf = (command: Command, said: () => string, path = ''): Page =>
     arguments: command.registeredArguments.map((argument) => ({ name: helper.argumentTerm(argument), about: `${argument.description}${choicesText(argument.argChoices, argument.defaultValue)}` })),
     options: command.options.filter(({ hidden }) => !hidden).map((option) => ({ name: option.flags, about: `${option.description}${choicesText(option.argChoices, option.defaultValue)}` })),
     text: blocksOf(before),
-    // Notes stand behind the examples, at the same indent.
+    // Notes come after the examples, with the same indent.
     examples: blocksOf(examples.replace(/^ {2}/gm, '')),
     related: relatedTo(path),
     commands: helper.visibleCommands(command).map((child) => pageOf(child, said, path === '' ? child.name() : `${path} ${child.name()}`)),

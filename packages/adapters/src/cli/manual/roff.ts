@@ -1,13 +1,13 @@
-/** A page of the manual for `man`. */
+/** A manual page for `man`. */
 import { exitCodesText } from '../help-ending.js'
 import type { Block, Named, Page } from './page.js'
 
-/** When the form of these pages was changed last. */
+/** When the form of these pages last changed. */
 const changed = '2026-11-25'
 
 const signs: Readonly<Record<string, string>> = { '\\': '\\(rs', '-': '\\-', "'": '\\(aq', '`': '\\(ga', '~': '\\(ti', '^': '\\(ha' }
 
-/** Text that is printed as it is: nothing in it is a request. */
+/** Text that is printed literally: nothing in it is a request. */
 const plain = (text: string): string => {
   const escaped = [...text].map((letter) => signs[letter] ?? (letter > '\u007e' ? `\\[u${(letter.codePointAt(0) as number).toString(16).toUpperCase().padStart(4, '0')}]` : letter)).join('')
   return escaped.startsWith('.') ? `\\&${escaped}` : escaped
@@ -16,7 +16,7 @@ const plain = (text: string): string => {
 const bold = (text: string): string => `\\fB${plain(text)}\\fR`
 const section = (title: string, lines: ReadonlyArray<string>): ReadonlyArray<string> => (lines.length === 0 ? [] : [`.SH ${title}`, ...lines])
 const named = (items: ReadonlyArray<Named>): ReadonlyArray<string> => items.flatMap(({ name, about }) => ['.TP', bold(name), plain(about)])
-/** The first paragraph needs no request, and `man` says so. */
+/** The first paragraph needs no request; `man` warns of one. */
 const blocks = (all: ReadonlyArray<Block>, isFirst = true): ReadonlyArray<string> =>
   all.flatMap(({ kind, lines }, i) => [...(i === 0 && isFirst ? [] : ['.PP']), ...(kind === 'prose' ? lines.map((line) => plain(line.trim())) : ['.nf', ...lines.map(plain), '.fi'])])
 
@@ -28,7 +28,7 @@ const subcommand = (page: Page): ReadonlyArray<string> => [
   ...blocks(page.examples, false),
 ]
 
-/** `daybook`, `daybook-enqueue`. */
+/** The name of a page: `daybook`, `daybook-enqueue`. */
 export const pageName = ({ path }: Page): string => ['daybook', ...(path === '' ? [] : [path.replaceAll(' ', '-')])].join('-')
 
 const environment: ReadonlyArray<Named> = [
@@ -38,7 +38,7 @@ const environment: ReadonlyArray<Named> = [
   { name: 'NO_COLOR', about: 'if it is not empty: no colours' },
 ]
 
-/** The commands of a program are on pages of their own, by group; those of a command are on its page. */
+/** The commands of the program are on pages of their own, by group. The commands of a group are on the group's page. */
 const commandsOf = ({ path, commands }: Page): ReadonlyArray<string> => {
   if (path !== '') return section('COMMANDS', commands.flatMap(subcommand))
   const groups = [...new Set(commands.map(({ group }) => group))]
