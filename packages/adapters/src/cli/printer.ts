@@ -26,20 +26,20 @@ export interface Printer {
   readonly tablePages: (columns: ReadonlyArray<string | Column>, empty?: string) => Pages<Row>
   /** `{"NAME":[…]}` for any number of items, one per line. `more`: the members after the list. */
   readonly jsonPages: (name: string, more: () => Readonly<Record<string, unknown>>) => Pages<unknown>
-  /** Names and values, one a line; those without a value are left out. */
+  /** Names and values, one pair per line. Names without a value are left out. */
   readonly pairs: (pairs: ReadonlyArray<readonly [string, string | undefined]>) => void
-  /** On stderr, also with `--json`. */
+  /** A note on stderr, even with `--json`. */
   readonly note: (text: string) => void
 }
 
-/** Follows https://no-color.org, and otherwise the kind of terminal. */
+/** Follows https://no-color.org, and otherwise depends on the kind of terminal. */
 const wantsColor = (env: Io['env'], isTerminal: boolean): boolean => {
   if (env.NO_COLOR !== undefined && env.NO_COLOR !== '') return false
   if (env.FORCE_COLOR !== undefined && env.FORCE_COLOR !== '' && env.FORCE_COLOR !== '0') return true
   return isTerminal && env.TERM !== 'dumb'
 }
 
-/** The width of the terminal, or of COLUMNS. `undefined` in a pipe, where nothing is cut. */
+/** The width of the terminal, or COLUMNS. `undefined` in a pipe, where nothing is cut. */
 const widthFor = ({ columns, env }: Io): number | undefined => {
   const said = /^[1-9]\d{0,4}$/.test(env.COLUMNS ?? '') ? Number(env.COLUMNS) : undefined
   return columns() ?? said
@@ -64,7 +64,7 @@ export const createPrinter = (io: Io, isJson: boolean): Printer => {
   }
 
   const tablePages = (columns: ReadonlyArray<string | Column>, empty = 'none'): Pages<Row> => {
-    /** The first page is not printed before it is known whether more follow. */
+    /** The first page is printed only once it is known whether more pages follow. */
     let first: ReadonlyArray<Row> | undefined
     let layout: Layout | undefined
     return {

@@ -11,7 +11,7 @@ import { clean } from './text.js'
 
 type Make = () => Promise<(cli: Cli) => Command>
 
-/** By what one wants to do, in the order of the help. Only the command that is named is loaded, so each starts sooner. */
+/** Commands by purpose, in the order of the help. Only the named command is loaded, so that each starts sooner. */
 const groups: Readonly<Record<string, Readonly<Record<string, Make>>>> = {
   'Enqueue tasks': {
     enqueue: async () => (await import('./commands/enqueue.js')).enqueueCommand,
@@ -80,7 +80,7 @@ const groups: Readonly<Record<string, Readonly<Record<string, Make>>>> = {
 const commands: Readonly<Record<string, Make>> = Object.assign({}, ...Object.values(groups)) as Record<string, Make>
 const groupOf = (name: string): string => Object.keys(groups).find((group) => Object.hasOwn(groups[group] as object, name)) ?? ''
 
-/** The names of the commands that have to be loaded: that which the arguments name, or all if they name none. */
+/** The names of the commands to load: the one that the arguments name, or all if they name none. */
 const namedIn = (args: ReadonlyArray<string>): ReadonlyArray<string> => {
   const { options } = addConnectionOptions(new Command())
   for (let i = 0; i < args.length; i++) {
@@ -131,7 +131,7 @@ A first round:
   return root
 }
 
-/** `dlq retry`; empty for the program itself. */
+/** Such as `dlq retry`; empty for the program itself. */
 const commandPath = (command: Command): string => {
   const names: Array<string> = []
   for (let at: Command | null = command; at !== null && at.parent !== null; at = at.parent) names.unshift(at.name())
@@ -143,7 +143,7 @@ const inheritHelp = (command: Command): void => {
   for (const child of command.commands) inheritHelp(child)
 }
 
-/** The commands that a command line may be about: all, if it names none yet. */
+/** The commands that a command line may mean: all, if it names none yet. */
 export const treeFor = (cli: Cli, args: ReadonlyArray<string>): Promise<Command> => program(cli, namedIn(args))
 
 /** Runs one command line, without the program's name. Resolves to the exit code; never rejects. */
@@ -166,7 +166,7 @@ const tell = (error: unknown, exitCode: number, io: Io, isJson: boolean): void =
     const { code, detail, status, errors } = error
     if (isJson) return io.err(`${JSON.stringify({ error: { code, detail, status, errors } })}\n`)
     io.err(`daybook: ${code}: ${clean(detail)}\n`)
-    // A single wrong field is already in `detail`.
+    // A single wrong field is in `detail` already.
     for (const field of (errors ?? []).filter(({ path, message: why }) => !detail.includes(path) || !detail.includes(why))) io.err(`  ${clean(field.path)} ${clean(field.message)}\n`)
     if (code === 'unauthorized') io.err('  set DAYBOOK_TOKEN to a token that an admin made for you, or to the one that the server showed at its first start\n')
     if (exitCode === exitCodes.unreachable && /certificate/i.test(detail)) io.err('  this machine does not trust the certificate of the server: NODE_EXTRA_CA_CERTS=ca.pem names one of an authority to trust\n')

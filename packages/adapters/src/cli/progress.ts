@@ -1,4 +1,4 @@
-/** The progress of a long command: one line on a terminal's stderr, which is overwritten. */
+/** The progress of a long command: one line on stderr of a terminal, which is overwritten. */
 import type { Io } from './io.js'
 import type { Printer } from './printer.js'
 
@@ -7,7 +7,7 @@ export interface Progress {
   readonly clear: () => void
 }
 
-/** The least time between two updates. */
+/** The least time between two updates, in milliseconds. */
 const everyMs = 100
 
 export const createProgress = (io: Io, printer: Printer): Progress => {

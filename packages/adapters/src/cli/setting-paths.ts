@@ -1,4 +1,4 @@
-/** Settings as `a.b.c=value`, and from a file. */
+/** Settings as `a.b.c=value`, or from a file. */
 import { readFile } from 'node:fs/promises'
 import { type Json, SettingsPatch, settingsDefault, validate } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
@@ -6,7 +6,7 @@ import { readSettingsFile } from '../config/index.js'
 import { UsageError } from './exit-codes.js'
 import { nearest } from './suggest/nearest.js'
 
-/** Every value with its path. Empty objects count as values. */
+/** Every value with its path. An empty object counts as a value. */
 export const flatten = (settings: object, path = ''): ReadonlyArray<readonly [string, Json]> =>
   Object.entries(settings).flatMap(([key, value]: [string, Json]) => {
     const at = path === '' ? key : `${path}.${key}`
@@ -18,7 +18,7 @@ const breakerKeys = ['failureThreshold', 'cooldownSeconds', 'halfOpenAfter', 'co
 const overrides = 'breakers.overrides.'
 const tenants = 'assignment.tenants.'
 
-/** A task type or a tenant may contain dots. So behind `breakers.overrides.` only a known last key is split off, and behind `assignment.tenants.` nothing. */
+/** A task type or a tenant may contain dots. So after `breakers.overrides.` only a known last key is split off, and after `assignment.tenants.` nothing. */
 const partsOf = (path: string): ReadonlyArray<string> => {
   if (path.startsWith(tenants)) return ['assignment', 'tenants', path.slice(tenants.length)]
   if (!path.startsWith(overrides)) return path.split('.')
@@ -38,7 +38,7 @@ const valueOf = (text: string): Json => {
 
 const paths = flatten(settingsDefault).map(([path]) => path)
 
-/** ` (did you mean defaults.timeout?)`, also for a path of which only the end was given; nothing if no setting is near. */
+/** ` (did you mean defaults.timeout?)`, also if only the end of the path was given. Empty if no setting is similar. */
 export const didYouMeanSetting = (given: string): string => {
   const last = (path: string): string => path.slice(path.lastIndexOf('.') + 1)
   const sameEnd = paths.find((path) => last(path).toLowerCase() === last(given).toLowerCase())
@@ -46,7 +46,7 @@ export const didYouMeanSetting = (given: string): string => {
   return meant === undefined ? '' : ` (did you mean ${meant}?)`
 }
 
-/** @throws UsageError that names each malformed assignment and each value that does not fit. */
+/** @throws UsageError that names each malformed assignment and each invalid value. */
 export const patchOf = (assignments: ReadonlyArray<string>): SettingsPatch => {
   const patch: Record<string, unknown> = {}
   for (const assignment of assignments) {
@@ -67,7 +67,7 @@ export const patchOf = (assignments: ReadonlyArray<string>): SettingsPatch => {
   return checked.right
 }
 
-/** @throws UsageError that names each value of the file that does not fit. */
+/** @throws UsageError that names each invalid value in the file. */
 export const readPatch = async (file: string): Promise<SettingsPatch> => {
   let text: string
   try {

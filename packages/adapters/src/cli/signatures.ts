@@ -5,7 +5,7 @@ import { CliError } from './exit-codes.js'
 const wholeLength = 64
 const shortMin = 12
 
-/** Cuts all signatures to the shortest length at which they differ, at least 12. */
+/** Cuts all signatures to the shortest length at which they differ; at least 12. */
 export const shortSignatures = (signatures: ReadonlyArray<string>): ReadonlyArray<string> => {
   const distinct = [...new Set(signatures)]
   let length = shortMin
@@ -13,7 +13,7 @@ export const shortSignatures = (signatures: ReadonlyArray<string>): ReadonlyArra
   return signatures.map((signature) => signature.slice(0, length))
 }
 
-/** @throws CliError when no dead letter has a signature that begins so, or when several do. */
+/** @throws CliError if no dead letter has a signature with this prefix, or if several have. */
 export const resolveSignature = async (client: DaybookClient, given: string): Promise<string> => {
   if (given.length >= wholeLength) return given
   const found = (await client.deadLetters.patterns()).filter(({ signature }) => signature.startsWith(given.toLowerCase()))

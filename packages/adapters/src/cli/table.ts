@@ -1,6 +1,6 @@
 /**
- * Rows of texts under headings. Where the terminal is too narrow, columns that may be cut are made narrower; if that is not
- * enough, the least important columns are left out. The cost is linear in the rows.
+ * Rows of texts under headings. On a narrow terminal, columns that may be cut are made narrower. If that is not enough, the least important columns
+ * are left out. The cost is linear in the rows.
  */
 import stringWidth from 'string-width'
 
@@ -8,11 +8,11 @@ export interface Column {
   readonly head: string
   /** Minimum width to which it may be cut. A column without `min` is cut last. */
   readonly min?: number
-  /** Columns are left out in this order, the highest first. A column without it stays. */
+  /** Columns are left out in this order, the highest number first. A column without a number stays. */
   readonly leaveOut?: number
 }
 
-/** A text, and how it is painted once it has been cut to its column. */
+/** A text, and how it is coloured after it was cut to its column. */
 export interface Painted {
   readonly text: string
   readonly paint: (text: string) => string
@@ -24,12 +24,12 @@ const gap = '  '
 const plain = /^[\x20-\x7e]*$/
 const textOf = (cell: Cell | undefined): string => (cell === undefined ? '' : typeof cell === 'string' ? cell : cell.text)
 
-/** Columns of the terminal that a text takes: two for a wide character. */
+/** Number of terminal columns that a text takes: two for a wide character. */
 const widthOf = (text: string): number => (plain.test(text) ? text.length : stringWidth(text))
 
 const letters = new Intl.Segmenter(undefined, { granularity: 'grapheme' })
 
-/** A text of at most this width, with `…` at the end if it was cut. */
+/** The text, cut to this width. A cut text ends with `…`. */
 const cut = (text: string, width: number): string => {
   if (widthOf(text) <= width) return text
   let kept = ''
@@ -52,10 +52,7 @@ export interface Layout {
   readonly isBounded: boolean
 }
 
-/**
- * The layout for these rows. Without a `width` nothing is cut. Columns without any text are left out, unless `hasMore` says
- * that further rows will follow.
- */
+/** The layout for these rows. Without `width` nothing is cut. Columns without any text are left out, unless `hasMore` says that further rows will follow. */
 export const layoutOf = (columns: ReadonlyArray<Column>, rows: ReadonlyArray<Row>, width: number | undefined, hasMore = false): Layout => {
   const natural = columns.map(({ head }, i) => rows.reduce((widest, row) => Math.max(widest, widthOf(textOf(row[i]))), widthOf(head)))
   let shown = columns.map((_, i) => i).filter((i) => hasMore || rows.some((row) => textOf(row[i]) !== ''))
@@ -73,13 +70,13 @@ export const layoutOf = (columns: ReadonlyArray<Column>, rows: ReadonlyArray<Row
     leftOut.push((columns[last] as Column).head)
     shown = shown.filter((i) => i !== last)
   }
-  // Too narrow even so: now every column may be cut.
+  // Still too narrow: now every column may be cut.
   narrow(widths, shown, missing(), () => 1)
   while (missing() > 0 && shown.length > 1) leftOut.push((columns[shown.pop() as number] as Column).head)
   return { columns: shown, widths, leftOut, isBounded: true }
 }
 
-/** Makes columns narrower by so much in all, always the widest that may become narrower. */
+/** Makes columns narrower by `places` in all. It always takes the widest column that may become narrower. */
 const narrow = (widths: Array<number>, shown: ReadonlyArray<number>, places: number, least: (column: number) => number): void => {
   for (let left = places; left > 0; left--) {
     const able = shown.filter((i) => (widths[i] as number) > least(i))
@@ -89,7 +86,7 @@ const narrow = (widths: Array<number>, shown: ReadonlyArray<number>, places: num
   }
 }
 
-/** One line, without blanks at its end. */
+/** One line, without trailing blanks. */
 export const lineOf = ({ columns, widths, isBounded }: Layout, row: Row): string => {
   let line = ''
   let blanks = 0

@@ -6,18 +6,18 @@ import { InexactNumber, parseJson } from '../read-json.js'
 import { UsageError } from './exit-codes.js'
 import type { Io } from './io.js'
 
-/** A task and its place in the file: `tasks[7]` or `line 8`. */
+/** A task and its position in the file: `tasks[7]` or `line 8`. */
 export interface FileTask {
   readonly task: NewTask
   readonly place: string
 }
 
-/** Characters of one JSON document, which is held in memory as a whole. Lines are not. */
+/** The largest size of one JSON document in characters, because it is held in memory as a whole. Lines are not. */
 const documentMax = 256 * 2 ** 20
 
 const wanted = 'one task, a list, {"tasks": […]}, or one task a line (NDJSON)'
 
-/** @throws UsageError when it cannot be read, or holds no tasks. */
+/** @throws UsageError if the file cannot be read, or contains no tasks. */
 export const tasksOfFile = async function* (file: string, io: Io): AsyncGenerator<FileTask> {
   let isEmpty = true
   for await (const task of tasksOf(linesOf(file, io))) {
@@ -37,7 +37,7 @@ const linesOf = async function* (file: string, io: Io): AsyncGenerator<string> {
 }
 
 const tasksOf = async function* (lines: AsyncIterable<string>): AsyncGenerator<FileTask> {
-  /** All lines so far, as long as they may be one document. */
+  /** All lines so far, while they may still be one document. */
   let text = ''
   let number = 0
   let first: FileTask | undefined
@@ -70,10 +70,10 @@ const parse = (text: string, what: string): unknown => {
   }
 }
 
-// The server checks what is in a task.
+// The server checks the task's fields.
 const ofLine = (line: string, number: number): FileTask => ({ task: parse(line, `line ${number} of --file`) as NewTask, place: `line ${number}` })
 
-/** The first line as a task, where it is one; others may follow. `undefined` where a document begins. */
+/** The first line as a task, if it is one; others may follow. `undefined` if a document begins there. */
 const alone = (line: string, number: number): FileTask | undefined => {
   if (!line.trimStart().startsWith('{')) return undefined
   try {

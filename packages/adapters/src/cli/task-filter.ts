@@ -28,7 +28,7 @@ export const addFilterOptions = (command: Command, known: ReadonlyArray<Status> 
     .option('--agent <name>', 'held, or completed, by this agent')
     .option('--search <text>', 'part of the id, type, ticket or last error')
 
-/** As the client takes it, without the statuses. */
+/** The filter for the client, without the statuses. */
 export const filterOf = (options: FilterOptions) =>
   defined({
     type: options.type,
@@ -40,7 +40,7 @@ export const filterOf = (options: FilterOptions) =>
     q: options.search,
   })
 
-/** @throws UsageError for one that is not known. */
+/** @throws UsageError for an unknown status. */
 export const statusesOf = ({ status }: FilterOptions, known: ReadonlyArray<Status> = statuses): ReadonlyArray<Status> | undefined => {
   const wrong = status?.find((name) => !(known as ReadonlyArray<string>).includes(name))
   if (wrong !== undefined) throw new UsageError(`--status ${wrong} is not known here: ${known.join(', ')}${didYouMean(wrong, known, statusWords)}`)

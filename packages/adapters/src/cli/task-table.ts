@@ -28,11 +28,11 @@ const situation = (task: TaskView): string => {
 const progressOf = ({ progress }: TaskView): string =>
   progress === undefined ? '' : `, at ${clean(typeof progress === 'string' ? progress : JSON.stringify(progress), 30)}`
 
-/** `2 of 3`: the attempt under way, or the last one. */
+/** `2 of 3`: the current or the last attempt. */
 export const attemptText = ({ attempt, attemptsMax }: Pick<TaskView, 'attempt' | 'attemptsMax'>): string =>
   attempt === 0 ? 'none yet' : `${attempt} of ${attemptsMax}`
 
-/** The same, with the ends of the earlier attempts. */
+/** The same, and how the earlier attempts ended. */
 export const attemptsText = (task: Pick<TaskView, 'attempt' | 'attemptsMax' | 'attempts' | 'retries'>): string => {
   const { attempt, attempts, retries } = task
   if (attempt === 0 && retries > 0) return `none here, ${retries} failed before the import`
@@ -40,7 +40,7 @@ export const attemptsText = (task: Pick<TaskView, 'attempt' | 'attemptsMax' | 'a
   return [attemptText(task), retries === 0 ? '' : `${retries} failed`, givenBack === 0 ? '' : `${givenBack} given back`].filter((part) => part !== '').join(', ')
 }
 
-/** What the task is about: its description, or well-known members of its payload. */
+/** The subject of the task: its description, or well-known members of its payload. */
 export const subjectOf = ({ description, payload }: Pick<TaskView, 'description' | 'payload'>): string => {
   if (description !== undefined) return description
   if (typeof payload === 'string') return payload
@@ -50,7 +50,7 @@ export const subjectOf = ({ description, payload }: Pick<TaskView, 'description'
   return words.length > 0 ? words.join(' ') : typeof known.description === 'string' ? known.description : ''
 }
 
-/** The number is never cut: it can be used wherever an id can. */
+/** The number is never cut, because it can be used wherever an id can. */
 export const taskColumns: ReadonlyArray<Column> = [
   { head: '#' },
   { head: 'ID', min: 8 },

@@ -1,6 +1,6 @@
 /** Small texts for people. */
 
-/** One line without control characters: task texts come from strangers, and a terminal would obey them. */
+/** One line without control characters. Texts of tasks come from strangers, and a terminal would obey such characters. */
 export const clean = (text: string, max = 2_000): string => {
   // eslint-disable-next-line no-control-regex -- these are the characters to be removed
   const flat = text.replace(/[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]+/g, ' ').replace(/\s+/g, ' ').trim()

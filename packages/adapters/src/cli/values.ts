@@ -1,4 +1,4 @@
-/** Parses values as people type them. */
+/** Parses values as users type them. */
 import { readFile } from 'node:fs/promises'
 import { type Json, PriorityName } from '@daybook/core'
 import { InvalidArgumentError } from 'commander'
@@ -34,7 +34,7 @@ export const secondsFrom = (min: number) => (text: string): number => {
   return value
 }
 
-/** `a,b` and repeated options alike. */
+/** Accepts `a,b` as well as repeated options. */
 export const list = (text: string, before: ReadonlyArray<string> = []): ReadonlyArray<string> => [
   ...before,
   ...text.split(',').map((part) => part.trim()).filter((part) => part !== ''),
@@ -72,7 +72,7 @@ export const readText = async (given: string, io: Io): Promise<string> => {
   }
 }
 
-/** JSON, wherever it is; `what` names the option. */
+/** JSON, given in any of these ways. `what` names the option. */
 export const readJson = async (given: string, what: string, io: Io): Promise<Json> => {
   const text = await readText(given, io)
   try {
@@ -94,7 +94,7 @@ export const readJsonOrText = async (given: string, io: Io): Promise<Json> => {
   }
 }
 
-/** Without the members that are `undefined`. */
+/** The type without members that are `undefined`. */
 export type Defined<T> = { [K in keyof T]: Exclude<T[K], undefined> }
 export const defined = <T extends object>(value: T): Partial<Defined<T>> =>
   Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined)) as Partial<Defined<T>>

@@ -1,7 +1,7 @@
-/** Tells once when the server stops answering and once when it answers again, however often the worker tries. */
+/** Reports once when the server stops answering and once when it answers again, however often the worker tries. */
 import type { TaskSource } from '../worker/index.js'
 
-/** Errors that may pass by themselves. */
+/** Codes of errors that may be temporary. */
 const outages: ReadonlySet<unknown> = new Set(['unavailable', 'read-only', 'clock', 'outcome-unknown', 'unreachable', 'timeout', 'overloaded', 'too-many-requests', 'internal'])
 
 export const isOutage = (error: unknown): boolean => outages.has((error as { readonly code?: unknown } | null)?.code)
@@ -12,7 +12,7 @@ export interface OutageTeller {
 }
 
 export const watchSource = (source: TaskSource, tell: OutageTeller): TaskSource => {
-  /** The kinds of call that fail now. Claims may be answered again before outcomes are. */
+  /** The kinds of calls that fail at present. Claims may be answered again before outcomes are. */
   const failing = new Set<keyof TaskSource>()
   const down = (call: keyof TaskSource, why: string): void => {
     if (failing.size === 0) tell.down(why)
@@ -33,7 +33,7 @@ export const watchSource = (source: TaskSource, tell: OutageTeller): TaskSource 
       throw error
     }
   }
-  /** A call with several items: each has its own answer, which may be an outage. */
+  /** A call with several items. Each has its own answer, which may be an outage. */
   const watchedEach = async <A extends { readonly ok: boolean; readonly detail?: string }>(call: keyof TaskSource, answer: Promise<ReadonlyArray<A>>): Promise<ReadonlyArray<A>> => {
     const answers = await watched(call, answer)
     const failed = answers.find((one) => !one.ok && isOutage(one))
@@ -49,7 +49,7 @@ export const watchSource = (source: TaskSource, tell: OutageTeller): TaskSource 
     },
     settle: (outcomes, attempt) => watchedEach('settle', source.settle(outcomes, attempt)),
     heartbeat: (heartbeats) => watchedEach('heartbeat', source.heartbeat(heartbeats)),
-    // The worker does without it: an outage shows in the claims.
+    // The worker works without registration, and an outage shows in the claims.
     ...(source.register === undefined ? {} : { register: source.register }),
   }
 }

@@ -10,8 +10,8 @@ const user = (env: Io['env']): string => {
   }
 }
 
-/** The same for every command of one person on one machine, so that `complete` goes with `claim`. */
+/** The default agent: the same for every command of one user on one machine, so that `complete` fits `claim`. */
 export const defaultAgent = (env: Io['env']): string => env.DAYBOOK_AGENT || `${user(env)}@${hostname()}`.slice(0, 128)
 
-/** Who reviews a dead letter. */
+/** The default reviewer of a dead letter. */
 export const defaultReviewer = (env: Io['env']): string => user(env)

@@ -1,4 +1,4 @@
-/** What `daybook work` prints: lines for people on stderr, or one JSON line each on stdout, and a summary at the end. */
+/** What `daybook work` prints: lines for people on stderr, or lines of JSON on stdout; and a summary at the end. */
 import { plural } from '@daybook/core'
 import type { TaskWorker, WorkerEvent, WorkTask } from '../worker/index.js'
 import type { Session } from './cli.js'
@@ -6,7 +6,7 @@ import { exitCodes } from './exit-codes.js'
 import { clean } from './text.js'
 import { isOutage, type OutageTeller } from './watch-source.js'
 
-/** A task for which a program was started, until its outcome is accepted or refused. */
+/** A task whose program was started and whose outcome is not accepted or refused yet. */
 interface Started {
   readonly task: WorkTask
   readonly startedAt: number
@@ -36,7 +36,7 @@ export class WorkReport implements OutageTeller {
     this.started.set(task.id, { task, startedAt: performance.now() })
   }
 
-  /** Called when the program has ended. The queue decides whether its outcome is accepted. */
+  /** Called when the program has ended. The queue decides whether the outcome is accepted. */
   end(task: WorkTask, error?: unknown): void {
     const started = this.started.get(task.id)
     if (started === undefined) return
@@ -44,7 +44,7 @@ export class WorkReport implements OutageTeller {
     if (error !== undefined) started.error ??= error instanceof Error ? error.message : String(error)
   }
 
-  // An outage is reported with --quiet too: without that, a worker that waits looks like one that has nothing to do.
+  // An outage is reported even with --quiet. Otherwise a worker that waits for the server would look idle.
 
   readonly down = (why: string): void => {
     const { printer, io } = this.session
@@ -113,7 +113,7 @@ export class WorkReport implements OutageTeller {
     const { printer, io } = this.session
     const { incomplete } = this
     const { completed, failed, released, parked, lost } = worker.stats()
-    // A completion without its report was accepted, but has completed nothing.
+    // A completion without a decision report was accepted, but has completed nothing.
     const done = Math.max(0, completed - incomplete)
     const rest = [
       failed > 0 ? plural(failed, 'attempt') + ' failed' : '',

@@ -23,7 +23,7 @@ const LauncherFile = t.intersection(
 )
 export type LauncherFile = t.TypeOf<typeof LauncherFile>
 
-/** Its members, all optional, named like the flags. */
+/** The members of the file. All are optional, and named like the flags. */
 export interface ConfigFile {
   readonly host?: string
   readonly port?: string
@@ -33,7 +33,7 @@ export interface ConfigFile {
   readonly auth?: string
   readonly readModels?: string
   readonly console?: string
-  /** `QUEUE@REVISION`, several with commas. */
+  /** `QUEUE@REVISION`, several separated by commas. */
   readonly pastUnreadable?: string
   /** Seconds, or `off`. */
   readonly clockJump?: string
@@ -45,9 +45,9 @@ export interface ConfigFile {
   readonly witness?: string
   /** Seconds, or `off`. */
   readonly checkpoints?: string
-  /** As it stands in the file: see `memory-choice.ts`. */
+  /** As it is in the file: see `memory-choice.ts`. */
   readonly memory?: unknown
-  /** As it stands in the file: see `webhook-choices.ts`. */
+  /** As it is in the file: see `webhook-choices.ts`. */
   readonly alerts?: unknown
   readonly defaults?: SettingsPatch
   readonly launcher?: LauncherFile
@@ -57,8 +57,8 @@ const texts = ['host', 'port', 'data', 'store', 'queueFiles', 'auth', 'readModel
 const known: ReadonlyArray<string> = [...texts, 'memory', 'alerts', 'defaults', 'breakers', 'launcher']
 
 /**
- * `defaults:` is a settings patch for new queues. `breakers:` is the part of it that people often keep in a file of
- * its own: such a `circuit-breakers.yaml` is accepted as the whole file, too.
+ * `defaults:` is a settings patch for new queues. `breakers:` is the part of it that people often keep in a separate file, so a
+ * `circuit-breakers.yaml` is accepted as the whole file, too.
  */
 export const readConfigFile = (text: string, name: string): E.Either<Problems, ConfigFile> => {
   const parsed = parseYaml(text, name)

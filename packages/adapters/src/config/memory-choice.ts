@@ -5,7 +5,7 @@ import { isObject, type Problems } from './settings-file.js'
 
 const keysOf = { sqlite: ['kind', 'recallMs', 'limit'], http: ['kind', 'url', 'timeoutSeconds', 'recallMs', 'limit'], off: ['kind'] } as const
 
-/** `off`, or an object with `kind: sqlite`, `http` or `off`. Default: `sqlite`. The token of an HTTP memory is in the environment, not in the file. */
+/** `off`, or an object with `kind: sqlite`, `http` or `off`. Default: `sqlite`. The token of an HTTP memory comes from the environment, not from the file. */
 export const readMemory = (value: unknown, token: string | undefined, name: string): E.Either<Problems, MemoryChoice> => {
   if (value === undefined || value === null) return E.right(memoryDefault)
   if (value === 'off' || value === false) return E.right({ kind: 'off' })

@@ -1,4 +1,4 @@
-/** Reads the options of a server. A flag goes before the environment, and the environment before the file. */
+/** Reads the options of a server. A flag takes precedence over the environment, and the environment over the file. */
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { QueueName } from '@daybook/core'
@@ -40,7 +40,7 @@ export interface ServeFlags {
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** `Left` names everything that is wrong, not only the first problem. */
+/** `Left` lists everything that is wrong, not only the first problem. */
 export const readServeOptions = async (flags: ServeFlags, env: Environment): Promise<E.Either<Problems, ServeOptions>> => {
   const file = flags.config === undefined ? E.right({}) : await openConfig(flags.config)
   if (E.isLeft(file)) return file
@@ -112,19 +112,19 @@ export const readServeOptions = async (flags: ServeFlags, env: Environment): Pro
   })
 }
 
-/** Each is looked into when another one is taken. */
+/** Whenever a snapshot is taken, all kept ones are examined. */
 const pastSnapshotsMax = 1_000
 
-/** `NaN` for what is not a whole number from 0 to `max`. */
+/** `NaN` unless the text is a whole number from 0 to `max`. */
 const readWhole = (text: string | undefined, byDefault: number, max: number): number => {
   if (text === undefined) return byDefault
   return /^\d{1,12}$/.test(text.trim()) && Number(text) <= max ? Number(text) : Number.NaN
 }
 
-/** EventStoreDB tells its time in whole seconds, up to two seconds late. */
+/** EventStoreDB reports its time in whole seconds, up to two seconds late. */
 const clockJumpSecondsMin = 5
 
-/** In milliseconds, `NaN` for what is none. */
+/** In milliseconds; `NaN` if the text is not valid. */
 const readClockJump = (text: string): number => {
   if (text.trim() === 'off') return Number.POSITIVE_INFINITY
   const seconds = /^\d+(\.\d+)?$/.test(text.trim()) ? Number(text) : Number.NaN
@@ -144,7 +144,7 @@ const checkpointsOf = (seconds: number | undefined, keyFile: string | undefined,
   ...(witness === undefined ? {} : { witness: /^https?:\/\//.test(witness) ? witness : resolve(witness) }),
 })
 
-/** Of `QUEUE@REVISION` each. */
+/** Reads `QUEUE@REVISION` texts. */
 const readPastUnreadable = (given: ReadonlyArray<string>): { readonly revisions: ReadonlyMap<string, number>; readonly problems: Problems } => {
   const revisions = new Map<string, number>()
   const problems: Array<string> = []

@@ -3,13 +3,13 @@ import { SettingsPatch, validate } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import { parseDocument } from 'yaml'
 
-/** What is wrong, each problem with its place. */
+/** Everything that is wrong, each problem with its position. */
 export type Problems = ReadonlyArray<string>
 
 export const parseYaml = (text: string, name: string): E.Either<Problems, unknown> => {
   const document = parseDocument(text, { prettyErrors: true })
   if (document.errors.length > 0) return E.left(document.errors.map((error) => `${name}: ${error.message}`))
-  // A few lines of nested aliases can unfold into gigabytes, so their number is limited.
+  // A few lines of nested aliases can expand to gigabytes, so their number is limited.
   return E.tryCatch(() => document.toJS({ maxAliasCount: 100 }) as unknown, (error): Problems => [`${name}: ${String(error)}`])
 }
 
@@ -35,7 +35,7 @@ export const checkPatch = (value: unknown, name: string, root = ''): E.Either<Pr
   return E.isRight(checked) ? checked : E.left(checked.left.map(({ path, message }) => `${name}: ${path} ${message}`))
 }
 
-/** Reads a settings patch, or a breakers file as one. */
+/** Reads a settings patch. A breakers file is converted to one. */
 export const readSettingsFile = (text: string, name: string): E.Either<Problems, SettingsPatch> => {
   const parsed = parseYaml(text, name)
   if (E.isLeft(parsed)) return parsed

@@ -1,7 +1,7 @@
-/** `alerts:` in the config file: who is told of alerts. */
+/** `alerts:` in the config file: the receivers of alerts. */
 import { alertKinds, QueueName } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
-// Not from its index: most commands read no configuration, and need not load the engine for it.
+// Not imported from its index: most commands read no configuration, and need not load the engine for it.
 import { whyNotPublic } from '../webhooks/addresses.js'
 import type { WebhookOptions } from '../webhooks/index.js'
 import { readSecret, secretPrefix } from '../webhooks/signature.js'
@@ -15,7 +15,7 @@ const timeoutSecondsDefault = 15
 
 type Env = Readonly<Record<string, string | undefined>>
 
-/** `{ webhooks: [{ url, secret, … }] }`. Problems are told with the path of the key, and never with a secret. */
+/** Reads `{ webhooks: [{ url, secret, … }] }`. Problems name the path of the key, and never contain a secret. */
 export const readWebhooks = (value: unknown, env: Env, file: string): E.Either<Problems, ReadonlyArray<WebhookOptions>> => {
   if (value === undefined || value === null) return E.right([])
   if (!isObject(value)) return E.left([`${file}: alerts must be an object with webhooks`])
@@ -60,7 +60,7 @@ const readUrl = (value: unknown, allowPrivate: boolean, at: (key: string, why: s
   return url
 }
 
-/** One secret or several: `whsec_…`, or `env:NAME` for one in the environment. */
+/** One secret or several: `whsec_…`, or `env:NAME` for a secret in the environment. */
 const readSecrets = (value: unknown, env: Env, at: (key: string, why: string) => void): ReadonlyArray<Buffer> => {
   const given: ReadonlyArray<unknown> = Array.isArray(value) ? value : [value]
   if (value === undefined || given.length === 0 || given.length > secretsMax) {

@@ -3,11 +3,11 @@ import type { Route } from '../http/route.js'
 
 export interface Found {
   readonly route: Route
-  /** Values of the path's `{names}`, decoded. */
+  /** Decoded values of the path's `{names}`. */
   readonly params: Readonly<Record<string, string>>
 }
 
-/** `path` is without a query. Returns `undefined` if there is no such route. */
+/** `path`: without the query. `undefined` if there is no such route. */
 export type FindRoute = (method: string, path: string) => Found | undefined
 
 const name = /^\{(\w+)\}$/
@@ -21,7 +21,7 @@ export const findRouteIn = (routes: ReadonlyArray<Route>): FindRoute => {
     if (known === undefined) byShape.set(shape, [{ route, parts }])
     else known.push({ route, parts })
   }
-  // A fixed part goes before a name: `/dead-letters/patterns` is not the dead letter `patterns`.
+  // A fixed part takes precedence over a name: `/dead-letters/patterns` is not the dead letter `patterns`.
   const names = (parts: ReadonlyArray<string>): number => parts.filter((part) => name.test(part)).length
   for (const alike of byShape.values()) alike.sort((a, b) => names(a.parts) - names(b.parts))
 

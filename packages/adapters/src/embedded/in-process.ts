@@ -1,6 +1,6 @@
 /**
- * The client's transport to routes in the same process. Requests are checked and answered by the code that serves them over HTTP, so a program gets the
- * same answers and the same refusals from both.
+ * The client's transport to routes in the same process. The code that serves HTTP also checks and answers these requests, so a program gets the same
+ * answers and refusals from both.
  */
 import { randomUUID } from 'node:crypto'
 import type { Readable } from 'node:stream'
@@ -17,7 +17,7 @@ import { findRouteIn } from './find-route.js'
 
 type Answered = Sent & { readonly retryAfterSeconds?: number }
 
-/** `release` is called once, when no request is under way any more. */
+/** `release`: called once, when no request is in flight any more. */
 export const inProcess = ({ routes, context }: Pick<Service, 'routes' | 'context'>, grant: Grant, release: () => Promise<void>): Transport => {
   const find = findRouteIn(routes)
   const closing = new AbortController()
@@ -51,7 +51,7 @@ export const inProcess = ({ routes, context }: Pick<Service, 'routes' | 'context
     }
   }
 
-  /** Rejects as soon as the caller gives up. Claims whose answer comes after that go back to the queue. */
+  /** Rejects as soon as the caller gives up. A claim whose answer comes later goes back to the queue. */
   const send = (asked: HttpRequest, isEndedByClose: boolean): Promise<Answered> => {
     const { signal } = asked
     if (closed !== undefined || (isEndedByClose && closing.signal.aborted)) return Promise.reject(closedError())
@@ -104,7 +104,7 @@ const textOf = async (text: string | Readable): Promise<string> => {
   return Buffer.concat(chunks).toString('utf8')
 }
 
-/** The client printed it, so it is JSON, but perhaps with keys or numbers that a server refuses. */
+/** The client printed the body, so it is JSON, but a server might still refuse its keys or numbers. */
 const bodyOf = ({ body: input }: Route, text: string | undefined, bytes: Buffer | undefined): unknown => {
   if (text === undefined || bytes === undefined) return undefined
   const read = input?.read?.(bytes)

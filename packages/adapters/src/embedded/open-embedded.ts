@@ -1,6 +1,6 @@
 /**
- * Queues inside a program. The client is that of `@daybook/client`, over a link to an engine in the same process instead of HTTP: a program can begin like this,
- * and use a server later, without a change of anything but the line that makes the client.
+ * Queues inside a program. The client is that of `@daybook/client`, linked to an engine in the same process instead of HTTP. So a program can begin
+ * like this and use a server later; only the line that makes the client changes.
  */
 import { join } from 'node:path'
 import type { DaybookClient } from '@daybook/client'
@@ -20,25 +20,25 @@ import { watchQueueOf } from './watch-queue.js'
 
 export interface EmbeddedOptions {
   /**
-   * The folder of the log and its snapshots, made if it is missing. `daybook serve --data` of the same folder serves the same queues, when no program has them open.
-   * Default: the queues are in memory, and gone at the end; none of them can be erasable then.
+   * The folder of the log and its snapshots, created if necessary. `daybook serve --data` with this folder serves the same queues, once no program
+   * has them open. Default: the queues are in memory and are lost at the end; they cannot be erasable then.
    */
   readonly dataDir?: string
   /** Whether other processes have the same folder open, each with `shared`. Slower. Default false. */
   readonly shared?: boolean
-  /** The queue that the client is about; see `DaybookClient.in` for others. Default `default`. */
+  /** The queue that the client uses; see `DaybookClient.in` for others. Default `default`. */
   readonly queue?: string
-  /** The actor of what is done here, in the log. Default `embedded`. */
+  /** The actor of this program's commands in the log. Default `embedded`. */
   readonly name?: string
   /** Settings of new queues that differ from the defaults. */
   readonly settings?: SettingsPatch
-  /** Told what may need people: a snapshot that is not used, a clock that is wrong. Default: nobody. */
+  /** Called with messages that may need people: a snapshot that is not used, a clock that is wrong. Default: not called. */
   readonly warn?: (message: string) => void
-  /** Everything else that an engine can be told, such as another clock. */
+  /** All other options of an engine, such as another clock. */
   readonly engine?: Omit<EngineOptions, 'defaults' | 'keys' | 'warn'>
 }
 
-/** A client whose queues are in this process. `close` closes them, too. */
+/** A client whose queues are in this process. `close` closes the queues as well. */
 export interface Embedded extends DaybookClient {
   readonly daybook: Daybook
 }
@@ -46,13 +46,12 @@ export interface Embedded extends DaybookClient {
 /**
  * Opens queues in this process. Resolves when they are replayed.
  *
- * *Gotchas*: reports need the read models of a server, and are refused as `disabled`. What is remembered of earlier tasks does not come with claims.
+ * *Gotchas*: reports need the read models of a server, and are refused as `disabled`. Claims come without memories of earlier tasks.
  *
  * @throws Error if the folder cannot be used, or is open elsewhere.
  * @example
- * const client = await openEmbedded({ dataDir: './daybook-data' })
- * await client.enqueue({ type: 'mail', payload: { to: 'ada@example.org' } })
- * await client.close()
+ * const client = await openEmbedded({ dataDir: './daybook-data' }) await client.enqueue({ type: 'mail', payload: { to: 'ada@example.org' } }) await
+ * client.close()
  */
 export const openEmbedded = async (options: EmbeddedOptions = {}): Promise<Embedded> => {
   const { dataDir, queue, name = 'embedded', settings, warn = () => undefined, engine } = options

@@ -1,4 +1,4 @@
-/** Watching a queue of this process: the messages of a WebSocket, without one. */
+/** Watches a queue of this process: the messages of a WebSocket, without one. */
 import { DaybookError, type Link } from '@daybook/client/internal'
 import type { Daybook } from '../engine/index.js'
 import { feed } from '../websocket/feed.js'

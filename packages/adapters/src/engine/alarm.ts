@@ -1,4 +1,4 @@
-/** The timer of an engine, for the next timer of the state. */
+/** The timer of an engine. It is set for the next timer of the state. */
 import type { QueueClock } from './queue-clock.js'
 
 /** It fires at least once a minute: if the wall clock is set forward, leases end earlier than the timer expects. */
@@ -13,7 +13,7 @@ export class Alarm {
     private readonly ring: () => void,
   ) {}
 
-  /** Sets the time, replacing the former one; infinity for never. */
+  /** Sets the time, replacing the previous one; infinity for never. */
   set(at: number): void {
     if (at === this.at && this.cancel !== undefined) return
     this.stop()

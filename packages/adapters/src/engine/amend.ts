@@ -1,4 +1,4 @@
-/** Gives tasks new payloads. The rest of a task's content stays, so it is read from the log first. */
+/** Gives tasks new payloads. The rest of a task's content stays, so the content is read from the log first. */
 import { canonicalJson, type CommandOf, ContentText, type Json, NotJson, invalid, type Rejection, type Replies, reject, taskOf } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import { taskBytesMaxDefault } from './prepare.js'
@@ -8,12 +8,12 @@ import { contentOf, parseObject } from './wire.js'
 
 type WithPayload = CommandOf<'AmendTask'> | (CommandOf<'Retry'> & { readonly task: string })
 
-/** How often a command is made again because another one amended the payload meanwhile. */
+/** How often a command is rebuilt because another one amended the payload meanwhile. */
 const triesMax = 5
 
 /**
- * Submits a command about one task with this payload. If the task has the same payload already, the command is submitted without it.
- * `bytesMax`: of the task's content.
+ * Submits a command about one task with this payload. If the task already has this payload, the command is submitted without it. `bytesMax`: the
+ * limit on the task's content.
  */
 export const submitWithPayload = async <C extends WithPayload>(
   engine: QueueEngine,
@@ -27,7 +27,7 @@ export const submitWithPayload = async <C extends WithPayload>(
     if (E.isLeft(content)) return content
     const outcome = await engine.submit({ ...command, ...content.right }, caller)
     if (E.isRight(outcome) || outcome.left.code !== 'conflict' || tries === triesMax) return outcome
-    // Other conflicts remain.
+    // Other conflicts are returned.
     const now = await revisionOf(engine, command.task)
     if (E.isLeft(now) || now.right.value === content.right.contentRevision) return outcome
   }
@@ -35,7 +35,7 @@ export const submitWithPayload = async <C extends WithPayload>(
 
 interface NewContent {
   readonly contentRevision: number
-  /** Missing if the payload is the same. */
+  /** Missing if the payload does not change. */
   readonly content?: string
 }
 

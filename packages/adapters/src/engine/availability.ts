@@ -2,7 +2,7 @@
 
 /** Pause after a failed write before the engine tries again by itself, in milliseconds. */
 const retryMs = 1_000
-/** How long a refused write makes the queue unavailable: after that, load balancers send requests again, which shows whether it works. */
+/** How long a refused write makes the queue unavailable. After that, load balancers send requests again, which shows whether the store works. */
 const rememberedMs = 5_000
 
 export class Availability {
@@ -10,22 +10,22 @@ export class Availability {
   private since = Number.NEGATIVE_INFINITY
   private isDoubted = false
 
-  /** `monotonic`: milliseconds of a monotonic clock. */
+  /** `monotonic`: returns milliseconds of a monotonic clock. */
   constructor(private readonly monotonic: () => number) {}
 
-  /** Why commands are refused or wait; `undefined` if they do not. */
+  /** Why commands are refused or wait; `undefined` if they are not. */
   get reason(): string | undefined {
     return this.isDoubted || this.monotonic() - this.since <= rememberedMs ? this.why : undefined
   }
 
-  /** The store failed: for a while only callers' commands try it. */
+  /** The store has failed: for a while only commands of callers try it. */
   lost(reason: string): void {
     this.why = reason
     this.isDoubted = false
     this.since = this.monotonic()
   }
 
-  /** It is unknown whether an append failed, and this is being found out. */
+  /** It is not known whether an append succeeded; this is being found out. */
   doubted(reason: string): void {
     this.why = reason
     this.isDoubted = true

@@ -20,9 +20,9 @@ export interface ClaimItem {
   readonly command: CommandOf<'Claim'>
   readonly caller: Caller
   readonly settle: (outcome: Outcome<ReadonlyArray<Claim>>) => void
-  /** Whether it is no longer wanted: its caller has gone, or its wait is over. */
+  /** Whether it is no longer wanted: its caller has gone, or its time is over. */
   readonly isOver: () => boolean
-  /** Tasks were found for it, at this time of `performance.now()` or later. */
+  /** Tasks were found for it, at or after this time of `performance.now()`. */
   readonly take: (grantedAt: number) => void
   /** The tasks that were found for it were rolled back. */
   readonly untake: () => void
@@ -63,11 +63,11 @@ export class Known<A> implements Decided {
 export interface Batch {
   /** The state before this batch. */
   readonly mark: Mark
-  /** The expected revision of the append. */
+  /** The revision that the append expects. */
   readonly expected: number
   readonly events: Array<QueueEvent>
   readonly texts: Array<EventToAppend>
-  /** An upper bound for the bytes of `texts`, measured only if it matters. */
+  /** An upper bound on the bytes of `texts`, computed only if it matters. */
   bytes: number
   readonly decided: Array<Decided>
   result: { readonly _tag: 'Appended'; readonly sealed: ChainHead } | AppendError | undefined

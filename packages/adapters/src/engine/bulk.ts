@@ -1,4 +1,4 @@
-/** Collects the outcomes of many commands of one caller, in order, and answers when all are there. */
+/** Collects the outcomes of many commands of one caller, in order. Answers when all are known. */
 import type { Command, CommandType, Replies } from '@daybook/core'
 import type { CommandItem } from './batch.js'
 import type { Caller, Outcome } from './types.js'

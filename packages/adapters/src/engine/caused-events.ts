@@ -9,16 +9,16 @@ export interface CauseQuestion {
   /** Revisions, both inclusive. */
   readonly from: number
   readonly until: number
-  /** Spans at most. */
+  /** The largest number of spans. */
   readonly limit: number
 }
 
-/** What an index of causes knows. */
+/** The answer of an index of causes. */
 export interface Caused {
-  /** The last revision that it knows of, and the id of that event. */
+  /** The last revision in the index, and the id of that event. */
   readonly revision: number
   readonly eventId: string
-  /** First and last revision, in order: every event that is asked for is in one of them, up to `revision`. The first may begin before `from`. */
+  /** First and last revisions, in order. All matching events up to `revision` are within these spans. The first span may begin before `from`. */
   readonly spans: ReadonlyArray<readonly [first: number, last: number]>
   readonly isMore: boolean
 }
@@ -27,10 +27,10 @@ export interface Caused {
 export type FindCauses = (question: CauseQuestion) => Promise<Caused | undefined>
 
 const spansAtOnce = 1_000
-/** Spans with at most so many events between them are read as one. */
+/** Spans with at most this many events between them are read as one. */
 const gapMax = 50
 
-/** Where to look for the events, in order, and how far the index knew: the rest is one span. Without an index, all is one span. */
+/** Where to look for the events, in order, and up to where the index reaches: the rest is one span. Without an index, the whole range is one span. */
 export const spansOf = async function* (
   { name, log, causes }: Pick<QueueView, 'name' | 'log' | 'causes'>,
   asked: Pick<CauseQuestion, 'actor' | 'correlationId'>,
@@ -54,7 +54,7 @@ export const spansOf = async function* (
     }
     if (open !== undefined) yield open
     const known = found.isMore ? (found.spans[found.spans.length - 1]?.[1] ?? found.revision) : found.revision
-    // Runs that end before they were asked for would come again and again.
+    // A span that ends before the requested range would otherwise come again and again.
     if (known < next) break
     next = known + 1
     if (!found.isMore) break
@@ -62,5 +62,5 @@ export const spansOf = async function* (
   if (next <= until) yield [next, until]
 }
 
-/** Whether the index is of this log: it has the event with which the index ends. */
+/** Whether the index belongs to this log: the log has the last event of the index. */
 const isOfLog = async (log: QueueView['log'], queue: string, { revision, eventId }: Caused): Promise<boolean> => (await log.pick(streamOf(queue), [revision]))[0]?.id === eventId

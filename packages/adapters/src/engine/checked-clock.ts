@@ -1,6 +1,6 @@
 /**
- * The wall clock of this process, checked against other clocks before it is used for decisions, because a wrong time in
- * the log stays there. A clock that has jumped ahead is refused; a clock that is behind does no harm (`queue-clock.ts`).
+ * The wall clock of this process. It is compared with other clocks before it is used for decisions, because a wrong time in the log stays there. A
+ * clock that has jumped ahead is refused; a clock that is behind does no harm (`queue-clock.ts`).
  */
 import { uptime } from 'node:os'
 import { longTimer } from '@daybook/client/internal'
@@ -12,11 +12,11 @@ export interface ClockOptions {
   readonly clock?: () => number
   /** A monotonic clock, in milliseconds. Default `performance.now`. */
   readonly monotonic?: () => number
-  /** Like `monotonic`, but it also counts the time that the machine sleeps. Default: the machine's uptime. */
+  /** Like `monotonic`, but includes the time that the machine sleeps. Default: the machine's uptime. */
   readonly uptime?: () => number
-  /** Timers of the clock: for leases, delays, schedules and long polls. Default: Node's. */
+  /** Timers for leases, delays, schedules and long polls. Default: Node's. */
   readonly timers?: Timers
-  /** How far the wall clock may jump ahead of the monotonic one, or be ahead of the store's, in milliseconds. Default 300,000; `Infinity` for no limit. */
+  /** How far the wall clock may jump ahead of the monotonic clock, or be ahead of the store's, in milliseconds. Default 300,000; `Infinity` for no limit. */
   readonly clockJumpMs?: number
 }
 
@@ -28,13 +28,13 @@ export class CheckedClock {
   private readonly jumpMsMax: number
   readonly monotonic: () => number
   readonly timers: Timers
-  /** Wall clock minus monotonic clock when the wall clock was accepted: the last value, and the maximum. Returning to an earlier offset is not a jump. */
+  /** Wall clock minus monotonic clock at readings that were accepted: the last value, and the maximum. A return to an earlier offset is not a jump. */
   private offset: number
   private offsetMost: number
-  /** How long the machine had slept since its start, at the last check. */
+  /** How long the machine had slept since its start, as of the last check. */
   private slept: number
   private problem: string | undefined
-  /** The monotonic clock at the last reading. */
+  /** The monotonic time of the last reading. */
   readAt: number
 
   constructor(
@@ -52,7 +52,7 @@ export class CheckedClock {
     this.slept = up() - this.readAt
   }
 
-  /** Milliseconds since 1970: the wall clock, or, while it is refused, the time by the other clock. */
+  /** Milliseconds since 1970. This is the wall clock; while it is refused, the time by the other clock. */
   now(): number {
     const wall = this.wall()
     const monotonic = (this.readAt = this.monotonic())

@@ -10,7 +10,7 @@ export interface ClaimHost {
   /** The last durable revision. */
   readonly revision: () => number
   readonly timers: Timers
-  /** The claim is over, and may still be among the waiting ones. */
+  /** The claim is over, and may still be in a line of waiting claims. */
   readonly leaveLine: () => void
 }
 
@@ -19,7 +19,7 @@ export class PatientClaim implements ClaimItem {
   readonly mayWait: boolean
   private over = false
   private readonly askedAt = performance.now()
-  /** When tasks were found, which are being appended. */
+  /** When tasks were found for it; their claim is being appended. */
   private grantedAt: number | undefined
   private gaveUp = false
   private stopWaiting: () => void = () => undefined

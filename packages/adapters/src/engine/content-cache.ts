@@ -1,17 +1,17 @@
 /**
  * Contents of tasks that were enqueued but not claimed yet, so that a claim need not read them from the log.
  *
- * They are in chunks of ascending revisions, found by binary search. The last chunk, which is open, has strings: most of a queue
- * that is level are claimed from there. A chunk that is full is packed into bytes outside the heap of JavaScript: as strings, the
- * contents of a million tasks would make each garbage collection longer.
+ * They are in chunks of ascending revisions, found by binary search. The last chunk is open and holds strings: a queue with a steady backlog mostly
+ * claims from it. A full chunk is packed into bytes outside the JavaScript heap. As strings, the contents of a million tasks would make each garbage
+ * collection longer.
  *
- * Bounded. When the cache is full, the packed chunk of which the most was taken is given up, the newest of several, because
- * tasks that were enqueued first are mostly claimed first. What was given up is read from the log.
+ * The cache is bounded. When it is full, it evicts the packed chunk from which most was taken; of several, the newest, because tasks that were
+ * enqueued first are mostly claimed first. Evicted contents are read from the log.
  */
 export class ContentCache {
-  /** In ascending order of their revisions. Only the last one may be open. */
+  /** In ascending order of their revisions. Only the last chunk may be open. */
   private readonly chunks: Array<Chunk> = []
-  /** Of all chunks. */
+  /** Size of all chunks. */
   private bytes = 0
 
   constructor(private readonly bytesMax: number) {}
@@ -21,7 +21,7 @@ export class ContentCache {
     return this.chunks.reduce((sum, chunk) => sum + chunk.size, 0)
   }
 
-  /** A content is never empty. Revisions ascend, except after a rollback: then what was there from this revision on is gone. */
+  /** Adds a content, which is never empty. Revisions ascend, except after a rollback: then contents from this revision on are dropped. */
   put(revision: number, text: string): void {
     this.cutFrom(revision)
     if (text.length > this.bytesMax) return
@@ -61,7 +61,7 @@ export class ContentCache {
     }
   }
 
-  /** The open chunk only if there is no other: it has too little to make room for many contents. */
+  /** The index of the chunk with the least left. The open chunk only if there is no other: it is too small to make room for many contents. */
   private leastLeft(): number {
     let least = 0
     this.chunks.forEach(({ isOpen, share }, at) => {
@@ -87,20 +87,20 @@ export class ContentCache {
   }
 }
 
-/** At which a chunk is packed. */
+/** A chunk of this size is packed. */
 const chunkBytes = 2 ** 16
 
 class Chunk {
   private revisions: Array<number> = []
-  /** Of the contents, in characters; 0 for one that was taken. */
+  /** Lengths of the contents in characters; 0 for a content that was taken. */
   private lengths: Array<number> = []
-  /** While the chunk is open. */
+  /** Used while the chunk is open. */
   private texts: Array<string> = []
-  /** When it is packed: one or two bytes for each character, and where each content begins, in characters. */
+  /** Used when the chunk is packed: one or two bytes for each character, and where each content begins, in characters. */
   private packed: { readonly buffer: Buffer; readonly width: 1 | 2; readonly starts: ReadonlyArray<number> } | undefined
-  /** Contents that were not taken. */
+  /** Number of contents that were not taken. */
   left = 0
-  /** V8 stores a string with one byte per character if it can, otherwise two. The common case is assumed while the chunk is open. */
+  /** V8 stores a string with one byte per character if it can, otherwise with two. The common case is assumed while the chunk is open. */
   bytes = 0
 
   get isOpen(): boolean {
@@ -119,7 +119,7 @@ class Chunk {
     return this.lengths.reduce((sum, length) => sum + length, 0)
   }
 
-  /** What is left of the contents, from 0 to 1. */
+  /** The share of the contents that was not taken, from 0 to 1. */
   get share(): number {
     return this.left / this.revisions.length
   }
@@ -156,7 +156,7 @@ class Chunk {
     }
   }
 
-  /** What was not taken becomes bytes. Returns by how many bytes the chunk has grown. */
+  /** Packs the contents that were not taken into bytes. Returns by how many bytes the chunk has grown. */
   pack(): number {
     if (!this.isOpen) return 0
     const before = this.bytes
@@ -164,7 +164,7 @@ class Chunk {
     this.revisions = this.revisions.filter(kept)
     this.lengths = this.lengths.filter(kept)
     const text = this.texts.join('')
-    // If UTF-8 takes one byte for each character, so does Latin-1. UTF-16 keeps any string as it is.
+    // If UTF-8 takes one byte for each character, so does Latin-1. UTF-16 keeps any string unchanged.
     const width = Buffer.byteLength(text) === text.length ? 1 : 2
     const buffer = Buffer.allocUnsafeSlow(text.length * width)
     buffer.write(text, width === 1 ? 'latin1' : 'utf16le')

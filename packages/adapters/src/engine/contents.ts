@@ -1,6 +1,6 @@
 /**
- * The contents of tasks, which are in the log and not in the state. They are joined to a task when it is claimed:
- * from the cache if the task was enqueued recently, otherwise from the log.
+ * The contents of tasks, which are in the log and not in the state. A claim joins them to its tasks: from the cache if a task was enqueued recently,
+ * otherwise from the log.
  */
 import { type ClaimedTask, contentRevisionOf, isUnreadable, type QueueEvent, type QueueState, type Replies, type Unreadable } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
@@ -38,8 +38,8 @@ export class Contents {
   }
 
   /**
-   * Called before an event is folded. A task that was cancelled, or claimed by another process, will not be claimed
-   * from here, and one that was amended has another content, so the content must not stay in the cache.
+   * Called before an event is folded. The content of a task must leave the cache if the task was cancelled, claimed by another process or amended: it
+   * will not be claimed from here, or it has another content.
    */
   forgetFor(event: QueueEvent | Unreadable, before: QueueState, isOwn: boolean): void {
     if (isUnreadable(event)) return
@@ -49,12 +49,12 @@ export class Contents {
     if (revision !== undefined) this.cache.drop(revision)
   }
 
-  /** Bytes in the cache. */
+  /** Size of the cache in bytes. */
   get cached(): number {
     return this.cache.size
   }
 
-  /** Removes the contents of events that were rolled back: `count` revisions beginning with `from`. */
+  /** Removes the contents of events that were rolled back: `count` revisions from `from` on. */
   drop(from: number, count: number): void {
     for (let revision = from; revision < from + count; revision++) this.cache.drop(revision)
   }
@@ -76,9 +76,9 @@ export class Contents {
     }
   }
 
-  /** The claims whose contents can be read; the others are reported one by one. */
+  /** The claims whose contents can be read. The others are reported one by one. */
   private async join(claimed: Replies['Claim']): Promise<ReadonlyArray<Claim>> {
-    // Taken from the cache before the first await, because they may be removed after it.
+    // Taken from the cache before the first await, because they may be evicted later.
     const cached = claimed.map(({ contentRevision }) => this.cache.take(contentRevision))
     const missing: Array<number> = []
     claimed.forEach(({ contentRevision, checkpointRevision, callbackReceived }, index) => {
@@ -108,8 +108,8 @@ export class Contents {
   }
 
   /**
-   * The texts, or for each the reason why it cannot be read. Rejects if none can be read, and if one cannot be read for a
-   * temporary reason: then the store has failed, and no task is at fault.
+   * For each revision, the text or the reason why it cannot be read. Rejects if none can be read, or if one cannot be read for a temporary reason:
+   * then the store has failed, and no task is at fault.
    */
   private async readEach(revisions: ReadonlyArray<number>): Promise<ReadonlyMap<number, unknown>> {
     try {
@@ -132,7 +132,7 @@ const ifDamaged = (reason: unknown): unknown => {
   throw reason
 }
 
-/** @throws Error if it is withheld: an agent must not work on a task without its content. */
+/** @throws Error if the content is withheld: an agent must not work on a task without it. */
 const shown = (content: string): string => {
   const why = whyWithheld(content)
   if (why === undefined) return content

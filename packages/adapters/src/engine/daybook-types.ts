@@ -4,7 +4,7 @@ import type { QueueEngine } from './types.js'
 /** The progress of replaying a queue before the server is ready. */
 export interface Loading {
   readonly queue: string
-  /** Events read so far; `of` is their total. */
+  /** Number of events read so far. `of`: their total. */
   readonly events: number
   readonly of: number
 }
@@ -21,9 +21,9 @@ export interface Daybook {
   readonly store: string
   /** The log itself, for reading only. */
   readonly log: EventStore
-  /** The log with what is encrypted in it decrypted, as far as its keys are here: for answers to people. */
+  /** The log with encrypted contents decrypted, as far as their keys are here: for answers to people. */
   readonly contentLog: LogReader
-  /** The queue if it has ever had an event, also if it was deleted: its log is still there. */
+  /** The queue, if it ever had an event. This includes a deleted queue, whose log still exists. */
   readonly queue: (name: string) => QueueEngine | undefined
   /** Like `queue`, but on a shared store it also looks for queues of other processes. Rejects if the store cannot be read. */
   readonly find: (name: string) => Promise<QueueEngine | undefined>
@@ -33,9 +33,9 @@ export interface Daybook {
   readonly queues: () => ReadonlyArray<QueueEngine>
   /** Why a shared store could not be listed at the last attempt. */
   readonly problem: () => string | undefined
-  /** Existing queues that cannot be opened, or opened again. Naming one tries again. The other queues are not affected. */
+  /** Existing queues that cannot be opened, or opened again. A request for such a queue tries again. Other queues are not affected. */
   readonly refused: () => ReadonlyArray<RefusedQueue>
-  /** What is still being replayed; empty when ready. */
+  /** Queues that are still being replayed; empty when ready. */
   readonly loading: () => ReadonlyArray<Loading>
   /** Resolves when all queues of the store have been replayed. */
   readonly ready: Promise<void>

@@ -1,4 +1,4 @@
-/** All queues of one store, replayed at start and opened when first named. */
+/** All queues of one store. They are replayed at the start, or opened when first named. */
 import { type EventStore, isDestroyed, type LogReader, type SnapshotStore } from '../store/index.js'
 import { noKeys, revealingLog } from '../task-keys/index.js'
 import { CheckedClock } from './checked-clock.js'
@@ -22,9 +22,9 @@ export interface DaybookOptions extends EngineOptions {
 /** Starts replaying. `ready` resolves when it is done, and rejects if the store cannot be read. */
 export const createDaybook = (options: DaybookOptions): Daybook => new Registry(options)
 
-/** Interval of looking for queues that other processes created, in milliseconds. */
+/** Interval at which new queues of other processes are looked for, in milliseconds. */
 const lookMs = 3_000
-/** Pause before a queue that could not be opened is tried again, unless it is named in a request, in milliseconds. */
+/** Pause before a queue that could not be opened is tried again, in milliseconds. A request that names the queue tries at once. */
 const retryMs = 60_000
 
 class Registry implements Daybook {
@@ -33,7 +33,7 @@ class Registry implements Daybook {
   private readonly engines = new Map<string, QueueEngine>()
   private readonly opening = new Map<string, Promise<QueueEngine>>()
   private readonly unusable = new Map<string, string>()
-  /** For each queue that could not be opened, when the last automatic attempt was. */
+  /** By queue that could not be opened: the time of the last automatic attempt. */
   private readonly triedAt = new Map<string, number>()
   private readonly progress = new Map<string, Loading>()
   private readonly warn: (message: string) => void
@@ -124,7 +124,7 @@ class Registry implements Daybook {
     this.warn(`queue ${name} is not opened: ${error.message}`)
   }
 
-  /** Opens queues that other processes created, because their timers must run although nobody here asks for them. */
+  /** Opens queues that other processes created: their timers must run even if nobody here asks for them. */
   private lookAround(): void {
     if (this.closing !== undefined) return
     this.looking = setTimeout(() => {
@@ -156,7 +156,7 @@ class Registry implements Daybook {
     }
   }
 
-  /** Checks one open queue at a time: an administrator may have truncated events that a start needs, and nobody here reads them. */
+  /** Checks one open queue per call: an administrator may have truncated events that a start needs, without anybody here reading them. */
   private async lookIntoOne(): Promise<void> {
     const open = this.queues()
     if (open.length === 0) return

@@ -69,13 +69,13 @@ export interface DeciderParts {
   readonly warn: (message: string) => void
 }
 
-/** Interval of reading a refused clock again, in milliseconds. */
+/** Interval at which a refused clock is read again, in milliseconds. */
 const readClockAgainMs = 1_000
-/** Forgotten tasks may leave the state later than their retention ends, so that many leave together. In milliseconds. */
+/** Forgotten tasks may be evicted this much later than their retention ends, so that many are evicted together. In milliseconds. */
 const tidyAfterMs = 1_000
-/** Number of tasks that leave, or change their lane, at a time. Requests meanwhile wait a millisecond or two. */
+/** Number of tasks that are evicted, or change their lane, at a time. Requests meanwhile wait a millisecond or two. */
 const tidyMax = 1_000
-/** Number of tasks that change their lane before a batch, if so many have to. Takes some milliseconds. */
+/** The largest number of tasks that change their lane before a batch. It takes some milliseconds. */
 const settledMax = 4_096
 
 export class Decider {
@@ -97,7 +97,7 @@ export class Decider {
     return this.isTickDue(now) || waiting.isOfferDue || waiting.nextLook <= now
   }
 
-  /** The answer to every command while the queue is read-only, or the clock is refused. As of the last reading of the clock. */
+  /** The answer to every command while the queue is read-only or the clock is refused; `undefined` otherwise. As of the last reading of the clock. */
   private refusal(): Refusal | undefined {
     const { readOnly, withholding, live, clock } = this.parts
     return readOnly.refusalIn(live.current) ?? withholding.refusalIn(live.current) ?? (clock.refusal === undefined ? undefined : wrongClock(clock.refusal))
@@ -118,7 +118,7 @@ export class Decider {
     return Math.min(forgotten, Math.max(due, now + availability.resumeInMs()))
   }
 
-  /** Removes forgotten tasks from the state, and moves tasks to their lanes, if nothing is in flight. True if more are left. */
+  /** Evicts forgotten tasks and moves tasks to their lanes, if nothing is in flight. True if more are left. */
   tidy(): boolean {
     const { live, clock } = this.parts
     const at = clock.now()
@@ -127,8 +127,8 @@ export class Decider {
   }
 
   /**
-   * Moves tasks to the lanes in which they are now, so that no decision has to look at many that are in another one. True if more are left: nothing is
-   * to be decided before these are moved as well. Very many deadlines may come at the same moment.
+   * Moves tasks to the lanes in which they belong now, so that no decision has to look at many tasks in wrong lanes. True if more are left, as when
+   * very many deadlines come at the same moment: they must be moved before anything is decided.
    */
   settle(): boolean {
     const { live } = this.parts
@@ -145,7 +145,7 @@ export class Decider {
     return nextMisplaced(this.parts.live.current) ?? Number.POSITIVE_INFINITY
   }
 
-  /** The time of a decision. The state may be ahead of the log, and so of the clock. */
+  /** The time of a decision. The state may be ahead of the log, and therefore of the clock. */
   private now(): number {
     const { live, clock } = this.parts
     return Math.max(clock.now(), timeOf(live.current))
@@ -256,7 +256,7 @@ export class Decider {
     }
     let accepted = events.right
     let verdict = this.accept(batch, item.caller, accepted)
-    // An agent may have more leases than one append can end. The answer has the number that remain.
+    // An agent may have more leases than one append can end. The answer has the number of leases that remain.
     while (verdict === 'too-large' && command.type === 'TerminateAgent' && accepted.length > 2) {
       accepted = accepted.slice(0, Math.ceil(accepted.length / 2))
       verdict = this.accept(batch, item.caller, accepted)
@@ -268,7 +268,7 @@ export class Decider {
       accepted = E.isRight(fewer) ? fewer.right : []
       verdict = this.accept(batch, item.caller, accepted)
     }
-    // A completion must not fail for what it found.
+    // A completion must not fail because of its findings.
     while (verdict === 'too-large' && command.type === 'Complete' && command.found !== undefined) {
       const { found, ...bare }: CommandOf<'Complete'> = command
       const fewer = halved(found as Findings)
@@ -301,7 +301,7 @@ export class Decider {
       // `max` is an upper limit, so fewer tasks are a valid answer.
       events = events.slice(0, Math.ceil(events.length / 2))
     }
-    // The start of the batch, before its clock was read, so that a lease measured from this time is never too long.
+    // The start of the batch, before its clock was read. So a lease measured from this time is never too long.
     item.take(this.begunAt)
     const claimed = replyTo(item.command, events, live.current)
     const { revision } = live
@@ -351,7 +351,7 @@ export class Decider {
     return decide(command, { at: this.at, random: this.parts.random() })(this.parts.live.current)
   }
 
-  /** Serialises and folds a command's events, all of them or none. */
+  /** Serialises and folds a command's events: all of them or none. */
   private accept(batch: Batch, caller: Caller, decided: ReadonlyArray<QueueEvent>): 'accepted' | 'full' | 'too-large' {
     const first = decided[0]
     if (first === undefined) return 'accepted'
@@ -387,10 +387,10 @@ const isNew = (state: QueueState): boolean => {
   return revision < 0 || deleted !== null
 }
 
-/** The events with which a tick answers a timer. Those after each are its consequences. */
+/** The events with which a tick answers a timer. The events after each one are its consequences. */
 const ofTimers: ReadonlySet<string> = new Set<EventType>(['ClaimExpired', 'TaskDue', 'ParkTimedOut', 'BreakerHalfOpened', 'SlowdownEnded', 'AgentResumed', 'Requeued', 'SnoozeLapsed', 'RedriveStopped', 'ScheduleRan', 'ScheduleSkipped', 'ScheduleHeld', 'AlertRaised', 'AlertCleared'])
 
-/** The first half of a tick's events, cut before an event of an expired timer, so that its consequences stay with it. */
+/** The first half of a tick's events. It is cut before an event of an expired timer, so that its consequences stay with it. */
 const firstHalf = (events: ReadonlyArray<QueueEvent>): ReadonlyArray<QueueEvent> => {
   const starts = events.flatMap(({ type }, index) =>
     ofTimers.has(type) ? [index] : [],

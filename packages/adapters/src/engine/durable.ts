@@ -40,7 +40,7 @@ export class Durable {
     this.committed.next({ from, ...appended })
   }
 
-  /** Resolves the waits for revisions that are durable now. Separate from `advance`, because the callers of the commands are answered first. */
+  /** Resolves the waits for revisions that are now durable. Separate from `advance`, because the callers of the commands are answered first. */
   wake(): void {
     for (const check of this.watchers) check()
   }

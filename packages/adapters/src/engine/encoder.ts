@@ -9,18 +9,18 @@ import type { Secret } from './withholding.js'
 
 export class Encoder {
   private readonly commandIds = commandIdSource()
-  /** The beginning of the metadata, cached: many commands have the same time and caller. */
+  /** The beginning of the metadata, cached because many commands have the same time and caller. */
   private stamp = { type: undefined as EventType | undefined, at: -1, caller: undefined as Caller | undefined, text: '' }
 
   constructor(private readonly stream: string) {}
 
-  /** `state` is the state before these events. `secrets`: by index, what is encrypted. */
+  /** `state`: before these events. `secrets`: the encrypted parts, by index of the event. */
   encode(state: QueueState, caller: Caller, at: number, events: ReadonlyArray<QueueEvent>, secrets?: ReadonlyArray<Secret | undefined>): ReadonlyArray<EventToAppend> {
     const ids = this.commandIds()
     const cause = causeText(caller, ids.command)
     const [first] = events
     const areNew = first?.type === 'TaskEnqueued' && events[events.length - 1]?.type === 'TaskEnqueued'
-    // Revisions of this command's own events by task: a second event about a task links to the first, which is not folded yet.
+    // Revisions of this command's own events by task. A second event about a task links to the first, which is not folded yet.
     const earlier = events.length > 1 && !areNew && first?.type !== 'Claimed' ? new Map<string, number>() : undefined
     const from = revisionOf(state) + 1
     let type: EventType | undefined
@@ -32,7 +32,7 @@ export class Encoder {
       if (event.type !== type) {
         type = event.type
         const stamp = this.stampOf(type, caller, at)
-        // Shared by many events, so it is made one flat string.
+        // Shared by many events, so it is joined to one flat string.
         opening = events.length > 1 ? [stamp, cause].join('') : stamp + cause
         unpreceded = undefined
       }

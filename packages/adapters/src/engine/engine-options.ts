@@ -6,26 +6,26 @@ import type { KeyStore } from '../task-keys/index.js'
 import { leaseGraceMsDefault } from './lease-grace.js'
 
 export interface EngineOptions extends ClockOptions {
-  /** Commands that may wait to be decided. More are refused as `overloaded`. Default 100,000. */
+  /** The largest number of commands that wait to be decided. Further ones are refused as `overloaded`. Default 100,000. */
   readonly mailboxMax?: number
   /**
-   * Maximum number of events in one append, unless a single command has more. Default 1,000: small enough to decide the next
-   * batch while one is written, and large enough for the cost of an fsync.
+   * The largest number of events in one append, unless a single command has more. Default 1,000: small enough to decide the next batch while one is
+   * written, and large enough for the cost of an fsync.
    */
   readonly batchEventsMax?: number
-  /** Contents kept in memory for claims, in bytes. Default 67,108,864. */
+  /** The largest size of contents kept in memory for claims, in bytes. Default 67,108,864. */
   readonly contentCacheMax?: number
-  /** Events between two snapshots. Default: see `snapshot-policy.ts`. */
+  /** Number of events between two snapshots. Default: see `snapshot-policy.ts`. */
   readonly snapshotEvery?: number
   /** Settings of new queues that differ from the defaults. They are the queue's first event. */
   readonly defaults?: SettingsPatch
   /** By queue: the revision up to which unreadable events are skipped, so that the queue is not read-only. Default: none. */
   readonly pastUnreadable?: Readonly<Record<string, number>>
-  /** Grace period after a start or a failed append, during which no lease ends, so that agents can repeat their reports; in milliseconds. Default 10,000. */
+  /** Grace period after a start or a failed append, in milliseconds. No lease ends during it, so that agents can repeat their reports. Default 10,000. */
   readonly leaseGraceMs?: number
-  /** Whether this engine raises and clears alerts. Default false: a program that embeds a queue may not want their events. A server wants them. */
+  /** Whether this engine raises and clears alerts. Default false, because a program that embeds a queue may not want their events. A server sets it. */
   readonly alerts?: boolean
-  /** Keys of tasks in erasable queues. Without it, no queue can be made erasable. Whoever opened it closes it. */
+  /** Keys of tasks in erasable queues. Without it, no queue can be made erasable. It is closed by whoever opened it. */
   readonly keys?: KeyStore
   readonly random?: () => number
   readonly warn?: (message: string) => void

@@ -48,7 +48,7 @@ import { type Claim, type ClaimOptions, type Committed, type Caller, type Engine
 import { Turns } from './turns.js'
 import { refusalOfErasable, Withholding } from './withholding.js'
 
-// The real one, also in tests whose timers are fake.
+// The real `setImmediate`, even in tests with fake timers.
 const { setImmediate } = globalThis
 
 /** Opens a queue: replays it and starts its loop. Rejects if the store cannot be read. */
@@ -87,7 +87,7 @@ class Engine implements QueueEngine {
   private readonly recovery: Recovery
   private readonly snapshotter: Snapshotter
   private readonly alarm: Alarm
-  /** Follows other processes, on a shared store only. */
+  /** Follows other processes. Only on a shared store. */
   private readonly follower: Follower | undefined
   private readonly turns = new Turns()
   private turn: NodeJS.Timeout | undefined
@@ -267,7 +267,7 @@ class Engine implements QueueEngine {
 
   // ------------------------------------------------------------------ the loop
 
-  /** Enters the command, with what it needs from the log. Those that need nothing enter at once. */
+  /** Enters the command, together with what it needs from the log. A command that needs nothing enters at once. */
   private enterPrepared(item: CommandItem): void {
     if (!needsGroundwork(item.command)) return this.enter(item)
     const refusal = refusalAt(item.command, item.caller)
@@ -279,7 +279,7 @@ class Engine implements QueueEngine {
     })
   }
 
-  /** The only entrance of commands. */
+  /** Every command enters here. */
   private enter(item: CommandItem | ClaimItem): void {
     const refusal = refusalAt(item.command, item.caller) ?? (this.hasPlaceForKeys ? undefined : refusalOfErasable(item.command))
     if (refusal === undefined) this.post(item)
@@ -322,19 +322,19 @@ class Engine implements QueueEngine {
       this.dispatch(this.decider.nextBatch(this.turns.eventsMax))
     }
     if (this.mailbox.size === 0 && this.inFlight.size === 0 && !this.recovering) {
-      // During the others' turn, timers wait.
+      // Timers wait during the turn of other processes.
       if (this.closed === undefined && this.turn === undefined) this.alarm.set(this.decider.dueAt())
       this.follower?.rest()
       this.idle()
     }
   }
 
-  /** Whether a snapshot may be taken. An incomplete state must not be saved: a version that can read the whole log would start from it. */
+  /** Whether a snapshot may be taken. An incomplete state must not be saved, because a version that can read the whole log would start from it. */
   private mayKeep(): boolean {
     return this.readOnly.refusalIn(this.live.current) === undefined
   }
 
-  /** Whether it is the others' turn to append. The loop continues after it. */
+  /** Whether it is the turn of other processes to append. The loop continues after it. */
   private isTheirTurn(): boolean {
     if (this.follower === undefined || this.closed !== undefined) return false
     const { waitMs } = this.turns
@@ -346,7 +346,7 @@ class Engine implements QueueEngine {
     return true
   }
 
-  /** Folds the events of others. Only with nothing in flight, when the state is at the known end of the log. */
+  /** Folds the events of other processes. Only with nothing in flight, when the state is at the known end of the log. */
   private foldHeard(): void {
     const heard = this.follower?.take(this.durable.revision) ?? []
     if (heard.length === 0) return
@@ -372,7 +372,7 @@ class Engine implements QueueEngine {
       batch.whenDone = this.append(batch, continues)
       return
     }
-    // A batch without events. If what it saw is not durable yet, it waits for the batch before it.
+    // A batch without events. If it saw events that are not durable yet, it waits for the batch before it.
     const { last } = this.inFlight
     if (last === undefined) {
       this.live.release(batch.mark)
@@ -390,7 +390,7 @@ class Engine implements QueueEngine {
     this.settle()
   }
 
-  /** What is encrypted must not be in the log without its key. */
+  /** Encrypted contents must not be in the log without their keys. */
   private saveKeys(): AppendError | undefined {
     try {
       this.withholding.save()

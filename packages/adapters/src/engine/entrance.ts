@@ -1,4 +1,4 @@
-/** The check of every command before it is decided on. Without it, the log could get events that cannot be read again. */
+/** Checks every command before it is decided. Without this, the log could get events that cannot be read again. */
 import { checkCommand, type Command, type FieldError, invalid, Name } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import type { Caller, Refusal } from './types.js'

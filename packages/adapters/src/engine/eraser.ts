@@ -1,9 +1,9 @@
 /**
- * Erases what finished tasks contained (EV-07), so that a crash at any point leaves nothing half done for longer than until the next start:
+ * Erases the content of finished tasks (EV-07). A crash at any point leaves nothing half done for longer than until the next start:
  *
- *     note the intention beside the keys ──▶ append TaskErased ──▶ throw the keys away, and the intention with them
+ *     record the intention beside the keys ──▶ append TaskErased ──▶ delete the keys together with the intention
  *
- * At the start of a queue each intention is looked for in the log: if its event is there, the keys go; if not, the intention does.
+ * At the start of a queue, each intention is looked up in the log. If its event is there, the keys are deleted; otherwise the intention is.
  */
 import { isFinal, reject, taskOf, type TaskView } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
@@ -44,14 +44,14 @@ export class Eraser {
     }
     const outcome = await engine.submit({ type: 'Erase', task: id, reason, ...(view === undefined ? { outlived: true as const } : {}) }, caller)
     if (E.isLeft(outcome)) {
-      // Whether it happened is found out at the next start.
+      // The next start finds out whether it happened.
       if (outcome.left.code !== 'outcome-unknown') this.withdraw({ queue, task: id, revision })
       return outcome
     }
     return this.throwAway({ queue, task: id, revision }, outcome.right.revision)
   }
 
-  /** Ends what a crash interrupted. Called at the start of the queue, before anything is decided here. */
+  /** Completes what a crash interrupted. Called at the start of the queue, before anything is decided here. */
   async resume(): Promise<void> {
     const { queue, keys, isShared, warn } = this.parts
     try {
@@ -62,16 +62,16 @@ export class Eraser {
         else if (!isShared) keys?.withdraw(intention)
       }
     } catch (error) {
-      // The queue must start all the same. The intention stays, for the next start or the next attempt of a person.
+      // The queue must start all the same. The intention stays for the next start, or for the next attempt by a person.
       warn(`a task that was to be erased may still have its key: ${describe(error)}. Erase it again`)
     }
   }
 
-  /** Why this task cannot be erased. `decide` knows the other reasons. */
+  /** Why this task cannot be erased; `undefined` if it can. `decide` checks further reasons. */
   private async obstacleTo(id: string, view: TaskView | undefined, held: ReadonlyArray<HeldKey>): Promise<Refusal | undefined> {
     if (view !== undefined && !isFinal(view.status)) return undefined
     const first = await this.parts.log.pick(held.map(({ revision }) => revision))
-    // The first event of a task is that of the revision for which its key was made.
+    // The first event of a task has the revision for which the key was made.
     const whole = held.filter(({ id: key }, index) => isFirstEvent(first[index]?.type) && encryptedIn(first[index]?.data ?? '')?.keyId === key)
     if (view === undefined ? whole.length > 0 : whole.some(({ revision }) => revision === view.enqueuedRevision)) return undefined
     if (view === undefined && held.length === 0) return reject('not-found', `no task ${id} with a key in queue ${this.parts.queue}: it was never enqueued here while the queue was erasable, or its keys are elsewhere`)
@@ -91,12 +91,12 @@ export class Eraser {
     try {
       this.parts.keys?.withdraw(intention)
     } catch (error) {
-      // It is withdrawn at the next start.
+      // The next start withdraws it.
       this.parts.warn(describe(error))
     }
   }
 
-  /** The revision of the event that an intention led to. */
+  /** The revision of the event that an intention led to; `undefined` if there is none. */
   private async revisionOfErasure({ task, revision }: Intention): Promise<number | undefined> {
     for await (const page of this.parts.log.read(revision + 1)) {
       const found = page.find(({ type, data }) => type === 'TaskErased' && parseObject(data)?.task === task)

@@ -1,6 +1,6 @@
 /**
- * What a result says was found, made ready to become tasks (TQM-BR-001, TQM-VF-001). Reads the reference model of the requirements and what
- * agents make of it: other spellings of names, any case. What is not understood is counted, and stays in the result.
+ * Reads the findings of a result and prepares them to become tasks (TQM-BR-001, TQM-VF-001). It accepts the reference model of the requirements and
+ * what agents make of it: other spellings of names, any case. What it does not understand is counted, and stays in the result.
  */
 import { bands, canonicalJson, clipped, type Findings, type Json, Name, Priority, priorityOf, redacted, redactedIn, type Result, textMax } from '@daybook/core'
 import { parseObject } from './wire.js'
@@ -10,10 +10,10 @@ type Members = Readonly<Record<string, Json>>
 
 /** No setting allows more tasks from one completion. */
 const discoveriesMax = 1_000
-/** Bytes of a parent's metadata, or of its payload, that each child gets. */
+/** The largest part of a parent's metadata, and of its payload, that each child gets, in bytes. */
 const inheritedMax = 16 * 1024
 
-/** `undefined` if nothing was found. */
+/** The findings of a result; `undefined` if there are none. */
 export const findingsOf = (result: Result): Findings | undefined => {
   const { discoveries = [], validationFailed, validation_failed } = result
   const isInvalid = validationFailed === true || validation_failed === true
@@ -26,7 +26,7 @@ export const findingsOf = (result: Result): Findings | undefined => {
 const readDiscovery = (discovery: Json): Finding | undefined => {
   if (!isObject(discovery)) return undefined
   const type = firstText(discovery, 'type', 'kind', 'discoveryType', 'discovery_type')
-  // Some languages print a member of an enumeration with its name: `DiscoveryType.SECURITY_ISSUE`.
+  // Some languages print a member of an enumeration with the enumeration's name: `DiscoveryType.SECURITY_ISSUE`.
   const kind = type?.slice(type.lastIndexOf('.') + 1)
   if (kind === undefined || !Name.is(kind)) return undefined
   const details = firstText(discovery, 'details', 'detail', 'description', 'summary', 'message', 'title')
@@ -52,7 +52,7 @@ const validationOf = ({ errors = [], output }: Result): NonNullable<Findings['va
   }
 }
 
-/** The findings, whose contents get metadata, description and payload of the task that found them. `content`: of that task. */
+/** Adds metadata, description and payload of the parent task to the contents of the findings. `content`: that of the parent. */
 export const withParent = (found: Findings, content: string): Findings => {
   const parent = parseObject(content) as Members | undefined
   if (parent === undefined) return found
@@ -76,7 +76,7 @@ export const withParent = (found: Findings, content: string): Findings => {
   }
 }
 
-/** Half of the discoveries; none, and no validation, in the end. For findings that do not fit in one append. */
+/** Half of the discoveries; in the end none, and no validation. For findings that do not fit in one append. */
 export const halved = (found: Findings): Findings | undefined => {
   const { discoveries, left, validation } = found
   if (discoveries.length === 0) return validation === undefined ? undefined : { discoveries, left }
@@ -99,7 +99,7 @@ const firstText = (members: Members, ...names: ReadonlyArray<string>): string | 
   return undefined
 }
 
-/** A name of a priority in any case, or a number from 1 to 10. */
+/** The number of a priority: a name in any case, or a number from 1 to 10. */
 const priorityIn = (value: Json | undefined): number | undefined => {
   if (typeof value === 'number') return Priority.is(value) ? value : undefined
   if (typeof value !== 'string') return undefined

@@ -1,7 +1,7 @@
 /**
- * Follows what other processes append to the queue. While this process appends, the expected revision is enough: if
- * an append succeeds, there are no unknown events before it. So the follower subscribes only when nothing was appended
- * for a while, and unsubscribes when it receives only events of its own process.
+ * Follows what other processes append to the queue. While this process appends, the expected revision is enough: if an append succeeds, there are no
+ * unknown events before it. So the follower subscribes only after a time without appends, and unsubscribes when it receives only events of its own
+ * process.
  */
 import type { Observable, Subscription } from 'rxjs'
 import { type Delivered, isDestroyed, type RecordedEvent } from '../store/index.js'
@@ -24,7 +24,7 @@ const retryMsMin = 1_000
 const retryMsMax = 60_000
 /** Number of own events in a row after which it unsubscribes. */
 const ownMax = 1_000
-/** Number of events kept until they can be folded. If there are more, they are dropped and read again later. */
+/** The largest number of events that wait to be folded. Beyond it they are dropped and read again later. */
 const heldMax = 10_000
 
 export class Follower {
@@ -37,7 +37,7 @@ export class Follower {
 
   constructor(private readonly parts: FollowerParts) {}
 
-  /** The engine is idle: subscribes soon. */
+  /** The engine is idle: subscribes after this time. */
   rest(afterMs = idleMs): void {
     if (this.isStopped || this.subscription !== undefined || this.timer !== undefined) return
     this.timer = setTimeout(() => {
@@ -59,7 +59,7 @@ export class Follower {
     return heard
   }
 
-  /** Unsubscribes. It subscribes again, from the then last revision, when the engine is idle. */
+  /** Unsubscribes. When the engine is idle, it subscribes again from the last revision at that time. */
   leave(): void {
     this.subscription?.unsubscribe()
     this.subscription = undefined

@@ -15,7 +15,7 @@ export interface Archive {
   readonly read: (revisions: ReadonlyArray<number>) => Promise<ReadonlyArray<string | undefined>>
 }
 
-/** Whether the command must be laid ground for. Most need nothing. */
+/** Whether the command needs contents from the log. Most commands do not. */
 export const needsGroundwork = (command: Command): boolean => (command.type === 'Complete' && command.found !== undefined) || command.type === 'Approve'
 
 /** The command with the contents that it needs, or why they cannot be read now. Never rejects. */
@@ -30,7 +30,7 @@ export const withGroundwork = async <C extends Command>(command: C, archive: Arc
   }
 }
 
-/** What is spawned inherits from the task that is completed. If that one's content is damaged, it inherits nothing: the completion must not fail for it. */
+/** Spawned tasks inherit from the completed task. If its content is damaged, they inherit nothing: the completion must not fail because of that. */
 const withInheritance = async (command: CommandOf<'Complete'>, { state, read }: Archive): Promise<CommandOf<'Complete'>> => {
   const { found, task } = command
   const revision = contentRevisionOf(state(), task)
@@ -55,7 +55,7 @@ const withContents = async (command: CommandOf<'Approve'>, { state, read }: Arch
   return E.right({ ...asked, contents: waitingContents(data) })
 }
 
-/** The contents of the tasks in the data of an event about tasks that wait. */
+/** The contents of the tasks in an event about waiting tasks, from the event's data. */
 export const waitingContents = (data: string | undefined): ReadonlyArray<string> => {
   const content = data === undefined ? undefined : contentOf(data)
   if (content === undefined) return []

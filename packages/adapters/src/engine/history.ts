@@ -7,7 +7,7 @@ import { streamOf } from './replay.js'
 import type { QueueView } from './queue-view.js'
 import type { Outcome } from './types.js'
 
-/** Oldest first. `undefined` for a task that the queue does not know (any more). */
+/** The task's events, oldest first. `undefined` for a task that the queue does not know, or no longer knows. */
 export const historyOf = async (
   view: Pick<QueueView, 'name' | 'read' | 'log'>,
   task: string,
@@ -19,7 +19,7 @@ export const historyOf = async (
   return E.right({ value: await eventsBehind(view.log, streamOf(view.name), value), revision })
 }
 
-/** When and why a task's content was erased, as far as the view knows: the key may have gone after the moment that it shows. */
+/** When and why a task's content was erased, up to the moment of the view. The key may have been deleted after that moment. */
 export const erasureOf = async ({ name, log }: Pick<QueueView, 'name' | 'log'>, lastRevision: number): Promise<RecordedEvent | undefined> =>
   (await eventsBehind(log, streamOf(name), lastRevision)).findLast(({ type }) => type === 'TaskErased')
 
@@ -31,8 +31,8 @@ export interface Searched {
 }
 
 /**
- * Searches for a task that the queue does not know any more. There is no index for it, so at most `limit` events of the log
- * are read backwards from a revision. The newest event of the task leads to all earlier ones.
+ * Searches for a task that the queue no longer knows. There is no index for it, so it reads at most `limit` events of the log, backwards from a
+ * revision. The task's newest event leads to all earlier ones.
  */
 export const searchHistory = async (store: LogReader, queue: string, task: string, from: number, limit: number): Promise<Searched> => {
   const stream = streamOf(queue)
@@ -42,9 +42,9 @@ export const searchHistory = async (store: LogReader, queue: string, task: strin
   for await (const page of store.read(stream, { from, direction: 'backwards', limit })) {
     for (const event of page) {
       lowest = event.revision
-      // The text search rules out most events. The rest are parsed, because a payload may contain the same text.
+      // The text search rules out most events. The rest is parsed, because a payload may contain the same text.
       if (!event.data.includes(mark) || parseObject(event.data)?.task !== task) continue
-      // One of a task that the queue did not know any more has no link to the events before.
+      // The erasure of a task that the queue no longer knew has no link to the task's earlier events.
       if (event.type === 'TaskErased' && previousOf(event) === undefined) erasures.unshift(event)
       else return { events: [...(await eventsBehind(store, stream, event.revision)), ...erasures], next: undefined }
     }
@@ -52,12 +52,12 @@ export const searchHistory = async (store: LogReader, queue: string, task: strin
   return { events: erasures, next: lowest > 0 && lowest <= from ? lowest - 1 : undefined }
 }
 
-/** Number of events read at once if the next event of the chain is among them. */
+/** Number of events that are read at once if the next event of the chain is among them. */
 const nearMax = 64
 
 /**
- * The chain that ends at this revision, oldest first. Events that are close together, such as heartbeats, are read
- * many at a time; one that is far away is read alone.
+ * The chain that ends at this revision, oldest first. Events that are close together, such as heartbeats, are read many at a time; a distant one is
+ * read alone.
  */
 export const eventsBehind = async (store: LogReader, stream: string, last: number): Promise<ReadonlyArray<RecordedEvent>> => {
   const chain: Array<RecordedEvent> = []
@@ -86,7 +86,7 @@ const eventsUpTo = async (store: LogReader, stream: string, from: number, limit:
   return events
 }
 
-/** The revision of the previous event of the task. Only a smaller revision is accepted, in case another program wrote the event. */
+/** The revision of the task's previous event. Only a smaller revision is accepted, in case another program wrote the event. */
 const previousOf = ({ metadata, revision }: RecordedEvent): number | undefined => {
   const prev: unknown = parseObject(metadata)?.prev
   return typeof prev === 'number' && Number.isInteger(prev) && prev >= 0 && prev < revision ? prev : undefined
@@ -121,7 +121,7 @@ export const showEvent = (event: RecordedEvent): ShownEvent => {
   }
 }
 
-/** The task that an event is about, if it is about one. */
+/** The task that an event is about; `undefined` if it is about none. */
 export const taskOfEvent = (event: RecordedEvent): string | undefined => {
   const decoded: QueueEvent | { readonly _tag: 'Unreadable' } = decodeRecorded(event)
   if (isUnreadable(decoded as QueueEvent)) return undefined

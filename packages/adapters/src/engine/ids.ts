@@ -5,8 +5,8 @@ import { randomBytes } from 'node:crypto'
 export const isRequestId = (text: string): boolean => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text)
 
 /**
- * Ids for the tasks of one request, made from the request id and the task's place. If the request is sent again because its answer was
- * lost, its tasks have the same ids and are recognised. The place replaces the last 16 bits of the request id.
+ * Ids for the tasks of one request, made from the request id and the task's index. If the request is sent again because its answer was lost, its
+ * tasks have the same ids and are recognised. The index replaces the last 16 bits of the request id.
  */
 export const taskIdsOf = (requestId: string): ((place: number) => string) => {
   const stem = requestId.slice(0, -4)
@@ -14,8 +14,8 @@ export const taskIdsOf = (requestId: string): ((place: number) => string) => {
 }
 
 /**
- * The id of a command and the ids of its events. An event's id is the command's id with the index of the event, so a
- * command that is appended again is recognised by its ids. `$causationId` is the command's id.
+ * The id of a command and the ids of its events. An event's id is the command's id with the index of the event. So a command that is appended again
+ * is recognised by its ids. `$causationId` is the command's id.
  */
 export class CommandIds {
   constructor(private readonly stem: string) {}

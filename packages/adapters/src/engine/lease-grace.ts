@@ -1,19 +1,18 @@
 /**
- * Decides when leases may be ended. A report counts by its arrival: if it arrived before the end of its lease, the lease must not
- * be over only because this server was busy, could not write, or was down. So a lease is not ended
+ * Decides when leases may be ended. A report counts by its arrival: if it arrived before the end of its lease, the lease must not end only because
+ * this server was busy, could not write, or was down. So a lease is not ended
  *
  *   - while a command that arrived before the end of the lease waits to be decided;
- *   - during a grace period after this server caused a delay: after a start, after a failed append, and when it finds a lease that
- *     ended some time ago without being noticed. Meanwhile agents repeat reports that they could not deliver;
- *   - during the first half second after its end where other servers decide on the same queue, because the reports that they
- *     have received are not known here.
+ *   - during a grace period after this server caused a delay: after a start, after a failed append, and when it finds a lease whose end went
+ *     unnoticed for some time. Meanwhile agents repeat reports that they could not deliver;
+ *   - for half a second after its end, if other servers decide on the same queue: reports that they have received are not known here.
  *
- * Times of leases and commands are the queue's, in milliseconds since 1970. The grace period is measured by the monotonic clock.
+ * Times of leases and commands are in the queue's time, in milliseconds since 1970. The grace period is measured by the monotonic clock.
  */
 
-/** If a lease ended longer ago than this, its end was not noticed in time. */
+/** If a lease ended longer ago than this, its end went unnoticed. In milliseconds. */
 const lateMs = 50
-/** Delay of ending a lease on a shared store. */
+/** How much later leases are ended on a shared store, in milliseconds. */
 const othersMs = 500
 
 export const leaseGraceMsDefault = 10_000
@@ -26,7 +25,7 @@ export class LeaseGrace {
   private hadBy = Number.NEGATIVE_INFINITY
 
   constructor(
-    /** Length of the grace period after a start or a failed append: agents retry within ten seconds. 0 for none. */
+    /** Length of the grace period after a start or a failed append, in milliseconds; agents retry within ten seconds. 0 for none. */
     private readonly graceMs: number,
     private readonly isShared: boolean,
     private readonly monotonic: () => number,
@@ -40,7 +39,10 @@ export class LeaseGrace {
     this.isOn = true
   }
 
-  /** Leases that end after the returned time are not ended yet. `firstEnd`: the earliest end of all leases; `oldest`: arrival of the oldest command that is not decided yet. */
+  /**
+   * Leases that end after the returned time are not ended yet. `firstEnd`: the earliest end of all leases. `oldest`: the arrival of the oldest
+   * undecided command.
+   */
   endsUntil(now: number, firstEnd: number | undefined, oldest: number): number {
     if (firstEnd === undefined || firstEnd > now) return now
     if (this.isOn) {

@@ -1,6 +1,6 @@
 /**
- * The state of the queue, ahead of the log: decided events are folded at once, under a mark, and rolled back if
- * the append fails. Each step consumes the state, so nobody may keep a reference: ask for `current` each time.
+ * The state of the queue, ahead of the log. Decided events are folded at once, under a mark, and rolled back if the append fails. Each step consumes
+ * the state, so nobody may keep a reference: read `current` each time.
  */
 import { evolve, forget, type Mark, mark, type QueueEvent, type QueueState, release, revisionOf, rollback, settle, type Unreadable } from '@daybook/core'
 import type { Chain } from '../chain/index.js'
@@ -10,7 +10,7 @@ import { foldRecorded } from './replay.js'
 export class LiveState {
   constructor(
     private state: QueueState,
-    /** Of the log, so without what is in flight. */
+    /** The chain of the log, without batches in flight. */
     readonly chain: Chain,
   ) {}
 
@@ -26,7 +26,7 @@ export class LiveState {
     this.state = evolve(this.state, event)
   }
 
-  /** Folds recorded events of others and returns them decoded. `onEvent` is called before each is folded. */
+  /** Folds recorded events of other writers and returns them decoded. `onEvent` is called before each is folded. */
   foldRecorded(
     recorded: ReadonlyArray<RecordedEvent>,
     onEvent: (event: QueueEvent | Unreadable, before: QueueState) => void,
@@ -40,12 +40,12 @@ export class LiveState {
     return events
   }
 
-  /** Removes tasks whose retention is over at `at`, `max` at most. */
+  /** Evicts tasks whose retention is over at `at`, at most `max`. */
   forget(at: number, max: number): void {
     this.state = forget(this.state, at, max)
   }
 
-  /** Moves ready tasks to the lanes in which they are at `at`, `max` at most. */
+  /** Moves ready tasks to the lanes in which they belong at `at`, at most `max`. */
   settle(at: number, max: number): void {
     this.state = settle(this.state, at, max)
   }

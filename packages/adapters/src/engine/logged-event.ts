@@ -9,7 +9,7 @@ export const loggedEvent = (recorded: RecordedEvent): LoggedEvent | Unreadable =
   return isUnreadable(event) ? event : new Logged(event, recorded)
 }
 
-/** Metadata and content are read only if a projection asks for them: most ask for neither. */
+/** Metadata and content are read only if a projection asks for them. Most projections ask for neither. */
 class Logged implements LoggedEvent {
   readonly revision: number
   readonly id: string

@@ -5,8 +5,8 @@ import { replay, type ReplayReport, streamOf } from './replay.js'
 import { Snapshotter } from './snapshotter.js'
 
 /**
- * Makes sure that there is a snapshot of this version that has the event at `revision`: takes one of the whole log if there is none. Returns the revision of
- * a snapshot that has it; `undefined` if none can be taken, because the log has events that this version cannot read.
+ * Makes sure that a snapshot of this version includes the event at `revision`; if there is none, takes one of the whole log. Returns the revision of
+ * such a snapshot. `undefined` if none can be taken, because the log has events that this version cannot read.
  */
 export const ensureSnapshot = async (log: LogReader, snapshots: SnapshotStore, queue: string, revision: number, progress: ReplayReport['progress']): Promise<number | undefined> => {
   const warnings: Array<string> = []

@@ -1,4 +1,4 @@
-/** Prepares what a user sends for the decision: makes ids, serialises content once, hashes keys. */
+/** Prepares what a user sends for the decision: makes ids, serialises contents once, hashes keys. */
 import * as crypto from 'node:crypto'
 import {
   canonicalJson,
@@ -27,7 +27,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import { findingsOf } from './findings.js'
 import { newTaskId } from '@daybook/client/internal'
 
-/** Bytes of one task's content as JSON text. */
+/** Default limit on one task's content as JSON text, in bytes. */
 export const taskBytesMaxDefault = 256 * 1024
 
 // `crypto.hash` is twice as fast as a hash object; Node has it since 20.12.
@@ -36,7 +36,7 @@ const sha256: (text: string) => string =
     ? (text) => crypto.hash('sha256', text, 'hex')
     : (text) => crypto.createHash('sha256').update(text).digest('hex')
 
-/** SHA-256 over the canonical JSON of `{payload, type}` (LK-05): 64 hex digits. */
+/** SHA-256 over the canonical JSON of `{payload, type}` (LK-05), as 64 hex digits. */
 export const contentKey = (type: string, payloadText: string): string => sha256(keyed(`{"payload":${payloadText}`, type))
 
 const keyed = (opening: string, type: string): string => `${opening},"type":${quote(type)}}`
@@ -81,7 +81,7 @@ export const prepareTask = (
     type: task.type,
     idempotencyKey,
     content,
-    // An unknown priority is passed on: the engine refuses it.
+    // An unknown priority is passed on, and the engine refuses it.
     priority: typeof priority === 'number' ? priority : (priorityOf[priority] ?? priority),
   }
   if (task.id === undefined) prepared.isMadeId = true
@@ -91,7 +91,7 @@ export const prepareTask = (
   return E.right(prepared)
 }
 
-/** Copies the fields that are in both under the same name. */
+/** Copies the fields that both have under the same name. */
 const copyGiven = copierOf(preparedFields.filter((name) => name !== 'skills'))
 
 /** Whether both together exceed `bytesMax`. The bytes are counted only if that is possible. */
@@ -153,7 +153,7 @@ export const prepareCallback = (payload: Json | undefined): E.Either<Rejection, 
 export interface PreparedResult {
   readonly content: string
   readonly hasReport: boolean
-  /** What may become tasks. */
+  /** The findings that may become tasks. */
   readonly found?: Findings
 }
 

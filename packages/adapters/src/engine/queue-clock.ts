@@ -1,12 +1,12 @@
 /**
- * The time of one queue. It never goes back: if this server's clock is behind the last event of the log, which was written with a
- * clock that was ahead, time continues from that event by the monotonic clock. So leases, delays and breakers have the right
- * length on every server, however wrong a clock once was (ADR 22).
+ * The time of one queue. It never goes back. If this server's clock is behind the last event of the log, that event was written with a clock that was
+ * ahead; time then continues from that event by the monotonic clock. So leases, delays and breakers have the right length on every server, however
+ * wrong a clock once was (ADR 22).
  */
 import type { CheckedClock } from './checked-clock.js'
 import type { Timers } from './timers.js'
 
-/** A warning is given if the queue's time is ahead of this clock by more than this, in milliseconds. */
+/** If the queue's time is ahead of this clock by more than this, a warning is logged. In milliseconds. */
 const aheadMsMax = 1_000
 const sayAgainMs = 3_600_000
 
@@ -16,7 +16,7 @@ export class QueueClock {
   private seenAt: number
   private saidAt = Number.NEGATIVE_INFINITY
 
-  /** `time`: that of the last event of the log. */
+  /** `time`: that of the last event in the log. */
   constructor(
     private readonly clock: CheckedClock,
     time: number,
@@ -61,7 +61,7 @@ export class QueueClock {
     this.seenAt = monotonic
   }
 
-  /** The time that the log leads to, by the monotonic clock. */
+  /** The time that follows from the log, by the monotonic clock. */
   private expectedAt(monotonic: number): number {
     return Math.floor(this.time + monotonic - this.seenAt)
   }

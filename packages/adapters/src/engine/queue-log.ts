@@ -19,7 +19,7 @@ export class QueueLog {
     return this.store.limits
   }
 
-  /** Appends after the event at revision `expected`, -1 for an empty log. Resolves to the seal of the append. */
+  /** Appends after the event at revision `expected`; -1 for an empty log. Resolves to the seal of the append. */
   async append(texts: ReadonlyArray<EventToAppend>, expected: number, continues: Continues): Promise<E.Either<AppendError, ChainHead>> {
     const result = await this.store.append(this.stream, texts, expected < 0 ? 'no_stream' : expected, continues)()
     return E.isLeft(result) ? result : E.right({ revision: expected + texts.length, hash: sealIn(result.right) })
@@ -29,7 +29,7 @@ export class QueueLog {
     return this.store.pick(this.stream, revisions)
   }
 
-  /** The events of this queue from a revision, whoever appends them. */
+  /** The events of this queue from a revision on, whoever appends them. */
   subscribe(from: number): Observable<Delivered> {
     return this.store.subscribe(this.stream, from)
   }

@@ -1,4 +1,4 @@
-/** What a question sees of a queue. The queue as it is now and the queue as it was at a past revision are both views. */
+/** What a query sees of a queue. The present queue and the queue at a past revision are both views. */
 import type { LogReader } from '../store/index.js'
 import type { FindCauses } from './caused-events.js'
 import type { QueueEngine } from './types.js'
@@ -6,9 +6,9 @@ import type { QueueEngine } from './types.js'
 export interface QueueView extends Pick<QueueEngine, 'name' | 'read' | 'contents' | 'nextSettled'> {
   /** The last revision of the view. */
   readonly revision: () => number
-  /** The log. It may have events after the view's revision, which a question must not show. */
+  /** The log. It may have events after the view's revision, which a query must not show. */
   readonly log: LogReader
-  /** An index of the log by actor and correlation id, if there is one. It may be behind. */
+  /** An index of the log by actor and correlation id, if there is one. It may be behind the log. */
   readonly causes?: FindCauses | undefined
 }
 

@@ -1,6 +1,6 @@
 /**
- * A fast reader for the most common events, which are nearly all of a log. It matches the texts that `encodeData` writes, at less than
- * half the cost of parsing and checking. `undefined` for every other text, for which parser and codec are used.
+ * A fast reader for the most common events, which are nearly all of a log. It matches the texts that `encodeData` writes, at less than half the cost
+ * of parsing and checking. It returns `undefined` for every other text, for which parser and codec are used.
  */
 import { type DataOf, type Phase, phases } from '@daybook/core'
 
@@ -17,7 +17,7 @@ const enqueued = new RegExp(
     `(?:,"deadlineAt":([1-9]\\d{0,13}))?(?:,"phase":"(${phases.join('|')})")?(?:,"tenant":"(${name})")?(?:\\}$|,"content":)`,
 )
 
-/** The constants themselves: what the pattern found is a substring, which would keep the whole page in memory. */
+/** The constants themselves: a matched text is a substring, which would keep the whole page in memory. */
 const phaseNamed: ReadonlyMap<string, Phase> = new Map(phases.map((phase) => [phase, phase]))
 
 type Facts = DataOf<'TaskEnqueued'> | DataOf<'Claimed'> | DataOf<'Completed'>
@@ -39,7 +39,7 @@ export const readFacts = (type: string, data: string): Facts | undefined => {
         maxRetries: Number(maxRetries),
         backoffSeconds: Number(backoffSeconds),
       }
-      // Assigned, because spreading takes as long as all the rest.
+      // Assigned one by one, because spreading would double the cost.
       if (deadlineAt !== undefined) facts.deadlineAt = Number(deadlineAt)
       if (phase !== undefined) facts.phase = phaseNamed.get(phase) as Phase
       if (tenant !== undefined) facts.tenant = keptTenant(tenant)
@@ -65,10 +65,10 @@ export const readFacts = (type: string, data: string): Facts | undefined => {
 /** Copies a string that is kept in the state: a substring would keep the whole page in memory. */
 export const own = (text: string): string => [text.slice(0, 1), text.slice(1)].join('')
 
-/** Names that a cache keeps at most. Beyond it, it begins anew. */
+/** The largest number of names in the cache. Beyond it, the cache is cleared. */
 const sharedMax = 4_096
 
-/** Like `own`, with a cache for names that many events share: one string for all of them. */
+/** Like `own`, with a cache: a name that many events share is one string for all of them. */
 const shared = (): ((name: string) => string) => {
   let last = ''
   const known = new Map<string, string>()
@@ -85,5 +85,5 @@ const shared = (): ((name: string) => string) => {
 const keptType = shared()
 const keptTenant = shared()
 const keptAgent = shared()
-/** Of an actor. */
+/** The name of an actor. */
 export const keptName = shared()

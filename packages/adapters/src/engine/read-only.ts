@@ -1,7 +1,7 @@
 /**
- * Decides whether a queue is read-only. Its log may have an event that this version cannot read: written by a newer server
- * in a rolling upgrade, by another program, or damaged. Then the state is incomplete, and a decision on it could
- * hand out a completed task. So commands are refused and time stands still, but the state can be read.
+ * Decides whether a queue is read-only. Its log may have an event that this version cannot read: a newer server wrote it in a rolling upgrade, or
+ * another program did, or it is damaged. Then the state is incomplete, and a decision on it could hand out a completed task. So commands are refused
+ * and time stands still, but the state can be read.
  */
 import { daybookVersion, lastUnreadableOf, type QueueState, type UnreadableEvent } from '@daybook/core'
 import type { Refusal } from './types.js'
@@ -12,7 +12,7 @@ export class ReadOnly {
 
   constructor(
     private readonly queue: string,
-    /** An operator allowed decisions although events up to this revision cannot be read. */
+    /** Decisions are allowed although events up to this revision cannot be read. An operator sets this. */
     private readonly pastRevision: number,
     private readonly warn: (message: string) => void,
   ) {}

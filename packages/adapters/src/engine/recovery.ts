@@ -37,7 +37,7 @@ export interface Recovered {
   readonly warn: (message: string) => void
 }
 
-/** The longest wait for written events to become readable, in milliseconds. All waits together take twice as long. */
+/** The longest single wait for written events to become readable, in milliseconds. All waits together take twice as long. */
 const readableMsMax = 1_024
 
 export class Recovery {
@@ -73,7 +73,7 @@ export class Recovery {
     if (first === undefined) return
     const sealed = error._tag === 'OutcomeUnknown' ? await sealInLog(first, error.reason, { ...this.parts, chain: live.chain }) : undefined
     if (sealed !== undefined) {
-      // The next batch was refused, or is also unknown: it is handled on its own.
+      // The next batch was refused, or its outcome is also unknown: it is handled on its own.
       first.result = { _tag: 'Appended', sealed }
       return
     }
@@ -89,10 +89,9 @@ export class Recovery {
   }
 
   /**
-   * Handles a batch that is in the log although the previous one is not: another writer appended just as many events
-   * in between, and a store only compares revisions. Its commands were decided on a state that never existed, so
-   * their callers do not get a success, and they are not decided again, because they could happen twice. This cannot happen
-   * with one append in flight, or without another writer.
+   * Handles a batch that is in the log although the previous one is not. Another writer appended just as many events in between, and a store only
+   * compares revisions. The batch's commands were decided on a state that never existed. So their callers do not get a success, and they are not
+   * decided again, because they could happen twice. This cannot happen with one append in flight, or without another writer.
    */
   private async settleStray(batch: Batch | undefined): Promise<boolean> {
     const tag = batch?.result?._tag
@@ -109,7 +108,7 @@ export class Recovery {
     return true
   }
 
-  /** Takes the items of rolled-back batches back: they are refused if the store cannot write, otherwise decided again. */
+  /** Takes back the items of rolled-back batches. They are refused if the store cannot write, and decided again otherwise. */
   private takeBack(failed: ReadonlyArray<Batch>, error: AppendError): void {
     const { log, mailbox, waiting, availability, isClosing } = this.parts
     const isConflict = error._tag === 'WrongExpectedRevision' || error._tag === 'OutcomeUnknown'

@@ -5,7 +5,7 @@ import type { Refusal } from './types.js'
 
 export const unavailable = (detail: string): Refusal => ({ code: 'unavailable', detail, retryAfterSeconds: 1 })
 
-/** The clock of this server is refused: it would put a wrong time into the log. */
+/** The clock of this server is refused, because it would put a wrong time into the log. */
 export const wrongClock = (detail: string): Refusal => ({ code: 'clock', detail, retryAfterSeconds: 5 })
 
 /** The command may be in the log nevertheless. */

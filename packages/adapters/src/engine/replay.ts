@@ -5,10 +5,10 @@ import { Chain, type ChainHead, lastSealIn, readSeal } from '../chain/index.js'
 import { type LogReader, type RecordedEvent, type SnapshotHeader, type SnapshotStore, StoreError } from '../store/index.js'
 import { decodeRecorded } from './wire.js'
 
-/** See core's `initial`. */
+/** See `initial` in the core. */
 const indexSeed = randomInt(2 ** 32)
 
-/** A queue before its first event. `endReplay` must be called when its log has been folded. `rowStore`: see core's `initial`. */
+/** A queue before its first event. `endReplay` must be called when its log has been folded. `rowStore`: see `initial` in the core. */
 export const emptyState = (queue: string, rowStore?: RowStore): QueueState => beginReplay(initial(queue, indexSeed, rowStore))
 
 export const streamPrefix = 'taskqueue-'
@@ -17,7 +17,7 @@ export const streamOf = (queue: string): string => `${streamPrefix}${queue}`
 export interface Replayed {
   readonly state: QueueState
   readonly chain: Chain
-  /** Revision of the snapshot it started from, -1 for none. */
+  /** Revision of the snapshot from which the replay started, -1 for none. */
   readonly snapshotRevision: number
   /** Id of the last event, `undefined` for none. */
   readonly lastId: string | undefined
@@ -32,7 +32,7 @@ export interface ReplayReport {
 /**
  * Folds recorded events into `state`, which it consumes, and reports each.
  *
- * @throws StoreError `truncated` if the events do not continue where the state ends: the beginning of the log was cut off, or it is another log.
+ * @throws StoreError `truncated` if the events do not continue at the end of the state: the beginning of the log was cut off, or it is another log.
  */
 export const foldRecorded = (
   state: QueueState,
@@ -40,7 +40,7 @@ export const foldRecorded = (
   onEvent?: (event: QueueEvent | Unreadable, before: QueueState) => void,
 ): QueueState => {
   const next = revisionOf(state) + 1
-  // Checked before folding, which consumes the state. Revisions grow, so the right first and last revision mean that there is no gap.
+  // Checked before folding, which consumes the state. Revisions grow, so the right first and last revision prove that there is no gap.
   const [first] = events
   const last = events[events.length - 1]
   if (first !== undefined && first.revision !== next) throw gapError(first, next)
@@ -88,7 +88,7 @@ export const replay = async (
   return { state: endReplay(state), chain, snapshotRevision, lastId }
 }
 
-/** The chain of a log that ends at `head`. Events after its last seal are read once more, which are none unless an older server wrote them. */
+/** The chain of a log that ends at `head`. Events after its last seal are read once more; there are none, unless an older server wrote them. */
 const chainFrom = async (store: LogReader, stream: string, sealed: ChainHead | undefined, head: number): Promise<Chain> => {
   const chain = new Chain(stream, sealed)
   if (sealed === undefined || sealed.revision >= head) return chain
@@ -96,7 +96,7 @@ const chainFrom = async (store: LogReader, stream: string, sealed: ChainHead | u
   return chain
 }
 
-/** The last seal at the revision of a snapshot. One of an earlier version does not say; then it is looked for in the log. */
+/** The last seal at the revision of a snapshot. If the snapshot does not name it, because an earlier version wrote it, the seal is looked for in the log. */
 const sealOf = async (store: LogReader, { stream, revision, sealed }: SnapshotHeader): Promise<ChainHead | undefined> => {
   if (sealed !== undefined) return sealed ?? undefined
   for await (const page of store.read(stream, { from: revision, direction: 'backwards' })) {
@@ -107,8 +107,8 @@ const sealOf = async (store: LogReader, { stream, revision, sealed }: SnapshotHe
 }
 
 /**
- * Why the snapshot is not of this log; `undefined` if the log has its last event, and the seal that it names (EV-07). If the events cannot be read,
- * because they were cut off or are damaged, the snapshot is trusted.
+ * Why the snapshot is not of this log; `undefined` if the log has the snapshot's last event, and the seal that it names (EV-07). If the events cannot
+ * be read, because they were cut off or are damaged, the snapshot is trusted.
  */
 const strangeness = async (store: LogReader, { stream, revision, eventId, sealed }: SnapshotHeader): Promise<string | undefined> => {
   const [event] = await store.pick(stream, [revision]).catch(() => [])
@@ -120,7 +120,10 @@ const strangeness = async (store: LogReader, { stream, revision, eventId, sealed
   return `the log was altered since: revision ${sealed.revision} does not have the hash that it had. Run daybook audit verify`
 }
 
-/** The state of the newest usable snapshot that is not beyond the revision `head`; `undefined` if there is none. `endReplay` must be called when the events after it have been folded. */
+/**
+ * The state of the newest usable snapshot that is not beyond the revision `head`; `undefined` if there is none. `endReplay` must be called when the
+ * events after it have been folded.
+ */
 export const loadSnapshot = async (
   store: LogReader,
   snapshots: Pick<SnapshotStore, 'list' | 'rowStoreOf'>,
@@ -143,7 +146,7 @@ export const loadSnapshot = async (
       if (revisionOf(state) === snapshot.header.revision) return { state, header: snapshot.header }
       report.skipped(`${stream}@${snapshot.header.revision}`, 'it holds another revision than its name says')
     } catch (error) {
-      // A snapshot is a cache: without it, the next older one or the whole log is used.
+      // A snapshot is a cache: the next older one is used, or the whole log.
       report.skipped(`${stream}@${snapshot.header.revision}`, error instanceof Error ? error.message : String(error))
     }
   }

@@ -1,4 +1,4 @@
-/** Restarts a task: reads its content from the log, and enqueues it once more. */
+/** Restarts a task: reads its content from the log, and enqueues it again. */
 import { canonicalJson, ContentText, type Json, reject, taskOf, type Replies } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import { newTaskId } from '@daybook/client/internal'
@@ -7,10 +7,10 @@ import { unavailable } from './refusals.js'
 import { whyWithheld } from '../task-keys/index.js'
 import { contentOf } from './wire.js'
 
-/** The members of a task's content. That of an imported task also has its result. */
+/** The members of a task's content. An imported task also has a result there. */
 const members = ['payload', 'description', 'metadata'] as const
 
-/** `id`: that of the new task. By it, a request that is sent again is recognised. */
+/** `id`: that of the new task, by which a repeated request is recognised. */
 export const restartTask = async (
   engine: QueueEngine,
   task: string,

@@ -1,4 +1,4 @@
-/** Callers that wait until a task is settled: final, or a dead letter. An event costs them nothing while nobody waits. */
+/** Callers that wait until a task is settled, that is finished or a dead letter. While nobody waits, an event costs nothing here. */
 import type { QueueEvent, Unreadable } from '@daybook/core'
 import type { Observable, Subscription } from 'rxjs'
 import type { Timers } from './timers.js'
@@ -14,12 +14,12 @@ export class SettledWaits {
     private readonly timers: Timers,
   ) {}
 
-  /** Tasks that are waited for. */
+  /** Number of tasks that are waited for. */
   get size(): number {
     return this.waits.size
   }
 
-  /** Resolves when the task is settled from now on, when the time is over, at the signal, and when the engine closes. */
+  /** Resolves when the task becomes settled, when the time is over, when the signal aborts, or when the engine closes. */
   next(task: string, waitMs: number, signal?: AbortSignal): Promise<void> {
     if (signal?.aborted === true) return Promise.resolve()
     return new Promise((resolve) => {

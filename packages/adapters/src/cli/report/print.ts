@@ -1,4 +1,4 @@
-/** A report on a terminal. */
+/** Prints a report on a terminal. */
 import { lengthText } from '@daybook/projections/charts'
 import { plural } from '@daybook/core'
 import type { Report } from '../../client/index.js'
@@ -8,7 +8,7 @@ import { clean } from '../text.js'
 
 type Value = string | number | null | undefined
 
-/** The columns by which a bar is drawn, if the rows are buckets. */
+/** The column that the bar shows, if the rows are buckets. */
 const barOf: Readonly<Record<string, string>> = { throughput: 'completed', latency: 'waitP95Seconds', retries: 'retried', deadlines: 'deadlines', failures: 'failures' }
 const barWidth = 20
 
@@ -17,7 +17,7 @@ export const printReport = (printer: Printer, report: Report): void => {
   printer.line(`${report.report} of ${clean(queue)}, ${shortTime(from)} to ${shortTime(to)}, ${zone}, up to revision ${revision}${behind > 0 ? ` (${plural(behind, 'event')} behind)` : ''}`)
   const [first] = rows
   if (first === undefined) return printer.line(printer.colors.dim('nothing happened'))
-  // A period that is one bucket is named above.
+  // If the whole period is one bucket, the heading names it.
   const isWhole = report.report !== 'breakers' && rows.every((row) => row.from === from && row.to === to)
   const names = [...new Set(rows.flatMap((row) => Object.keys(row)))].filter((name) => name !== 'others' && !(name === 'to' && report.report !== 'breakers') && !(isWhole && name === 'from'))
   const bar = barOf[report.report]
@@ -43,7 +43,7 @@ const told = (name: string, value: Value): string => {
   return Number.isInteger(value) ? value.toLocaleString('en-US') : String(Number(value.toPrecision(4)))
 }
 
-/** `2026-07-01 14:00`, without the time at midnight. The offset is told where clocks changed: an hour may come twice. */
+/** `2026-07-01 14:00`, without the time at midnight. The offset is printed where clocks change, because an hour may come twice. */
 const shortTime = (text: string): string => {
   const [day = '', clock = ''] = text.split('T')
   return clock.startsWith('00:00') ? day : `${day} ${clock.slice(0, 5)}`

@@ -1,10 +1,10 @@
-/** Pictures that a command writes beside its answer. */
+/** Pictures that a command writes besides its answer. */
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { CliError } from '../exit-codes.js'
 
 /**
- * Writes each picture as `NAME.svg` into the folder, which is made.
+ * Writes each picture as `NAME.svg` into the folder, which is created if necessary.
  *
  * @param pictures SVG texts by name.
  * @returns The files.

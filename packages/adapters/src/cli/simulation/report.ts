@@ -40,7 +40,7 @@ export const printSimulation = (printer: Printer, simulation: Simulation): void 
   for (const line of says(settings)) printer.line(`- ${line}`)
 }
 
-/** The figures of several runs, a column each. */
+/** The figures of several runs, one column for each. */
 export const comparison = (figures: ReadonlyArray<Figures>): ReadonlyArray<Row> => {
   const row = (name: string, cell: (of: Figures) => string): Row => [name, ...figures.map(cell)]
   return [

@@ -1,9 +1,9 @@
-/** Errors of the command line that name the command, the sub-command, the option or the choice that was meant. */
+/** Adds to errors of the command line which command, sub-command, option or choice was probably meant. */
 import type { Command } from 'commander'
 import { didYouMean, nearest } from './nearest.js'
 import { commandWords, verbWords } from './words.js'
 
-/** Told at the most, of commands that may be meant. */
+/** The largest number of suggested commands. */
 const toldMax = 3
 
 const pathOf = (command: Command): string => {
@@ -12,17 +12,17 @@ const pathOf = (command: Command): string => {
   return names.join(' ')
 }
 
-/** All commands below this one, as people type them behind its name. */
+/** All commands below this one, as people type them after its name. */
 const pathsBelow = (command: Command): ReadonlyArray<string> =>
   command.commands.flatMap((child) => [child.name(), ...pathsBelow(child).map((path) => `${child.name()} ${path}`)])
 
-/** What `words` says that is there: its first words are a command. */
+/** The entries of `words` for this word whose first words are an existing command. */
 const byWords = (word: string, words: Readonly<Record<string, ReadonlyArray<string>>>, paths: ReadonlyArray<string>): ReadonlyArray<string> =>
   Object.entries(words)
     .filter(([line, others]) => others.includes(word) && (line.startsWith('--') || paths.some((path) => line === path || line.startsWith(`${path} --`))))
     .map(([line]) => line)
 
-/** What was meant by a word behind this command: the nearest name, a command of a group of that name, or what others call it. */
+/** The commands that a word after this command may mean: the nearest name, a command of the group with that name, or a word of other queues. */
 export const commandsMeant = (command: Command, given: string): ReadonlyArray<string> => {
   const word = given.toLowerCase()
   const paths = pathsBelow(command)
@@ -46,13 +46,13 @@ const optionsOf = (command: Command): ReadonlyArray<string> => [
   '--help',
 ]
 
-/** The word behind a group whose default command takes no arguments: a command of the group was meant. */
+/** The word after a group whose default command takes no arguments. It was meant as a command of the group. */
 const wordOfGroup = (command: Command): string | undefined => {
   const [word] = command.args
   return command.parent !== null && command.parent.parent !== null && command.parent.args[0] === word ? word : undefined
 }
 
-/** Commander's text of an error, with what was meant. */
+/** Commander's error text, with the suggestion. */
 export const withSuggestion = (command: Command, text: string): string => {
   const [, unknown] = /^error: unknown command '(.*)'/.exec(text) ?? []
   if (unknown !== undefined) return unknownCommand(command, unknown)

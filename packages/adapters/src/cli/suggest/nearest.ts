@@ -1,15 +1,15 @@
-/** What somebody meant who typed something that is not there. */
+/** Suggestions for a word that does not exist. */
 import { distance } from 'fastest-levenshtein'
 
 const letters = (word: string): string => [...word].sort().join('')
 
-/** Letters that changed places count as one slip: `lsit`. */
+/** Two swapped letters count as one typing error: `lsit`. */
 const slipsOf = (word: string, candidate: string): number => (word !== candidate && letters(word) === letters(candidate) ? 1 : distance(word, candidate))
 
-/** Slips of the finger that are forgiven in a word of this length. */
+/** How many typing errors are forgiven in a word of this length. */
 const slipsMax = (length: number): number => (length < 4 ? 1 : length < 8 ? 2 : 3)
 
-/** The candidate that is most alike, or begins like it; `undefined` if none is near. */
+/** The most similar candidate, or one with the same beginning; `undefined` if none is similar. */
 export const nearest = (given: string, candidates: ReadonlyArray<string>): string | undefined => {
   const word = given.toLowerCase()
   const found = candidates
@@ -20,7 +20,7 @@ export const nearest = (given: string, candidates: ReadonlyArray<string>): strin
   return word.length < 3 ? undefined : candidates.find((candidate) => candidate.toLowerCase().startsWith(word))
 }
 
-/** ` (did you mean X?)` at the end of a message; nothing if no candidate is near. `others` are words that people use for a candidate. */
+/** ` (did you mean X?)` for the end of a message; empty if no candidate is similar. `others`: other words for a candidate. */
 export const didYouMean = (given: string, candidates: ReadonlyArray<string>, others: Readonly<Record<string, ReadonlyArray<string>>> = {}): string => {
   const known = Object.entries(others).find(([candidate, words]) => candidates.includes(candidate) && words.includes(given.toLowerCase()))?.[0]
   const meant = known ?? nearest(given, candidates)

@@ -1,8 +1,8 @@
-/** Words that users of other queues type, by what they are called here. */
+/** Words that users of other queues type, by their name here. */
 
 type Words = Readonly<Record<string, ReadonlyArray<string>>>
 
-/** Command lines, without `daybook`. A word may stand at several. */
+/** Command lines, without `daybook`. A word may be in several entries. */
 export const commandWords: Words = {
   enqueue: ['push', 'add', 'submit', 'send', 'publish', 'produce', 'insert', 'put', 'new', 'perform', 'dispatch', 'create', 'make'],
   list: ['ls', 'jobs', 'job', 'tasks', 'task', 'all', 'find', 'search'],
@@ -51,7 +51,7 @@ export const commandWords: Words = {
   '--version': ['version'],
 }
 
-/** Commands of a group, like those of `dlq`. */
+/** Commands of a group, such as those of `dlq`. */
 export const verbWords: Words = {
   list: ['ls', 'all', 'show', 'get', 'index'],
   show: ['get', 'view', 'inspect', 'describe', 'info'],

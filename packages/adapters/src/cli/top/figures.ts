@@ -1,11 +1,11 @@
-/** What `daybook top` shows: figures of all queues, and more of the one that is selected. */
+/** The data that `daybook top` shows: figures of all queues, and details of the selected one. */
 import type { AlertView, TaskView } from '../../client/index.js'
 
 /** How often something happens. */
 export interface Rate {
-  /** Over the last minute, or what of it has been seen; `undefined` before the second look. */
+  /** Over the last minute, or the observed part of it; `undefined` before the second sample. */
   readonly perMinute: number | undefined
-  /** Per minute between two looks, oldest first. */
+  /** Per minute between two samples, oldest first. */
   readonly course: ReadonlyArray<number>
 }
 
@@ -23,11 +23,11 @@ export interface QueueFigures {
   readonly breakers: ReadonlyArray<{ readonly type: string; readonly state: 'open' | 'half-open' }>
 }
 
-/** Of the selected queue. */
+/** Details of the selected queue. */
 export interface QueueDetail {
   readonly queue: string
   readonly alerts: ReadonlyArray<AlertView>
-  /** Those that have been running longest come first. */
+  /** Held tasks, those that have been running longest first. */
   readonly running: ReadonlyArray<TaskView>
   /** Ready tasks, those that were enqueued first come first. */
   readonly waiting: ReadonlyArray<TaskView>
@@ -39,7 +39,7 @@ export interface Figures {
   readonly detail: QueueDetail | undefined
 }
 
-/** Unfinished tasks that could be worked on, or are: the parts of the bar, in its order. */
+/** Statuses of unfinished tasks, as the parts of the bar, in its order. */
 export const barStatuses: ReadonlyArray<readonly [name: string, statuses: ReadonlyArray<string>]> = [
   ['running', ['in-progress', 'incomplete']],
   ['pending', ['pending', 'queued']],

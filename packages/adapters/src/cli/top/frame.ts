@@ -1,4 +1,4 @@
-/** The screen of `daybook top` as lines: from data alone, at any size. */
+/** The screen of `daybook top` as lines: computed from data alone, for any size. */
 import { barOf, cellsOf, sparkOf } from '../drawing/bars.js'
 import type { Glyphs } from '../drawing/glyphs.js'
 import type { Colors } from '../printer.js'
@@ -17,7 +17,7 @@ export interface Screen {
   readonly everyMs: number
   readonly state: TopState
   readonly figures: Figures | undefined
-  /** Why the last look failed. The figures are older then. */
+  /** Why the last sample failed. The figures are then older. */
   readonly problem: string | undefined
 }
 
@@ -33,14 +33,14 @@ const paintsOf = ({ colors }: Style): ReadonlyArray<Paint> => [colors.yellow, co
 
 const fit = (text: Cell, columns: number): string => lineOf(layoutOf([{ head: '', min: 1 }], [[text]], columns), [text])
 
-/** Running, pending, later, blocked and dead tasks, as one bar; `most` is the deepest queue. */
+/** Running, pending, later, blocked and dead tasks, as one bar. `most`: the depth of the deepest queue. */
 const depthCell = (style: Style, queue: QueueFigures, most: number): Cell => {
   const cells = cellsOf(barStatuses.map(([, statuses]) => countOf(queue, statuses)), most, barWidth)
   const { fills } = style.glyphs
   const paints = paintsOf(style)
   return {
     text: cells.map((many, i) => (fills[i] as string).repeat(many)).join(''),
-    // The text may have been cut: each character says which segment it is of.
+    // The text may have been cut, but each character tells its segment.
     paint: (text) => [...text].map((letter) => (paints[fills.indexOf(letter)] ?? String)(letter)).join(''),
   }
 }
@@ -97,7 +97,7 @@ const tableOf = (style: Style, heads: ReadonlyArray<Column>, rows: ReadonlyArray
   return [heads.map(({ head }) => ({ text: head, paint: style.colors.bold })), ...rows].map((row) => lineOf(layout, row))
 }
 
-/** A window of the rows that has the selected one. */
+/** The range of rows that is shown. It includes the selected row. */
 const windowOf = (length: number, at: number, rows: number): readonly [from: number, to: number] => {
   const from = Math.max(0, Math.min(at - Math.floor(rows / 2), length - rows))
   return [from, from + rows]
@@ -190,14 +190,14 @@ const bodyOf = (style: Style, screen: Screen, { columns: width }: Size, rows: nu
   return [...above, ...detailOf(style, figures, selected, width, rows - above.length)]
 }
 
-/** As many lines as the terminal has rows, none wider than it; the last one tells the keys. */
+/** As many lines as the terminal has rows, none wider than the terminal. The last line names the keys. */
 export const frameOf = (style: Style, screen: Screen, size: Size): ReadonlyArray<string> => {
   const rows = Math.max(0, size.rows - 2)
   const body = bodyOf(style, screen, size, rows).slice(0, rows)
   return [headline(style, screen, size.columns), ...body, ...Array.from({ length: rows - body.length }, () => ''), footer(style, screen.state, size.columns)].slice(0, Math.max(1, size.rows))
 }
 
-/** For pipes: the same without empty lines at the end, and without the keys. */
+/** The same for pipes, without empty lines at the end and without the keys. */
 export const printedFrame = (style: Style, screen: Screen, columns: number): ReadonlyArray<string> => {
   const lines = [...frameOf(style, screen, { columns, rows: 60 }).slice(0, -1)]
   while (lines[lines.length - 1] === '') lines.pop()

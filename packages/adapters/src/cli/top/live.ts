@@ -1,4 +1,4 @@
-/** Looks at the server again and again, and draws what it says until somebody quits. */
+/** Asks the server again and again, and draws the answers until the user quits. */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Io } from '../io.js'
 import type { Figures } from './figures.js'
@@ -17,13 +17,13 @@ interface Live {
   readonly look: (selected: string | undefined) => Promise<Figures>
 }
 
-/** Resolves when somebody quits, or at a signal. The terminal is given back in any case. */
+/** Resolves when the user quits, or at a signal. The terminal is restored in any case. */
 export const liveTop = async ({ io, terminal, style, url, everyMs, selected, look }: Live): Promise<void> => {
   let state: TopState = { ...firstState, selected }
   let figures: Figures | undefined
   let problem: string | undefined
   const quit = new AbortController()
-  /** Ends the pause between two looks. */
+  /** Ends the pause between two samples. */
   let wake = new AbortController()
   const draw = (): void => {
     const screen: Screen = { url, everyMs, state, figures, problem }
@@ -45,7 +45,7 @@ export const liveTop = async ({ io, terminal, style, url, everyMs, selected, loo
   try {
     draw()
     while (!quit.signal.aborted) {
-      // Also while it is paused, when another queue is selected.
+      // Even while it is paused, if another queue is selected.
       await look(state.selected).then(
         (found) => {
           figures = found

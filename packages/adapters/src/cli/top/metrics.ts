@@ -1,4 +1,4 @@
-/** Reads the server's metrics: the counters behind the rates, and the gauges of all queues in one request. */
+/** Reads the server's metrics: the counters for the rates, and the gauges of all queues, in one request. */
 
 export interface Metric {
   readonly name: string

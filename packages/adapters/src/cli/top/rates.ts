@@ -1,7 +1,7 @@
-/** Rates from a counter that is looked at now and then. */
+/** Rates from a counter that is sampled at intervals. */
 import type { Rate } from './figures.js'
 
-/** As many steps as the spark line has characters. */
+/** As many steps as the sparkline has characters. */
 const courseMax = 30
 const windowMs = 60_000
 
@@ -13,7 +13,7 @@ interface Look {
 export class Counter {
   #looks: Array<Look> = []
 
-  /** A count that is less than the last one begins anew: the server was restarted. */
+  /** A count below the last one means that the server was restarted: the rate begins anew. */
   look(at: number, count: number): void {
     const last = this.#looks[this.#looks.length - 1]
     if (last !== undefined && count < last.count) this.#looks = [{ at: last.at, count: 0 }]

@@ -6,7 +6,7 @@ import type { Figures, QueueDetail, QueueFigures } from './figures.js'
 import { type Metric, readMetrics } from './metrics.js'
 import { Counter } from './rates.js'
 
-/** How many tasks of a status are looked at for those that take longest. */
+/** How many tasks of a status are examined to find those that take longest. */
 const lookedAtMax = 200
 const shownMax = 50
 const answerMs = 5_000
@@ -26,9 +26,9 @@ export class Source {
     this.#connection = connection
   }
 
-  /** `selected`: the queue of which more is asked; default: the first. Rejects with a DaybookError or CliError. */
+  /** `selected`: the queue whose details are fetched; default: the first. Rejects with a DaybookError or CliError. */
   async figures(selected: string | undefined): Promise<Figures> {
-    // The client comes first: its errors say what to do.
+    // The client is asked first, because its errors say what to do.
     const summaries = await this.#client.queues()
     const metrics = await this.#metrics()
     const at = Date.now()

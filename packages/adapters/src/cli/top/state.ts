@@ -23,11 +23,11 @@ const comparisons: Readonly<Record<Order, (a: QueueFigures, b: QueueFigures) => 
   name: () => 0,
 }
 
-/** In the order of the screen; equal ones by name. */
+/** In the order of the screen; equal queues by name. */
 export const inOrder = (queues: ReadonlyArray<QueueFigures>, order: Order): ReadonlyArray<QueueFigures> =>
   [...queues].sort((a, b) => comparisons[order](a, b) || (a.name < b.name ? -1 : 1))
 
-/** The place of the selected queue; the first if it is not there. */
+/** The index of the selected queue; 0 if it does not exist. */
 export const selectedIndex = (queues: ReadonlyArray<QueueFigures>, { selected }: TopState): number => Math.max(0, queues.findIndex(({ name }) => name === selected))
 
 const moved = (state: TopState, queues: ReadonlyArray<QueueFigures>, by: number): TopState => {
@@ -36,7 +36,7 @@ const moved = (state: TopState, queues: ReadonlyArray<QueueFigures>, by: number)
   return { ...state, selected: sorted[to]?.name }
 }
 
-/** A key by its name, as Node's `keypress` tells it; other keys do nothing. */
+/** Handles a key by its name in Node's `keypress` event. Other keys do nothing. */
 export const press = (state: TopState, key: string, queues: ReadonlyArray<QueueFigures>): TopState => {
   if (key === 'q' || key === 'ctrl-c') return { ...state, isEnded: true }
   if (state.view === 'help') return { ...state, view: 'queues' }

@@ -1,4 +1,4 @@
-/** The terminal as a screen: drawn whole, with single keys, and left as it was found. */
+/** The terminal as a screen: it is drawn as a whole, reads single keys, and is restored at the end. */
 import { emitKeypressEvents } from 'node:readline'
 import type { Size } from './frame.js'
 
@@ -8,13 +8,13 @@ export interface LiveTerminal {
   /** Keys by name: `up`, `q`, `ctrl-c`, `space`. */
   readonly onKey: (heard: (key: string) => void) => void
   readonly onResize: (heard: () => void) => void
-  /** Gives the terminal back. May be called twice. */
+  /** Restores the terminal. May be called twice. */
   readonly close: () => void
 }
 
 const enter = '\u001b[?1049h\u001b[?25l'
 const leave = '\u001b[?25h\u001b[?1049l'
-/** Terminals that know this show a frame only when all of it is there; others ignore it. */
+/** Terminals that know this sequence show a frame only when it is complete. Others ignore it. */
 const begin = '\u001b[?2026h\u001b[H'
 const end = '\u001b[J\u001b[?2026l'
 
@@ -23,7 +23,7 @@ interface Key {
   readonly ctrl?: boolean
 }
 
-/** Takes the terminal of this process: the other screen, without a cursor, keys one by one. */
+/** Takes over the terminal of this process: alternate screen, no cursor, single keys. */
 export const openTerminal = (): LiveTerminal => {
   const { stdin, stdout } = process
   let isOpen = true
@@ -39,7 +39,7 @@ export const openTerminal = (): LiveTerminal => {
     stdin.pause()
     stdout.write(leave)
   }
-  // Also after an error that nobody caught: a terminal without echo is of no use.
+  // Even after an uncaught error: a terminal without echo is of no use.
   process.on('exit', close)
   emitKeypressEvents(stdin)
   if (stdin.isTTY) stdin.setRawMode(true)
