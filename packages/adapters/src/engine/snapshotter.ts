@@ -6,7 +6,7 @@ import { shortTurns } from '../short-turns.js'
 import { describe } from './refusals.js'
 import { isSnapshotDue } from './snapshot-policy.js'
 
-/** Minimum number of tasks per step: a fraction of a millisecond. A single claim waits for several steps. */
+/** The least number of tasks per step, which takes a fraction of a millisecond. A single claim waits for several steps. */
 const tasksPerTurn = 256
 
 export interface SnapshotterOptions {
@@ -15,7 +15,7 @@ export interface SnapshotterOptions {
   readonly lastId: () => string | undefined
   /** The last seal of the log; `undefined` for none. */
   readonly sealed: () => ChainHead | undefined
-  /** Events between two snapshots. Default: see `snapshot-policy.ts`. */
+  /** Number of events between two snapshots. Default: see `snapshot-policy.ts`. */
   readonly every: number | undefined
   /** Whether a command waits for an answer. */
   readonly isBusy: () => boolean
@@ -26,7 +26,7 @@ export class Snapshotter {
   private tried: number
   private isUnderWay = false
 
-  /** `last` is the revision of the newest snapshot, -1 for none. Without a store, none is ever taken. */
+  /** `last`: the revision of the newest snapshot, -1 for none. Without a store, no snapshot is ever taken. */
   constructor(
     private readonly store: SnapshotStore | undefined,
     private last: number,
@@ -52,7 +52,7 @@ export class Snapshotter {
     while (this.isUnderWay) await new Promise((resolve) => setTimeout(resolve, 5))
   }
 
-  /** Must be called with nothing in flight, because a snapshot must contain only what is durable. */
+  /** Takes a snapshot. Nothing may be in flight, because a snapshot must contain only durable events. */
   async take(state: QueueState): Promise<void> {
     if (this.store === undefined) return
     const { stream, lastId, sealed } = this.options
@@ -73,7 +73,7 @@ export class Snapshotter {
         throw error
       }
     } catch (error) {
-      // This only makes the next start slower. The next snapshot is tried when it is due.
+      // Without a snapshot the next start is only slower. The next one is tried when it is due.
       this.options.warn(`no snapshot at revision ${work.revision}: ${describe(error)}`)
       work.abandon()
     } finally {

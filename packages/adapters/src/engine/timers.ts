@@ -1,2 +1,2 @@
-/** Calls `ring` once after `ms` milliseconds, never for `Infinity`. The returned function cancels it. */
+/** Calls `ring` once after `ms` milliseconds; for `Infinity`, never. The returned function cancels it. */
 export type Timers = (ms: number, ring: () => void) => () => void

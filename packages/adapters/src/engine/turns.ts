@@ -1,22 +1,21 @@
 /**
- * Fairness between processes that append to the same queue at the same time. With the expected revision alone, the
- * faster process would always be first, and the other would decide for nothing.
+ * Fairness between processes that append to the same queue at the same time. With the expected revision alone, the faster process would always be
+ * first, and the other would decide in vain.
  *
- *   own turn      appends one after the other for `turnMs`; then a pause, in which others can append
- *   their turn    follows what others append; when they go quiet, the own turn begins again
- *   conflicts     after two in a row, the others do not know of this process: it retries at once with a small batch,
+ *   own turn      appends one batch after the other for `turnMs`; then a pause, in which others can append
+ *   their turn    follows what others append; when no more events come, the own turn begins again
+ *   conflicts     two in a row mean that the others do not know of this process: it retries at once with a small batch,
  *                 which is decided faster; when that is appended, it is their turn
  *
- * A pause that nobody uses is followed by a longer one; after that, turns are long, as if no other process were
- * known. A process without work needs no turn, so nobody waits long for a process that is idle or gone.
- * Correctness does not depend on any of this.
+ * A pause that nobody uses is followed by a longer one; after that, turns are long, as if no other process were known. A process without work needs
+ * no turn, so nobody waits long for a process that is idle or gone. Correctness does not depend on any of this.
  */
 
 /** Length of a turn while another process appends as well, in milliseconds. */
 const turnMs = 75
 /** Length of a turn while no other process is known, as a multiple of the pause after it. */
 const alonePauses = 50
-/** A longer append is an outlier and not used to predict the next ones. In milliseconds. */
+/** A longer append is an outlier that is not used to predict the next ones. In milliseconds. */
 const cycleMsMax = 30
 /** Number of unused pauses after which the process counts as alone. */
 const pausesMax = 2
@@ -24,7 +23,7 @@ const pausesMax = 2
 const smallBatch = 64
 
 export class Turns {
-  /** Pauses still to be made for others. */
+  /** Number of pauses that are still to be made for others. */
   private pauses = 0
   private isLate = false
   private hasLost = false
@@ -37,12 +36,12 @@ export class Turns {
 
   constructor(private readonly now: () => number = () => performance.now()) {}
 
-  /** Maximum number of events of the next batch. */
+  /** The largest number of events in the next batch. */
   get eventsMax(): number {
     return this.isLate ? smallBatch : Number.POSITIVE_INFINITY
   }
 
-  /** The remaining time of the others' turn, as far as is known, in milliseconds. */
+  /** The expected rest of the others' turn, in milliseconds. */
   get waitMs(): number {
     return Math.max(0, this.until - this.now())
   }
@@ -53,7 +52,7 @@ export class Turns {
     if (this.began - this.wonAt >= this.pauseMs) this.turnBegan = this.began
   }
 
-  /** Called when the batch was appended. */
+  /** Called when a batch was appended. */
   won(): void {
     const now = this.now()
     this.wonAt = now
@@ -69,7 +68,7 @@ export class Turns {
     this.hasLost = false
   }
 
-  /** Called at a conflict. After one, whose turn it is may just have been mistaken. After two in a row, the others do not know of this process. */
+  /** Called at a conflict. A single conflict may come from a wrong guess of whose turn it is. Two in a row mean that the others do not know of this process. */
   lost(): void {
     const isMistake = this.pauses > 0 && !this.hasLost
     this.hasLost = true

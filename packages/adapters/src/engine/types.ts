@@ -26,22 +26,22 @@ export const systemCaller: Caller = { actor: 'daybook' }
 export type Refusal =
   | Rejection
   | {
-      /** After `outcome-unknown` the command may have happened: check, or repeat it if it is idempotent. After the others it has not happened. */
+      /** After `outcome-unknown` the command may have taken effect: check, or repeat it if it is idempotent. After all other codes it has not. */
       readonly code: 'overloaded' | 'unavailable' | 'read-only' | 'clock' | 'outcome-unknown'
       readonly detail: string
-      /** When to try again. */
+      /** After how many seconds to try again. */
       readonly retryAfterSeconds: number
     }
 
 export interface Answer<T> {
   readonly value: T
-  /** The revision that the answer shows. It is durable when the answer is given. */
+  /** The revision that the answer includes. It is durable when the answer is given. */
   readonly revision: number
 }
 
 export type Outcome<T> = Either<Refusal, Answer<T>>
 
-/** A claimed task, its content and checkpoint joined. */
+/** A claimed task with its content and checkpoint. */
 export type Claim = ClaimedTask
 
 /** Events that have become durable, in order; `from` is the revision of the first. An unreadable event keeps its place. */
@@ -55,7 +55,7 @@ export type CommittedEvents =
 export interface ClaimOptions {
   /** How long to wait for a task if there is none, in milliseconds. Default 0. */
   readonly waitMs?: number
-  /** Ends the wait: the claim is answered with no tasks, or with those that were found just before. */
+  /** Ends the wait: the claim is answered without tasks, or with tasks that were found just before. */
   readonly signal?: AbortSignal
 }
 
@@ -68,17 +68,17 @@ export interface EngineStatus {
   readonly mailbox: number
   readonly appendsInFlight: number
   readonly waitingClaims: number
-  /** Tasks for whose end callers wait. */
+  /** Number of tasks whose end callers wait for. */
   readonly settledWaits: number
   /** Why commands are refused now; `undefined` if they are accepted. */
   readonly unavailable: string | undefined
-  /** Why no command is accepted until this server is updated; `undefined` if they are. See `read-only.ts`. */
+  /** Why no command is accepted until this server is updated; `undefined` if commands are accepted. See `read-only.ts`. */
   readonly readOnly: string | undefined
   /** Why commands are refused because of this server's clock; `undefined` if they are accepted. See `checked-clock.ts`. */
   readonly clockRefusal: string | undefined
   /** How far the queue's time is ahead of this server's clock, in milliseconds; 0 if it is not. */
   readonly aheadMs: number
-  /** Events of the log that this version could not read. */
+  /** Number of events in the log that this version could not read. */
   readonly unreadable: number
   readonly conflicts: number
   readonly snapshotRevision: number
@@ -86,7 +86,7 @@ export interface EngineStatus {
   readonly cachedContent: number
 }
 
-/** The content of a task is gone. */
+/** The answer to an erasure: the content of the task is gone. */
 export interface Erased {
   readonly id: string
   readonly erased: true
@@ -96,41 +96,41 @@ export interface Erased {
 export interface QueueEngine {
   readonly name: string
 
-  /** Decides, appends, and answers once it is durable. Never rejects. */
+  /** Decides a command, appends its events, and answers once they are durable. Never rejects. */
   readonly submit: <C extends Command>(command: C, caller: Caller) => Promise<Outcome<Replies[C['type']]>>
 
   /** Submits many commands, each with its own outcome, in order. Cheaper than as many single calls. */
   readonly submitAll: (commands: ReadonlyArray<Command>, caller: Caller) => Promise<ReadonlyArray<Outcome<Replies[CommandType]>>>
 
-  /** Throws away the keys of a finished task in an erasable queue, after it was recorded in the log. Never rejects. */
+  /** Deletes the keys of a finished task in an erasable queue, after the erasure was recorded in the log. Never rejects. */
   readonly erase: (task: string, reason: string, caller: Caller) => Promise<Outcome<Erased>>
 
-  /** Claims tasks, joins their contents, and waits for tasks if asked to. A waiting claim is served in the append that brings the task. */
+  /** Claims tasks and joins their contents. Waits for tasks if asked to. A waiting claim is served in the append that brings a task. */
   readonly claim: (command: CommandOf<'Claim'>, caller: Caller, options?: ClaimOptions) => Promise<Outcome<ReadonlyArray<Claim>>>
 
   /**
-   * Gives back tasks whose claim never reached the agent: no attempt is counted, and nobody is barred. If that cannot
-   * be written, the tasks come back when their leases end.
+   * Takes back tasks whose claim never reached the agent: no attempt is counted, and the agent is not barred. If that cannot be written, the tasks
+   * become available when their leases end.
    */
   readonly takeBack: (claims: ReadonlyArray<Claim>, reason: string) => void
 
   /**
-   * Queries the state. The query goes through the same mailbox as commands, so it sees everything submitted before, and
-   * it is answered only when what it saw is durable: reads are linearizable. Rejects if the query throws.
-   * `at` is the queue's time, for everything that depends on time, such as whether a finished task is still known.
+   * Queries the state. The query goes through the same mailbox as commands, so it sees everything that was submitted before, and it is answered only
+   * when what it saw is durable: reads are linearizable. Rejects if the query throws. `at` is the queue's time, for everything that depends on time,
+   * such as whether a finished task is still known.
    */
   readonly read: <A>(query: (state: QueueState, at: number) => A) => Promise<Outcome<A>>
 
   /** Waits until the queue has this revision, at most `waitMs`. False if it has not reached it by then. */
   readonly reached: (revision: number, waitMs: number) => Promise<boolean>
 
-  /** Resolves when the task with this id is settled (final, or a dead letter) from now on, at the latest after `waitMs` or at the signal. */
+  /** Resolves when the task with this id becomes settled (finished, or a dead letter); at the latest after `waitMs`, or at the signal. */
   readonly nextSettled: (task: string, waitMs: number, signal?: AbortSignal) => Promise<void>
 
   /** JSON texts of `data` of the events at these revisions; `undefined` if there is no such event. */
   readonly contents: (revisions: ReadonlyArray<number>) => Promise<ReadonlyArray<string | undefined>>
 
-  /** Everything that becomes durable from now on, by this process or another. Multicast; subscribers must be fast. */
+  /** Everything that becomes durable from now on, whichever process appended it. Multicast; subscribers must be fast. */
   readonly committed: Observable<Committed>
 
   readonly status: () => EngineStatus

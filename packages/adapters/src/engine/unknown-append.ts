@@ -1,4 +1,4 @@
-/** Resolves the outcome of an append that the store could not report. */
+/** Finds out the outcome of an append that the store could not report. */
 import * as E from 'fp-ts/lib/Either.js'
 import type { Availability } from './availability.js'
 import { type Chain, type ChainHead, readSeal } from '../chain/index.js'
@@ -10,7 +10,7 @@ const triesAtClose = 6
 
 export interface Inquiry {
   readonly log: QueueLog
-  /** Ends before the batch in doubt. */
+  /** The chain before the batch in doubt. */
   readonly chain: Chain
   readonly availability: Availability
   readonly isClosing: () => boolean
@@ -34,9 +34,8 @@ const sealThere = async (log: QueueLog, { expected, texts }: Batch): Promise<Cha
 }
 
 /**
- * Resolves an unknown outcome: the same append is sent again, with the same ids, expected revision and seal, and
- * the log is read, until the outcome is known. The commands are not decided again before that: they could happen twice.
- * Returns the seal of the batch if it is in the log.
+ * Finds out an unknown outcome. The same append is sent again, with the same ids, expected revision and seal, and the log is read, until the outcome
+ * is known. The commands are not decided again before that, because they could happen twice. Returns the seal of the batch if it is in the log.
  */
 export const sealInLog = async (batch: Batch, reason: string, { log, chain, availability, isClosing, warn }: Inquiry): Promise<ChainHead | undefined> => {
   const doubt = `an append's outcome is unknown (${reason}); it is being settled`
@@ -46,7 +45,7 @@ export const sealInLog = async (batch: Batch, reason: string, { log, chain, avai
     try {
       const there = await isThere(log, batch)
       if (there !== 'no') return there === 'yes' ? await sealThere(log, batch) : undefined
-      // What was in flight before it is in the log, or this one could not be.
+      // What was in flight before it is in the log; otherwise this batch could not be there either.
       const again = await log.append(batch.texts, batch.expected, chain.end)
       if (E.isRight(again)) return again.right
       if (again.left._tag === 'AppendTooLarge') return undefined

@@ -5,7 +5,7 @@ import { EMPTY } from 'rxjs'
 import { unavailable } from './refusals.js'
 import type { Outcome, QueueEngine } from './types.js'
 
-/** The revision before the first event, which has 0. */
+/** The revision before the first event, whose revision is 0. */
 const revision = -1
 
 export const unusedQueue = (name: string): QueueEngine => {

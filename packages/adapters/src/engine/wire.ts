@@ -1,7 +1,6 @@
 /**
- * Encodes events as texts and decodes them. `data` has the facts, with `content` (which the fold does not use) as its
- * last member, so that it can be cut out without parsing. `metadata` begins with version and time, so that
- * a replay can read them without parsing the rest.
+ * Encodes events as texts and decodes them. `data` has the facts. Its last member is `content`, which the fold does not use, so that it can be cut
+ * out without parsing. `metadata` begins with version and time, so that a replay can read them without parsing the rest.
  */
 import {
   daybookVersion,
@@ -27,13 +26,13 @@ import { keptName, own, readFacts } from './read-facts.js'
 import type { Caller } from './types.js'
 
 const contentMark = ',"content":'
-/** The event types with content. In others, the text `,"content":` may be inside a value that the fold needs, such as a checkpoint. */
+/** The event types with content. In other types, the text `,"content":` may be inside a value that the fold needs, such as a checkpoint. */
 const withContent: ReadonlySet<string> = new Set<EventType>(['TaskEnqueued', 'TaskImported', 'TaskAmended', 'MarkedIncomplete', 'Completed', 'CallbackReceived', 'SpawnProposed', 'LoopHalted'])
 
 export const encodeData = (event: QueueEvent): string => {
   const { data, content } = event
   switch (event.type) {
-    // The most common types, at a third of the cost of JSON.stringify.
+    // The most common types are printed at a third of the cost of JSON.stringify.
     case 'Claimed': {
       const { task, token, expiresAt, probe } = event.data
       return `{"task":"${escaped(task)}${holderText(event.data.agent)}${token}${leaseText(expiresAt, probe)}`
@@ -109,7 +108,7 @@ const retryText = ({ timeout, maxRetries, backoffSeconds }: TaskFacts): string =
 /** The facts that every `TaskEnqueued` has. */
 const commonFacts: ReadonlySet<string> = new Set(requiredFacts)
 
-/** The optional members of a task, to be appended to other members. */
+/** The optional members of a task as text, to be appended to other members. */
 const optionalFacts = (facts: TaskFacts): string => {
   let text = ''
   for (const name in facts) {
@@ -123,7 +122,10 @@ const optionalFacts = (facts: TaskFacts): string => {
 /** Like {@link contentOf}, for an event of any type. */
 export const contentOfEvent = ({ type, data }: Pick<RecordedEvent, 'type' | 'data'>): string | undefined => (withContent.has(type) ? contentOf(data) : undefined)
 
-/** The text of an event's content, from the text of its data, if events of its type have content. That of encrypted content says so: only it is a text and no object. */
+/**
+ * The text of an event's content, from the text of its data. Only for types with content. Encrypted content is a text instead of an object, so it can
+ * be told apart.
+ */
 export const contentOf = (data: string): string | undefined => {
   const at = data.indexOf(contentMark)
   if (at < 0) return undefined
@@ -140,7 +142,7 @@ export const stampText = (type: EventType, caller: Caller, at: number): string =
     `,"$correlationId":${caller.correlationId === undefined ? '"' : `${quote(caller.correlationId)},"$causationId":"`}`,
   ].join('')
 
-/** The part after the stamp: the command's id, and the correlation, which is the command's id if the caller has none. */
+/** The part after the stamp: the command's id, and the correlation id. If the caller has none, that is the command's id. */
 export const causeText = (caller: Caller, causationId: string): string =>
   caller.correlationId === undefined ? `${causationId}","$causationId":"${causationId}` : causationId
 
@@ -156,8 +158,8 @@ export interface Stamp {
 }
 
 /**
- * Whether a text begins with another. Pages of a log are cut into texts without copying, and of such texts `startsWith` compares one character after the
- * other, through a look at what kind of text it is: 1.3 µs for the 180 characters of a cause, where this takes 0.07.
+ * Whether a text begins with another. Pages of a log are cut into texts without copying. On such texts `startsWith` compares character by character,
+ * and looks at the kind of text each time: 1.3 µs for the 180 characters of a cause, where this takes 0.07.
  */
 const hasStart = (text: string, start: string): boolean => text.slice(0, start.length) === start
 
@@ -167,8 +169,8 @@ let lastAtText = ''
 let lastAt = 0
 
 /**
- * Version and time of an event; the store's time if another program left it out. `undefined` if the metadata
- * is not a JSON object, or its version is not a number.
+ * Version and time of an event. The time is the store's if another program left it out. `undefined` if the metadata is not a JSON object, or its
+ * version is not a number.
  */
 export const readStamp = (metadata: string, created: string): Stamp | undefined => {
   if (hasStart(metadata, stampStart) && metadata.endsWith('}')) {
@@ -193,17 +195,17 @@ export const readStamp = (metadata: string, created: string): Stamp | undefined 
 
 type Recorded = Pick<RecordedEvent, 'type' | 'data' | 'metadata' | 'created'>
 
-/** What {@link stampText} writes up to the correlation, if nothing in it is escaped. */
+/** The part of {@link stampText}'s output before the correlation, if nothing in it is escaped. */
 const opening = /^\{(?:"needs":"[^"\\]*",)?"schemaVersion":\d+,"at":"[^"\\]*","actor":"([^"\\]*)","\$correlationId":"/
 const beforeCause = '","$causationId":"'
 
-/** Events of one type, caller and time have the same opening; those of one command have the same beginning. */
+/** Events of one type, caller and time have the same opening. Events of one command have the same beginning. */
 let lastOpening = '\n'
 let lastActor = ''
 let lastCause = ''
 let lastMeta: EventMeta | undefined
 
-/** What {@link stampText} and {@link causeText} write, read without parsing; `undefined` for anything else. */
+/** Reads the output of {@link stampText} and {@link causeText} without parsing; `undefined` for any other text. */
 const writtenMeta = (metadata: string): EventMeta | undefined => {
   if (!hasStart(metadata, lastOpening)) {
     const found = opening.exec(metadata)
@@ -222,7 +224,7 @@ const writtenMeta = (metadata: string): EventMeta | undefined => {
   const text = metadata.slice(causationAt, causationEnd)
   const causationId = text === correlationId ? correlationId : own(text)
   if (correlationId.includes('\\') || causationId.includes('\\')) return undefined
-  // Up to the quote after the id of the command. It keeps one page at most.
+  // Up to the quote after the id of the command. It keeps at most one page in memory.
   lastCause = metadata.slice(0, causationEnd)
   return (lastMeta = { actor: lastActor, correlationId, causationId })
 }
@@ -246,7 +248,7 @@ export const decodeRecorded = (recorded: Recorded): QueueEvent | Unreadable => {
   return isUnreadable(event) ? { ...event, ...claimsOf(recorded.metadata) } : event
 }
 
-/** The version and needs that the writer recorded. */
+/** The version and `needs` that the writer recorded. */
 const claimsOf = (metadata: string): Pick<Unreadable, 'version' | 'needs'> => {
   const { schemaVersion, needs } = parseObject(metadata) ?? {}
   return {

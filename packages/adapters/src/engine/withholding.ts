@@ -1,28 +1,28 @@
 /**
- * Decides which events of a queue are written encrypted, under which key (EV-07). While the queue is `erasable`, everything that tasks contain is;
- * afterwards, what belongs to tasks that have a key. The state gets none of it, so a snapshot has none either.
+ * Decides which events of a queue are written encrypted, and under which key (EV-07). While the queue is `erasable`, these are all events with
+ * contents of tasks. Afterwards, they are those of tasks that have a key. Withheld texts never reach the state, so they are not in snapshots either.
  */
 import { type Command, headOf, holderOfContent, type QueueEvent, type QueueState, reject, revisionOf, withhold } from '@daybook/core'
 import { type KeyStore, newKey, type NewKey, type TaskKey } from '../task-keys/index.js'
 import type { Refusal } from './types.js'
 
-/** What is encrypted beside an event's facts. */
+/** The encrypted part of an event, beside its facts. */
 export interface Secret {
   readonly key: TaskKey
-  /** JSON text of what was withheld from the facts; empty for nothing. */
+  /** JSON text of the members that were withheld from the facts; empty if there are none. */
   readonly members: string
 }
 
 export interface WithSecrets {
   /** The events as they are folded. */
   readonly events: ReadonlyArray<QueueEvent>
-  /** One for each event; `undefined` if it is written as it is. */
+  /** One for each event; `undefined` if the event is written unchanged. */
   readonly secrets: ReadonlyArray<Secret | undefined>
 }
 
 export class Withholding {
   private hasKeys = false
-  /** Keys that are not in the store yet, and those by task. */
+  /** Keys that are not stored yet, and the same keys by task. */
   private made: Array<NewKey> = []
   private readonly madeFor = new Map<string, TaskKey>()
 
@@ -35,12 +35,12 @@ export class Withholding {
     this.hasKeys = keys?.hasAny(queue) ?? false
   }
 
-  /** Without a place for keys, an erasable queue can be read, but nothing can be written to it. */
+  /** Without a key store, an erasable queue can be read, but nothing can be written to it. */
   refusalIn(state: QueueState): Refusal | undefined {
     return this.keys === undefined && headOf(state).settings.erasable ? noPlaceForKeys : undefined
   }
 
-  /** The events without what has to be withheld, and the secrets; `undefined` if all are written as they are. `state`: before these events. */
+  /** The events without the withheld parts, and the secrets; `undefined` if all events are written unchanged. `state`: before these events. */
   of(state: QueueState, events: ReadonlyArray<QueueEvent>): WithSecrets | undefined {
     const { erasable } = headOf(state).settings
     if (!erasable && !this.mayHaveKeys()) return undefined
@@ -58,7 +58,7 @@ export class Withholding {
     return { events: kept, secrets }
   }
 
-  /** Writes the new keys. Called before the append of what is encrypted with them. @throws Error if they cannot be written. */
+  /** Stores the new keys. Called before the append of events that are encrypted with them. @throws Error if they cannot be stored. */
   save(): void {
     if (this.made.length === 0) return
     const made = this.made
@@ -79,7 +79,7 @@ export class Withholding {
     const isNew = event.type === 'TaskEnqueued' || event.type === 'TaskImported'
     if (isNew) return erasable ? this.make(task, revision) : undefined
     const known = this.madeFor.get(task) ?? this.keys?.newestOf(this.queue, task)
-    // What is written about an erased task must not be readable either.
+    // Later events about an erased task must not be readable either.
     if (known === 'erased') return this.make(task, revision)
     return known ?? (erasable ? this.make(task, revision) : undefined)
   }
@@ -92,7 +92,7 @@ export class Withholding {
   }
 }
 
-/** The refusal of a command that would make a queue erasable in a program without a place for keys. */
+/** The refusal of a command that would make a queue erasable in a program without a key store. */
 export const refusalOfErasable = (command: Command): Refusal | undefined =>
   command.type === 'Configure' && command.patch.erasable === true ? reject('disabled', 'erasable queues need a place for the keys of their tasks, and this program was given none: give createDaybook `keys`') : undefined
 

@@ -1,6 +1,6 @@
 /**
- * One BatchAppend call. It sends any number of appends in order, and matches answers to them by correlation id. A
- * failure of the call concerns its own appends alone.
+ * One BatchAppend call. It sends any number of appends in order, and matches answers to them by correlation id. A failure of the call concerns only
+ * its own appends.
  */
 import { randomUUID } from 'node:crypto'
 import type { BatchAppendReq, BatchAppendResp } from '@eventstore/db-client/generated/streams_pb.js'
@@ -8,9 +8,9 @@ import type { Connection, Link } from './connection.js'
 import { EndedEarly, NoAnswer } from './errors.js'
 
 export interface AppendCall {
-  /** Whether it takes more appends. */
+  /** Whether the call accepts more appends. */
   readonly isOpen: () => boolean
-  /** The server's answer; rejects when the call fails, or with {@link NoAnswer}. */
+  /** The server's answer. Rejects when the call fails, or with {@link NoAnswer}. */
   readonly send: (request: (correlationId: string) => BatchAppendReq) => Promise<BatchAppendResp>
   readonly cancel: () => void
 }
@@ -31,7 +31,7 @@ export const openAppendCall = (connection: Connection, link: Link, appendMs: num
     const found = pending.get(correlationId)
     clearTimeout(found?.timer)
     pending.delete(correlationId)
-    // Nothing more will be sent: the call ends when its last answer has come.
+    // Nothing more will be sent: the call ends after its last answer.
     if (!open && pending.size === 0) call.cancel()
     return found
   }
@@ -48,7 +48,7 @@ export const openAppendCall = (connection: Connection, link: Link, appendMs: num
   call.on('metadata', connection.heard)
   call.on('data', (response: BatchAppendResp) => {
     connection.succeeded()
-    // An answer that came too late, or twice.
+    // Does nothing for an answer that comes too late or twice.
     take(response.getCorrelationId()?.getString() ?? '')?.resolve(response)
   })
   call.on('error', end)

@@ -3,8 +3,8 @@ import type { EventToAppend } from '../store/index.js'
 import { BatchAppendReq, Empty, StreamIdentifier, Timestamp, UUID } from './stubs.js'
 
 /**
- * The server gives up an append at this time by its own clock, or at its own time-out, whichever comes first. A day
- * from now, so that a difference between the clocks makes no append late.
+ * The server gives an append up at this time by its own clock, or at its own time-out, whichever comes first. It is a day ahead, so that a difference
+ * between the clocks makes no append late.
  */
 const deadlineMs = 86_400_000
 

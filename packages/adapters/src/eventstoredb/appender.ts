@@ -1,4 +1,4 @@
-/** Sends appends in the order in which they were asked for, over one call at a time. */
+/** Sends appends in the order of the calls, over one BatchAppend call at a time. */
 import * as E from 'fp-ts/lib/Either.js'
 import type { AppendError, Appended, EventToAppend } from '../store/index.js'
 import { type AppendCall, openAppendCall } from './append-call.js'
@@ -40,7 +40,7 @@ export const createAppender = (connection: Connection, limits: { readonly append
     }
   }
 
-  /** Waits for a connection if there is none. Appends that come meanwhile are queued behind. */
+  /** Waits for a connection if there is none. Appends that come meanwhile are queued after it. */
   const sendWaiting = async (): Promise<void> => {
     connecting = true
     try {

@@ -1,6 +1,6 @@
 /**
- * The connection to the server. The client finds the leader, follows it when it moves and reconnects after most
- * failures. Where it does not, it is replaced by a new client with a connection of its own.
+ * The connection to the server. The client finds the leader, follows it when it moves, and reconnects after most failures. When it does not, it is
+ * replaced by a new client with its own connection.
  */
 import type { CallOptions, Client, Metadata } from '@grpc/grpc-js'
 import type { BaseOptions } from '@eventstore/db-client'
@@ -23,7 +23,7 @@ const partsOf = (client: ReturnType<typeof EventStoreDBClient.connectionString>)
 
 export interface Link {
   readonly stub: Streams
-  /** For a call without a deadline: the caller needs a time-out of its own. Calls go to the leader, so that reads see what was written. */
+  /** Arguments of a call without a deadline: the caller needs its own time-out. Calls go to the leader, so that reads see all writes. */
   readonly callArguments: () => [Metadata, CallOptions]
 }
 
@@ -31,13 +31,13 @@ export interface Connection {
   /** Resolves when connected; rejects with {@link NotConnected}, or with a StoreError after `close`. */
   readonly link: () => Promise<Link>
   readonly succeeded: () => void
-  /** Reads the node's own clock off the head of an answer. */
+  /** Reads the node's clock from the headers of an answer. */
   readonly heard: (head: Metadata) => void
-  /** What the node's clock said last. */
+  /** The last time of the node's clock. */
   readonly time: () => StoreTime | undefined
-  /** Reports that a call failed. The client may have to look for the leader, or to be replaced. */
+  /** Reports that a call failed. The client may have to find the leader again, or to be replaced. */
   readonly failed: (link: Link, error: unknown) => void
-  /** Sends no new calls on this one. Calls under way may still be answered. */
+  /** Sends no new calls on this link. Calls in flight may still be answered. */
   readonly abandon: (link: Link) => void
   readonly close: () => Promise<void>
 }
@@ -53,8 +53,8 @@ export interface ConnectionOptions {
 const failuresMax = 3
 
 /**
- * gRPC shares one TCP connection between clients with equal options, so a new client could get the dead connection of
- * the last one. Each client therefore has a keep-alive that differs by some milliseconds.
+ * gRPC shares one TCP connection between clients with equal options, so a new client could get the dead connection of its predecessor. Therefore the
+ * keep-alive of each client differs by some milliseconds.
  */
 let clients = 0
 const keepAliveMs = 10_000

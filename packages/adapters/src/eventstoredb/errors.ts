@@ -1,7 +1,7 @@
 /**
- * The one place where errors of EventStoreDB, its client and gRPC become Daybook's.
+ * The only place where errors of EventStoreDB, its client and gRPC are translated into Daybook's.
  *
- * The client names an error by `type`, but not always: what comes from gRPC itself has only a `code`.
+ * The client mostly names an error by `type`, but errors of gRPC itself only have a `code`.
  */
 import { StoreError, type AppendError } from '../store/index.js'
 import { type BatchAppendResp, convertToCommandError, MaximumAppendSizeExceeded, WrongExpectedVersion } from './stubs.js'
@@ -20,7 +20,7 @@ export class EndedEarly extends Error {
 }
 
 interface Kind {
-  /** `.type` of the client's errors, or `.code` of gRPC's where there is none. */
+  /** `.type` of the client's errors; without it, `.code` of gRPC's. */
   readonly kind: string
   readonly message: string
 }
@@ -42,9 +42,9 @@ export const kindOf = (error: unknown): Kind => {
 }
 
 type Meaning = {
-  /** For an append: certainly not written, or perhaps written. */
+  /** For an append: certainly not written (`refused`), or perhaps written (`unknown`). */
   readonly append: 'refused' | 'unknown'
-  /** For a read or a subscription: the code to report, if it is not worth trying again. */
+  /** For a read or a subscription: the code to report, or `again` if it is worth trying again. */
   readonly read: StoreError['code'] | 'again'
   readonly words: string
 }
@@ -57,7 +57,7 @@ const meanings: Readonly<Record<string, Meaning>> = {
   'stream-deleted': { append: 'refused', read: 'deleted', words: 'The stream was deleted by an administrator, and its log with it' },
   'access-denied': { append: 'refused', read: 'unavailable', words: 'The user of the connection string is unknown, has another password, or may not do this' },
   unimplemented: { append: 'refused', read: 'unavailable', words: 'The server is too old: EventStoreDB 21.10 or newer is needed' },
-  // A call with several appends fails as a whole, whichever of them caused it.
+  // A call with several appends fails as a whole, whichever append caused it.
   'not-leader': { append: 'unknown', read: 'again', words: 'The leader has changed' },
 }
 
@@ -80,7 +80,7 @@ export const isWorthRetrying = (error: unknown): boolean =>
 
 const advice = 'Are host and port right, is the node up, and does it use TLS? Without TLS, the address ends in ?tls=false; with a certificate of your own authority, in ?tlsCAFile=FILE.'
 
-/** A read or a subscription that failed for good. */
+/** The error of a read or a subscription that failed for good. */
 export const storeError = (error: unknown, name: string, stream: string): StoreError => {
   if (error instanceof StoreError) return error
   const { read, text } = meaningOf(error)
@@ -120,7 +120,7 @@ export const refusedAppend = (response: BatchAppendResp, bytes: number, bytesMax
     case `${prefix}InvalidTransaction`:
     case `${prefix}MaximumAppendEventSizeExceeded`:
       return { _tag: 'Unavailable', reason: `The server refused: ${message}.` }
-    // A time-out, a failure, or an error that this client does not know: it may have been written.
+    // A time-out, a failure, or an error that this client does not know: the append may have been written.
     default:
       return { _tag: 'OutcomeUnknown', reason: `the server said ${message || name}` }
   }

@@ -12,19 +12,22 @@ import { truncator } from './truncate.js'
 
 const appendEventsMax = 10_000
 
-/** Streams whose heads are asked for at once. */
+/** Number of streams whose heads are requested at once. */
 const headsAtOnce = 16
 
 export interface EventStoreDb extends EventStore {
-  /** Hides the events of a stream before a revision (`$tb`). Its last event stays. Returns the first revision that is left. Rejects with StoreError. */
+  /**
+   * Hides the events of a stream before a revision (`$tb`). Its last event stays. Returns the first revision that is still visible. Rejects with
+   * StoreError.
+   */
   readonly truncate: (stream: string, before: number) => Promise<number>
 }
 
 /**
- * A store in EventStoreDB, one node or a cluster. Opens nothing by itself: the first call connects.
+ * A store in EventStoreDB: one node or a cluster. The first call connects.
  *
- * *Gotchas*: the names of its streams are kept in a stream of their own, so `streams` does not know streams that other
- * programs have made. Deleted and truncated streams are refused, see `StoreError`.
+ * *Gotchas*: the names of its streams are kept in a separate stream, so `streams` does not know streams of other programs. Deleted and truncated
+ * streams are refused, see `StoreError`.
  */
 export const openEventStoreDb = (given: EventStoreDbOptions): EventStoreDb => {
   const options = withDefaults(given)
@@ -35,7 +38,7 @@ export const openEventStoreDb = (given: EventStoreDbOptions): EventStoreDb => {
   const reader = createReader(connection, { ...options, name })
   const subscriptions = createSubscriptions(connection, reader, { ...options, name })
   const register = streamRegister(appender, reader)
-  /** Streams that are known to have events, so that they are not checked again. */
+  /** Streams that are known to have events, and need not be checked again. */
   const begun = new Set<string>()
   const underWay = new Set<Promise<unknown>>()
   let closing: Promise<void> | undefined

@@ -1,4 +1,4 @@
-/** One Read call: bounded, with a time-out, and always cancelled at the server when it is left early. */
+/** One Read call: bounded, with a time-out, and always cancelled at the server when its reader leaves early. */
 import type { StatusObject } from '@grpc/grpc-js'
 import type { RecordedEvent } from '../store/index.js'
 import type { ReadReq } from '@eventstore/db-client/generated/streams_pb.js'
@@ -9,19 +9,19 @@ import type { ReadResp } from './stubs.js'
 
 export interface ReadCallHandlers {
   readonly event: (event: RecordedEvent) => void
-  /** The stream is not there. */
+  /** The stream does not exist. */
   readonly missing: () => void
-  /** The call has ended: with an error, or with OK (`undefined`). Nothing is called after this. */
+  /** The call has ended: with an error, or with OK (`undefined`). No handler is called after this. */
   readonly end: (error: unknown) => void
 }
 
-/** Starts the call. The returned function cancels it; then no handler is called any more. */
+/** Starts the call. The returned function cancels it; no handler is called after that. */
 export const readCall = (
   connection: Connection,
   link: Link,
   stream: string,
   request: ReadReq,
-  /** Longest time between two messages. Without it there is no time-out. */
+  /** The longest time between two messages. `undefined` for no time-out. */
   silenceMs: number | undefined,
   handlers: ReadCallHandlers,
 ): (() => void) => {
@@ -51,7 +51,7 @@ export const readCall = (
   }
 
   call.on('metadata', connection.heard)
-  // A call without a message has no head: all that it says is in its end.
+  // A call without messages has no headers: everything is in its trailers.
   call.on('status', ({ metadata }: StatusObject) => connection.heard(metadata))
   call.on('data', (response: ReadResp) => {
     if (over) return

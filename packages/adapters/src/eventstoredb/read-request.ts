@@ -27,7 +27,7 @@ export const pageRequest = (
     forStream(stream, String(from)).setReadDirection(direction === 'forwards' ? forwards : backwards).setCount(String(count)),
   )
 
-/** All events after this revision (-1 for all), and later ones as they come. */
+/** All events after this revision (-1 for all), and later events as they come. */
 export const subscriptionRequest = (stream: string, behind: number): InstanceType<typeof ReadReq> =>
   new ReadReq().setOptions(
     forStream(stream, behind < 0 ? 'start' : String(behind))

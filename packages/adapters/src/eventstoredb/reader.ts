@@ -1,4 +1,4 @@
-/** Reads by pages. Each call is tried again a bounded number of times. A gap in the revisions is an error. */
+/** Reads page by page. Each call is tried again a limited number of times. A gap in the revisions is an error. */
 import { StoreError, type EventStore, type ReadOptions, type RecordedEvent } from '../store/index.js'
 import { readSpan } from '../store/read-span.js'
 import { backoff, sleep } from '@daybook/client/internal'
@@ -16,17 +16,17 @@ export interface ReaderOptions {
 }
 
 export interface Reader extends Pick<EventStore, 'read' | 'head' | 'first' | 'pick'> {
-  /** Ends the calls under way. Their readers fail with `closed`. */
+  /** Ends the calls in flight. Their readers fail with `closed`. */
   readonly close: () => void
 }
 
-/** Tries of a failing call, over four to eight seconds: long enough to notice a dead leader and elect another. */
+/** Number of tries of a failing call, over four to eight seconds: long enough to notice a dead leader and to elect another. */
 const tries = 14
-/** Tries of a call that returns no events where there should be some, over one to two seconds. After that they are taken for removed. */
+/** Number of tries of a call that returns no events where there should be some, over one to two seconds. After that the events count as removed. */
 const emptyTries = 8
 /** A page of large events ends early. */
 const pageBytesMax = 4 * 2 ** 20
-/** Calls of one `pick` under way at once. */
+/** Number of calls of one `pick` that are in flight at once. */
 const picksAtOnce = 8
 
 interface Page {
@@ -102,12 +102,12 @@ export const createReader = (connection: Connection, options: ReaderOptions): Re
     }
     underWay.add(cancel)
     const page = run().finally(() => underWay.delete(cancel))
-    // A page that was read ahead may have no reader any more.
+    // The page was read ahead and may no longer have a reader.
     page.catch(() => undefined)
     return { page, cancel }
   }
 
-  /** Whether a missing stream was deleted or never existed. Its metadata tells. */
+  /** A missing stream was deleted, or never existed. Its metadata tells which. */
   const head = async (stream: string): Promise<number> => {
     const { events, missing } = await fetch(stream, 'end', 'backwards', 1).page
     if (!missing) return events[0]!.revision
@@ -116,7 +116,7 @@ export const createReader = (connection: Connection, options: ReaderOptions): Re
     throw new StoreError('deleted', `The stream ${stream} in ${name} was deleted by an administrator: restore it there before it is used again.`)
   }
 
-  /** A read that begins before the first event that is left begins there. */
+  /** A read that starts before the first visible event starts at that event. */
   const first = async (stream: string): Promise<number> => {
     if ((await head(stream)) < 0) return 0
     const { events } = await fetch(stream, 0, 'forwards', 1).page

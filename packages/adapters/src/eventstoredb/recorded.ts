@@ -9,7 +9,7 @@ const text = (bytes: Uint8Array): string =>
 
 let lastTicks = ''
 let lastCreated = ''
-/** From units of 100 ns since 1970. Cached, because all events of an append have the same time. */
+/** Converts units of 100 ns since 1970. Cached, because all events of an append have the same time. */
 const created = (ticks: string): string => {
   if (ticks !== lastTicks) {
     lastTicks = ticks

@@ -1,6 +1,6 @@
 /**
- * The list of the streams there are. EventStoreDB could tell only by a read of everything that it holds. So the adapter
- * keeps a list in a stream of its own. A stream's name is added before its first event is written.
+ * The list of existing streams. EventStoreDB could only list them by a read of everything that it stores. So the adapter keeps the list in a stream
+ * of its own. A stream's name is added before its first event is written.
  */
 import { randomUUID } from 'node:crypto'
 import * as E from 'fp-ts/lib/Either.js'
@@ -11,11 +11,11 @@ import type { Reader } from './reader.js'
 export const registerStream = 'daybook-streams'
 
 export interface StreamRegister {
-  /** Adds the name to the list, or returns why it could not. In the order of the calls. */
+  /** Adds the name to the list, in the order of the calls. Returns the error if that fails. */
   readonly add: (stream: string) => Promise<AppendError | undefined>
   /** Waits while the name is being added. */
   readonly added: (stream: string) => Promise<AppendError | undefined>
-  /** In the order in which they were added. Names of streams that never got an event may be among them. */
+  /** Names in the order in which they were added. Some may be of streams that never got an event. */
   readonly names: () => Promise<ReadonlyArray<string>>
 }
 

@@ -1,6 +1,6 @@
 /**
- * A catch-up subscription over any number of calls. Each call goes on after the last event that was delivered. The
- * revisions are checked, so there is no gap and no repeat, whatever a server or a connection does.
+ * A catch-up subscription over any number of calls. Each call goes on after the last delivered event. The revisions are checked, so there is no gap
+ * and no repetition, whatever a server or a connection does.
  */
 import { Observable, type Subscriber } from 'rxjs'
 import type { Delivered, RecordedEvent } from '../store/index.js'
@@ -11,7 +11,7 @@ import { readCall } from './read-call.js'
 import { subscriptionRequest } from './read-request.js'
 import { type Reader, truncated } from './reader.js'
 
-/** How long after a read shows an event the subscription may still deliver it, in milliseconds. */
+/** How long after a read has returned an event the subscription may take to deliver it, in milliseconds. */
 const graceMs = 500
 
 export interface SubscriptionOptions {
@@ -22,7 +22,7 @@ export interface SubscriptionOptions {
 
 export interface Subscriptions {
   readonly subscribe: (stream: string, from: number) => Observable<Delivered>
-  /** Ends them all with this error. */
+  /** Ends all subscriptions with this error. */
   readonly close: (error: Error) => void
 }
 
@@ -77,7 +77,7 @@ const follow = (
   const listen = async (): Promise<never> => {
     const link = await connection.link()
     if (subscriber.closed) throw new EndedEarly()
-    // A server may not take a revision that the stream has not reached.
+    // A server may refuse a revision that the stream has not reached.
     let expected = Math.min(next - 1, reached) + 1
     let heard = false
     let scheduled = false
@@ -91,7 +91,7 @@ const follow = (
       const take = (event: RecordedEvent): void => {
         heard = true
         if (subscriber.closed) return
-        // A tombstone has a revision far beyond all others. An error follows it.
+        // A tombstone has a revision far beyond all others. It is followed by an error.
         if (event.revision < expected || event.revision > Number.MAX_SAFE_INTEGER) return
         if (event.revision > expected) return end(truncated(name, stream, `${event.revision} comes where ${expected} should`))
         reached = Math.max(reached, event.revision)
@@ -106,7 +106,7 @@ const follow = (
           if (!subscriber.closed) deliver()
         })
       }
-      /** Finds a dead connection that reports no error: the stream has more events, and none comes. */
+      /** Detects a dead connection that reports no error: the stream has more events, but none arrives. */
       const compare = async (): Promise<void> => {
         const before = next
         const revision = await reader.head(stream)

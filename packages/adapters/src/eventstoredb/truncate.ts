@@ -1,7 +1,4 @@
-/**
- * Sets `$tb` in the metadata of a stream: its events before that revision are not read any more. The disk gets their space back when an administrator
- * scavenges.
- */
+/** Sets `$tb` in the metadata of a stream: events before that revision are no longer read. Their disk space is freed when an administrator scavenges. */
 import { randomUUID } from 'node:crypto'
 import * as E from 'fp-ts/lib/Either.js'
 import { StoreError } from '../store/index.js'
@@ -21,7 +18,7 @@ export const truncator = (appender: Appender, reader: Reader, name: string) => a
   for (;;) {
     const head = await reader.head(metastream)
     const [page = []] = head < 0 ? [] : await pagesOf(reader, metastream, head)
-    // Whatever else an administrator has set stays.
+    // All other metadata that an administrator has set stays.
     const metadata = parsed(page[0]?.data)
     const first = await reader.first(stream)
     if (first >= target) return first

@@ -3,17 +3,17 @@ import { open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { syncFolder } from './sync-folder.js'
 
-/** Bytes written before they are synced: a hundred megabytes at the end would keep the log's own syncs waiting. */
+/** Synced after this many bytes: syncing a hundred megabytes at the end would delay the log's own syncs. */
 const unsyncedMax = 2 ** 20
-/** An unfinished file that is older was left by a crash. */
+/** An unfinished file that is older than this was left by a crash. In milliseconds. */
 const leftoverAgeMs = 3_600_000
 
 /**
- * Replaces a file atomically: readers see the former text or the new one, also after a power cut, and also
- * when two write it at the same time: the last one counts. The folder entry is not synced here; see `syncFolder`.
+ * Replaces a file atomically: readers see the old text or the new one, even after a power cut. If two writers replace it at the same time, the last
+ * one wins. The folder entry is not synced here; see `syncFolder`.
  */
 export const writeWhole = async (file: string, chunks: Iterable<string> | AsyncIterable<string>): Promise<void> => {
-  // A name of its own: under a fixed one, the second of two writers would write into what the first has renamed.
+  // A unique name: with a fixed one, the second of two writers would write into the file that the first has renamed.
   const unfinished = `${file}.${process.pid}-${randomBytes(6).toString('hex')}.tmp`
   try {
     const handle = await open(unfinished, 'wx', 0o644)
@@ -32,13 +32,13 @@ export const writeWhole = async (file: string, chunks: Iterable<string> | AsyncI
     }
     await rename(unfinished, file)
   } catch (error) {
-    // Where even this fails, what failed first is what to tell.
+    // If this fails as well, the first failure is reported.
     await rm(unfinished, { force: true }).catch(() => undefined)
     throw error
   }
 }
 
-/** Removes old unfinished copies of these files, which crashes have left. A young one may be another writer's. */
+/** Removes old unfinished copies of these files, which crashes have left. A young one may belong to another writer. */
 export const removeLeftovers = async (dir: string, names: ReadonlyArray<string>): Promise<void> => {
   for (const name of await readdir(dir)) {
     if (!name.endsWith('.tmp') || !names.some((each) => name.startsWith(`${each}.`))) continue
@@ -48,7 +48,7 @@ export const removeLeftovers = async (dir: string, names: ReadonlyArray<string>)
   }
 }
 
-/** Appends to a file and syncs it; a last line that a crash cut short is ended first. */
+/** Appends lines to a file and syncs it. If a crash cut the last line short, that line is ended first. */
 export const appendLines = async (file: string, header: string, lines: ReadonlyArray<string>): Promise<void> => {
   const handle = await open(file, 'a+', 0o644)
   try {

@@ -6,7 +6,7 @@ import { writeWhole } from './atomic-write.js'
 import { makeFolder } from './make-folder.js'
 import { syncFolder } from './sync-folder.js'
 
-/** The checkpoints of one queue, in a folder of its own, which is made with the first one. */
+/** The checkpoints of one queue, in its own folder, which is created with the first checkpoint. */
 export const fileCheckpoints = (folder: string): CheckpointStore => {
   const fileOf = (projection: string): string => join(folder, `${projection.replace(/[^a-z0-9-]/gi, '_')}.json`)
   return {
@@ -15,7 +15,7 @@ export const fileCheckpoints = (folder: string): CheckpointStore => {
         const read: unknown = JSON.parse(await readFile(fileOf(projection), 'utf8'))
         return isCheckpoint(read) && read.projection === projection ? read : undefined
       } catch {
-        // Missing, unreadable or damaged makes no difference: it is a cache.
+        // Missing, unreadable or damaged: it makes no difference, because it is a cache.
         return undefined
       }
     },

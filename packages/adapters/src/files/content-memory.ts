@@ -1,20 +1,20 @@
 import { contentOf, type QueueView } from '../engine/index.js'
 
-/** Characters of contents kept from one generation of the files to the next. */
+/** The largest number of characters of contents that are kept from one generation of the files to the next. */
 const charsMax = 16 * 2 ** 20
-/** Contents asked for at a time. */
+/** Number of contents that are read at a time. */
 const askMax = 500
 
-/** Keeps contents of tasks from one generation to the next: they never change, so they need not be read again. */
+/** Keeps contents of tasks from one generation to the next: contents never change, so they need not be read again. */
 export class ContentMemory {
   private before: ReadonlyMap<number, string> = new Map()
   private shown = new Map<number, string>()
   private chars = 0
 
-  /** `read`: the data of events, as it is in the log. What is encrypted there must not be in a file beside it. */
+  /** `read`: the data of events as they are in the log. Texts that are encrypted there must not be in a file beside it. */
   constructor(private readonly read: QueueView['contents']) {}
 
-  /** Begins a generation. Contents of the one before are at hand, up to the limit. */
+  /** Begins a generation. Contents of the previous one are reused, up to the limit. */
   begin(): void {
     this.before = this.shown
     this.shown = new Map()

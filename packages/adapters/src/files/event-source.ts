@@ -3,7 +3,7 @@ import type { EventSource } from '@daybook/projections'
 import { map } from 'rxjs'
 import { type Daybook, loggedEvent, type QueueEngine, streamOf } from '../engine/index.js'
 
-/** `log` is the daybook's. `engine` says when there is more. */
+/** `log`: that of the daybook. `engine`: tells when the log has grown. */
 export const eventSourceOf = (engine: QueueEngine, log: Daybook['log']): EventSource => ({
   head: () => log.head(streamOf(engine.name)),
   read: async function* (from) {

@@ -9,11 +9,11 @@ import { type FileList, FileLists } from './queue-file-set.js'
 import { recordText, resultRevisionOf } from './queue-record.js'
 import { syncFolder } from './sync-folder.js'
 
-/** Tasks copied from the state in one turn. */
+/** Number of tasks copied from the state in one turn. */
 const tasksPerTurn = 256
-/** Tasks whose contents are read together: each has a content, and a completed one also a result. */
+/** Number of tasks whose contents are read together. Each has a content, and a completed one also a result. */
 const joinMax = 250
-/** Characters written at a time. */
+/** Number of characters written at a time. */
 const chunkChars = 64 * 2 ** 10
 
 export interface Moment {
@@ -21,12 +21,12 @@ export interface Moment {
   readonly lists: ReadonlyArray<FileList>
 }
 
-/** `othersTurn` is awaited between the steps; it may reject to give up. Rejects when the queue cannot be read. */
+/** `othersTurn` is awaited between the steps, and may reject to cancel. Rejects when the queue cannot be read. */
 export const readMoment = async (engine: QueueEngine, othersTurn: () => Promise<void>): Promise<Moment> => {
   let walk: TaskViews | undefined
   try {
     const answer = await engine.read((state) => {
-      // After a conflict the engine asks again.
+      // After a conflict the engine runs the query again.
       walk?.end()
       walk = walkTasks(state)
       return walk

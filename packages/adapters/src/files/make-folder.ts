@@ -2,10 +2,10 @@ import { mkdirSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 
 /**
- * Makes a folder and its parents; does nothing if it exists.
+ * Creates a folder and its parents; does nothing if it exists.
  *
- * *Gotchas*: not `mkdir` with `recursive`. In Node 20 that never returns below `/proc`, where a folder exists and takes no
- * entries: it makes the parent, tries again, and so on. Here each folder is tried at most twice.
+ * *Gotchas*: not `mkdir` with `recursive`, which in Node 20 never returns below `/proc`: a folder exists there but takes no entries, so Node creates
+ * the parent, tries again, and so on. Here each folder is tried at most twice.
  *
  * @throws Error with the obstacle.
  */
@@ -25,12 +25,12 @@ const makeOne = (folder: string): void => {
   try {
     mkdirSync(folder)
   } catch (error) {
-    // An existing folder is fine, also on a read-only file system.
+    // An existing folder is fine, even on a read-only file system.
     if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) throw error
   }
 }
 
-/** The parent exists now. If making the folder still fails because it is missing, the file system does not allow folders there. */
+/** The parent exists now. If creating the folder still fails because it is missing, the file system does not allow folders there. */
 const makeLast = (folder: string, above: string): void => {
   try {
     makeOne(folder)

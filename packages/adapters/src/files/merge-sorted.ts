@@ -1,9 +1,9 @@
 /**
- * Merges sorted runs into one sorted sequence, one item at a time. Sorting a million items at once would be a long
- * pause. O(log runs) an item.
+ * Merges sorted runs into one sorted sequence, one item at a time, because sorting a million items at once would be a long pause. Cost: O(log runs)
+ * per item.
  */
 export const mergeSorted = function* <T>(runs: ReadonlyArray<ReadonlyArray<T>>, compare: (a: T, b: T) => number): Generator<T, void> {
-  // A heap: the next item of the run at `i` is not behind those of the runs at `2i + 1` and `2i + 2`.
+  // A heap: the next item of the run at `i` is not after those of the runs at `2i + 1` and `2i + 2`.
   const heap: Array<Run<T>> = []
   for (const items of runs) if (items.length > 0) heap.push({ items, next: 0 })
   const isBefore = (a: Run<T>, b: Run<T>): boolean => compare(a.items[a.next] as T, b.items[b.next] as T) < 0
@@ -35,6 +35,6 @@ export const mergeSorted = function* <T>(runs: ReadonlyArray<ReadonlyArray<T>>, 
 
 interface Run<T> {
   readonly items: ReadonlyArray<T>
-  /** Index of its first item that was not given out. */
+  /** Index of its next item. */
   next: number
 }

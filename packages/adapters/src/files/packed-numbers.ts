@@ -1,10 +1,10 @@
 /**
- * Packs columns of numbers into few bytes. Each column is stored as its least value, and each value as its distance
- * from that. A column uses as many bytes a value as its largest distance needs, and none when all values are equal.
- * The byte order is the machine's own, so only a machine of the same kind can read it.
+ * Packs columns of numbers into few bytes. Each column is stored as its least value, and each value as its distance from that. A column uses as many
+ * bytes per value as its largest distance needs, and none if all values are equal. The byte order is that of the machine, so only a machine of the
+ * same kind can read it.
  */
 
-/** Bytes of a distance. With 8, the value itself is stored. */
+/** Number of bytes of a distance. With 8, the value itself is stored. */
 type Width = 0 | 1 | 2 | 4 | 8
 
 const headBytes = 8
@@ -43,8 +43,8 @@ const headOf = (numbers: Float64Array, from: number, rows: number): { readonly l
 }
 
 /**
- * Throws when the bytes do not hold that many rows. They must start at the beginning of their buffer. `into`: has room for the numbers, and is the buffer of the
- * answer; default: a new one.
+ * Throws if the bytes do not hold this many rows. They must start at the beginning of their buffer. `into`: an array with room for the numbers, which
+ * is used for the result; default: a new one.
  */
 export const unpackNumbers = ({ buffer, byteLength }: Uint8Array, rows: number, into?: Float64Array): Float64Array => {
   const columns = new Float64Array(buffer, 0, 1)[0] as number

@@ -18,7 +18,7 @@ const fileOf = Object.fromEntries(
   statuses.map((status) => [status, queueFileNames.find((name) => statusesOf[name].includes(status))]),
 ) as Readonly<Record<Status, QueueFileName>>
 
-/** Tasks that can be claimed come first, in the order of claims. Of finished tasks, the newest come first. */
+/** Claimable tasks come first, in the order of claims. Of finished tasks, the newest come first. */
 const inFileOrder = (a: TaskView, b: TaskView): number => {
   if (isFinal(a.status)) return (b.finishedAt ?? 0) - (a.finishedAt ?? 0) || b.lastRevision - a.lastRevision || b.number - a.number
   const places = statusesOf[fileOf[a.status]]

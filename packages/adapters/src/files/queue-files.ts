@@ -1,17 +1,17 @@
 /**
- * Keeps a queue's files (LK-04): `pending.json`, `in-progress.json`, `completed.json`, `dead-letter.json`,
- * `cancelled.json`, for tools made for such files.
+ * Keeps a queue's files (LK-04): `pending.json`, `in-progress.json`, `completed.json`, `dead-letter.json`, `cancelled.json`, for tools that read such
+ * files.
  *
  *     idle ──commit──▶ gathering (25 ms) ──▶ one moment of the state ──▶ five files ──▶ resting ──▶ idle
  *                          ▲                                    │                         │
  *                          ├──────── commits meanwhile ◀────────┼─────────────────────────┘
- *                          └── what failed, after a while ◀─────┘
+ *                          └── after a failure, with a pause ◀──┘
  *
- * There is one generation at a time, and all its files show one revision. Files are replaced one after the other: a
- * reader that needs all five of the same revision compares their `revision`. Everything is done in small steps, and
- * resting takes four times as long as writing, so that a queue of any length has most of its thread and disk for itself.
+ * There is one generation at a time, and all its files have one revision. Files are replaced one after the other: a reader that needs all five of the
+ * same revision compares their `revision`. Everything is done in small steps, and resting takes four times as long as writing, so that a queue of any
+ * length has most of its thread and disk for itself.
  *
- * The files are a view. If they cannot be written, nothing stops: it is reported, shown in the status, and retried.
+ * The files are a view. If they cannot be written, nothing stops: the problem is reported, shown in the status, and writing is tried again.
  */
 import { open, stat } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -27,12 +27,12 @@ import { makeFolder } from './make-folder.js'
 import { queueFileNames } from './queue-file-set.js'
 import { ReviewLog } from './review-log.js'
 
-/** How long commits are gathered before they are written. */
+/** How long commits are gathered before they are written, in milliseconds. */
 const gatherMs = 25
 /** Length of the rest, as a multiple of the time that writing took. */
 const restShare = 4
 const retryMs = { first: 250, most: 30_000 }
-/** How long the stop of a server waits for its files. */
+/** How long the stop of a server waits for its files, in milliseconds. */
 const closeMsMax = 2_000
 
 export interface QueueFilesOfOptions {
@@ -44,7 +44,7 @@ export interface QueueFilesOfOptions {
 
 /** Why the files are out of date. */
 export interface QueueFilesProblem {
-  /** Without paths, which are not for everybody who may ask for the status. */
+  /** Without paths, because not everybody who may see the status may see these. */
   readonly reason: string
   /** When it began, in milliseconds since 1970. */
   readonly since: number
@@ -52,7 +52,7 @@ export interface QueueFilesProblem {
 
 export interface QueueFilesStatus {
   readonly queue: string
-  /** The revision that the files show; -1 if there is nothing to show yet, `undefined` before they were written. */
+  /** The revision of the files; -1 if the queue has no event, `undefined` before they were written. */
   readonly revision: number | undefined
   readonly problem: QueueFilesProblem | undefined
 }
@@ -61,9 +61,9 @@ export interface QueueFiles {
   /** Resolves after the first attempt to write, successful or not. */
   readonly tried: Promise<void>
   readonly status: () => QueueFilesStatus
-  /** Waits until the files show this revision, or a later one. */
+  /** Waits until the files have this revision, or a later one. */
   readonly shown: (revision: number) => Promise<void>
-  /** Writes what has happened until now, for at most two seconds, then stops. */
+  /** Writes the state as it is now, for at most two seconds, then stops. */
   readonly close: () => Promise<void>
 }
 
@@ -168,7 +168,7 @@ class Writer implements QueueFiles {
     }
   }
 
-  /** The revision that the files show now. */
+  /** Writes one generation. Returns its revision. */
   private async generation(): Promise<number> {
     const { engine, dir } = this.options
     // The folder may have been removed.
@@ -177,7 +177,7 @@ class Writer implements QueueFiles {
     const turn = shortTurns(() => engine.status().appendsInFlight > 0)
     const othersTurn = (): Promise<void> => (this.isGivenUp ? Promise.reject(new Error('the server is stopping')) : turn())
     const moment = await readMoment(engine, othersTurn)
-    // Decisions are written before the files: a file of revision R means that the review log is complete up to R.
+    // Decisions are written before the files. So a file of revision R means that the review log is complete up to R.
     await this.reviews.write(moment.revision)
     await writeFiles(dir, moment, this.contents, othersTurn)
     return moment.revision
@@ -192,7 +192,7 @@ class Writer implements QueueFiles {
     })
   }
 
-  /** Logs the decisions that were made after the last generation on disk and not logged because the server stopped. */
+  /** Logs decisions that were made after the last generation on disk, and not logged because the server stopped. */
   private async catchUp(): Promise<void> {
     const { engine, log, dir } = this.options
     await removeLeftovers(dir, queueFileNames)
@@ -208,16 +208,16 @@ class Writer implements QueueFiles {
 
 const isFolder = (path: string): Promise<boolean> => stat(path).then((found) => found.isDirectory(), () => false)
 
-/** `EACCES: permission denied, open '/a/b'` without the part after the comma. */
+/** The message without the path: `EACCES: permission denied, open '/a/b'` without the part after the comma. */
 const reasonOf = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error)
   return (error as NodeJS.ErrnoException).code === undefined ? error.message : (error.message.split(', ')[0] ?? error.message)
 }
 
-/** Bytes at the beginning of a file that contain its revision. */
+/** The beginning of a file, in bytes, that contains its revision. */
 const headBytes = 64
 
-/** The revision up to which the files on disk, and so the review log, are complete; `undefined` for a new folder. */
+/** The revision of the files on disk, up to which the review log is complete; `undefined` for a new folder. */
 const shownOnDisk = async (dir: string): Promise<number | undefined> => {
   const revisions: Array<number> = []
   for (const name of queueFileNames) {

@@ -1,11 +1,11 @@
-/** Queue files of all queues: those of `default` in the folder itself, every other queue in a sub-folder. */
+/** Queue files of all queues: those of `default` in the folder itself, those of other queues in sub-folders. */
 import { join } from 'node:path'
 import type { Daybook, QueueEngine } from '../engine/index.js'
 import { type QueueFiles, type QueueFilesStatus, startQueueFilesOf } from './queue-files.js'
 
 export interface QueueFoldersOptions {
   readonly daybook: Daybook
-  /** Created if it is missing. */
+  /** Created if it does not exist. */
   readonly dir: string
   readonly warn?: (message: string) => void
 }
@@ -17,14 +17,14 @@ export interface QueueFolders {
   readonly status: () => ReadonlyArray<QueueFilesStatus>
   /** The files of one queue; `undefined` before its first event is noticed. */
   readonly of: (queue: string) => QueueFiles | undefined
-  /** Writes what has happened until now, for a short time at most, then stops. */
+  /** Writes the state as it is now, for a short time at most, then stops. */
   readonly close: () => Promise<void>
 }
 
-/** Interval of looking for new queues. */
+/** Interval of looking for new queues, in milliseconds. */
 const lookMs = 50
 
-/** The folder of a queue. It differs from the names of the files, even if the queue's name does not. */
+/** The folder of a queue. It never has the name of a file, even if the queue has. */
 export const folderOf = (dir: string, queue: string): string => {
   if (queue === 'default') return dir
   return join(dir, /\.(json|md|tmp|queue)$/i.test(queue) ? `${queue}.queue` : queue)
@@ -51,7 +51,7 @@ export const startQueueFiles = ({ daybook, dir, warn = () => undefined }: QueueF
     await daybook.open('default').then(start, (error: unknown) => warn(`there are no files of the default queue until it can be opened: ${String(error)}`))
     await Promise.all([...started.values()].map(({ tried }) => tried))
   }
-  // A daybook that cannot be read is reported to whoever opened it.
+  // The error of a daybook that cannot be read is reported to whoever opened it.
   const tried = begin().catch(() => undefined)
   const timer = setInterval(look, lookMs)
   timer.unref()

@@ -5,8 +5,8 @@ import { sentFields } from '../sent-fields.js'
 const iso = (ms: number | undefined): string | null => (ms === undefined ? null : new Date(ms).toISOString())
 
 /**
- * The JSON text of one task. `content` is the text of `{payload?, description?, metadata?, result?}` from the log. It is
- * copied without being parsed. `result` is the text of the completion's result.
+ * The JSON text of one task. `content` is the text of `{payload?, description?, metadata?, result?}` from the log. It is copied without being parsed.
+ * `result` is the text of the completion's result.
  */
 export const recordText = (view: TaskView, content: string | undefined, result: string | undefined): string => {
   const { status, finishedAt, skills } = view
@@ -26,7 +26,7 @@ export const recordText = (view: TaskView, content: string | undefined, result: 
     backoffSeconds: view.backoffSeconds,
     lastError: view.lastError ?? null,
     completedAt: iso(status === 'completed' ? finishedAt : undefined),
-    // Most tasks have none of the following; `undefined` is left out.
+    // Most tasks have none of the following. Members that are `undefined` are left out.
     cancelledAt: status === 'cancelled' || status === 'discarded' ? iso(finishedAt) : undefined,
     availableAt: iso(view.availableAt) ?? undefined,
     ...sentFields(view),
@@ -38,6 +38,6 @@ export const recordText = (view: TaskView, content: string | undefined, result: 
   return `${head.slice(0, -1)}${members === '' ? '' : `,${members}`}${result === undefined ? '' : `,"result":${result}`}}`
 }
 
-/** The revision of a completed task's result, which is in its last event. An imported task has it in its content. */
+/** The revision of a completed task's result, which is in its last event. The result of an imported task is in its content. */
 export const resultRevisionOf = ({ status, lastRevision, enqueuedRevision }: TaskView): number | undefined =>
   status === 'completed' && lastRevision !== enqueuedRevision ? lastRevision : undefined

@@ -1,6 +1,6 @@
 /**
- * The log of dead letter decisions, `dlq-review-{date}.md`, next to the queue files (LK-11). It is for people. The
- * queue's events are the original, and every line has the revision of its event.
+ * The log of decisions on dead letters, `dlq-review-{date}.md`, next to the queue files (LK-11). It is for people. The queue's events are
+ * authoritative, and every line has the revision of its event.
  */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -16,7 +16,7 @@ interface ReviewDecision {
   readonly revision: number
   readonly at: number
   readonly verdict: (typeof verdicts)[keyof typeof verdicts]
-  /** Of a snooze: until when. */
+  /** Only of a snooze: until when. */
   readonly until?: number
   readonly task: string
   readonly reviewer: string
@@ -29,11 +29,11 @@ interface ReviewedTask {
   readonly lastError?: string
 }
 
-/** Tasks read with one query. */
+/** Number of tasks read with one query. */
 const askMax = 500
 
 export class ReviewLog {
-  /** Decisions not written yet, by revision: at the start, a decision may be read from the log and also arrive as a commit. */
+  /** Decisions that are not written yet, by revision: at the start, a decision may be read from the log and also arrive as a commit. */
   private readonly waiting = new Map<number, ReviewDecision>()
 
   constructor(
@@ -47,7 +47,7 @@ export class ReviewLog {
     if (decision !== undefined) this.waiting.set(revision, decision)
   }
 
-  /** Appends the decisions up to this revision, each to the file of its day (UTC), and each once, whatever failed before. */
+  /** Appends the decisions up to this revision. Each goes to the file of its day (UTC), exactly once, even after failures. */
   async write(revisionMax: number): Promise<void> {
     const byDate = new Map<string, Array<ReviewDecision>>()
     for (const decision of this.waiting.values()) {

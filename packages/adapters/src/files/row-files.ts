@@ -1,12 +1,12 @@
 /**
- * Files with the rows of old finished tasks, which need not be in memory (ADR 52), and which snapshots name instead of copying them (ADR 54). They are in the
- * folder of the snapshots. A file is only ever added to, and only by the process that made it.
+ * Files with the rows of old finished tasks, which need not be in memory (ADR 52), and which snapshots name instead of copying them (ADR 54). They
+ * are in the folder of the snapshots. A file is append-only, and only the process that created it appends to it.
  *
  *     written ── a snapshot that names it is committed: synced before ──▶ named ── its last snapshot is deleted, nobody refers to its rows ──▶ deleted
  *        └────────── nobody refers to its rows, or its process ended, before a snapshot named it ──────────────────────────────────────────────▲
  *
- * Rows leave from the front, so old files empty first: one is closed when nothing refers to its rows any more. Undo, walks and past states may refer
- * to rows that have left, so that is told by the garbage collector. A file that is deleted while it is open can be read as long as it is.
+ * Rows are removed from the front, so old files empty first. A file is closed when nothing refers to its rows any more. Undo, walks and past states
+ * may refer to removed rows, so the garbage collector determines this. A file that is deleted while it is open can be read until it is closed.
  */
 import { closeSync, existsSync, fstatSync, openSync, readSync, rmSync, writeSync } from 'node:fs'
 import { open, rm } from 'node:fs/promises'
@@ -18,13 +18,13 @@ import { isAlive } from './process-alive.js'
 import { rowFileName, writerOf } from './snapshot-names.js'
 import { syncFolder } from './sync-folder.js'
 
-/** Bytes of a file, at least, unless it is the last one of a queue. */
+/** The least size of a file in bytes, except for the last file of a queue. */
 const fileBytes = 2 ** 26
-/** 2.6 MB in memory for tasks of 80 bytes. A queue that has not finished more than 32,768 tasks writes nothing. */
+/** 2.6 MB in memory for tasks of 80 bytes. A queue that has finished at most 32,768 tasks writes nothing. */
 const newest = 64
-/** Rows of a chunk that is kept. */
+/** Number of rows in a kept chunk. */
 const chunkRows = 512
-/** More columns than a row has. */
+/** A bound above the number of columns of a row. */
 const columnsMax = 16
 
 export interface RowFilesOptions {
@@ -36,28 +36,28 @@ export interface RowFilesOptions {
 }
 
 export interface RowFiles {
-  /** A place for the rows of one queue. */
+  /** The store for the rows of one queue. */
   readonly storeOf: (stream: string) => RowStore
-  /** The rows in these files are safe from a power cut from here on. Rejects if one of them is gone: then its rows have no place any more. */
+  /** Makes the rows in these files survive a power cut. Rejects if a file is gone, because its rows then have no place any more. */
   readonly makeDurable: (stream: string, files: ReadonlySet<string>) => Promise<void>
-  /** Deletes those of these files, which no snapshot names, that are not open here and were not written by another process that is alive. */
+  /** Deletes those of these unnamed files that are not open here and were not written by another live process. */
   readonly remove: (unnamed: ReadonlyArray<string>) => Promise<void>
-  /** The rows that a snapshot names. */
+  /** Reads the rows that a snapshot names. */
   readonly rowsOf: (stream: string) => (place: RowsPlace) => KeptRows
-  /** Closes all files. Rows in them cannot be read any more. */
+  /** Closes all files. Their rows cannot be read any more. */
   readonly close: () => void
 }
 
-/** An open file. `fd` is `undefined` when it is closed: the number may be another file's then. */
+/** An open file. `fd` is `undefined` once it is closed, because the number may then belong to another file. */
 interface OpenFile {
   readonly path: string
   fd: number | undefined
 }
 
-/** Files of this process: those that are open, and, of those that it wrote, whether they have bytes that are not synced, or names that are not. */
+/** Files of this process: the open ones; and, of those that it wrote, the ones with unsynced bytes, or with unsynced names. */
 const openFiles = new Set<OpenFile>()
 const unsynced = new Set<string>()
-/** Files that were deleted by somebody else. */
+/** Files that were deleted by another process or a person. */
 const gone = new Set<string>()
 
 export const openRowFiles = (dir: string, { warn = () => undefined, ...limits }: RowFilesOptions = {}): RowFiles => {
@@ -92,7 +92,7 @@ export const openRowFiles = (dir: string, { warn = () => undefined, ...limits }:
         gone.add(path)
         throw new Error(`${path} is gone: its rows will be in the next snapshot`)
       }
-      // Before the sync: what is written meanwhile is not named yet.
+      // Removed before the sync: rows that are written meanwhile are not named yet.
       if (!unsynced.delete(path)) continue
       isNew = true
       await syncFile(path).catch((error: unknown) => {
@@ -126,7 +126,7 @@ export const openRowFiles = (dir: string, { warn = () => undefined, ...limits }:
   }
 }
 
-/** Whether no other process that is alive has written it. */
+/** Whether no other live process has written the file. */
 const isOurs = (name: string): boolean => {
   const pid = writerOf(name)
   return pid === process.pid || !isAlive(pid)
@@ -142,7 +142,7 @@ const syncFile = async (path: string): Promise<void> => {
 }
 
 let serial = 0
-/** The process id and what makes it different from that of an earlier process with the same one. */
+/** The process id, and a part that distinguishes this process from an earlier one with the same id. */
 const newId = (): string => `${process.pid}-${started}-${serial++}`
 const started = Math.floor(performance.timeOrigin).toString(36)
 
@@ -160,12 +160,12 @@ const rowStore = (newFile: () => RowFile, limits: Omit<RowFilesOptions, 'warn'>,
   return { newest: limits.newest ?? newest, keep }
 }
 
-/** One for all: arrays for each chunk would be garbage between what stays, of which a start leaves hundreds of megabytes. */
+/** Shared by all chunks. An array for each would be garbage between the arrays that stay, of which a start leaves hundreds of megabytes. */
 let packed = new Uint8Array(0)
 const unpacked = new Float64Array(columnsMax * chunkRows)
 
 class RowFile {
-  /** Bytes that are written. */
+  /** Number of bytes written so far. */
   bytes: number
 
   constructor(
@@ -175,7 +175,7 @@ class RowFile {
     this.bytes = fstatSync(fdOf(file)).size
   }
 
-  /** @throws Error if not all bytes can be written. What was written of them is overwritten by the next ones. */
+  /** @throws Error if not all bytes can be written. The next append overwrites the incomplete part. */
   append(rows: Uint8Array, columns: Uint8Array): KeptRows {
     const from = this.bytes
     unsynced.add(this.file.path)
@@ -185,7 +185,7 @@ class RowFile {
     return this.at({ file: this.id, at: [from, rows.byteLength, crc32(rows), columns.byteLength, crc32(columns)] })
   }
 
-  /** @throws Error if the file ends before. */
+  /** @throws Error if the file ends before the place. */
   at(place: RowsPlace): KeptRows {
     const [from = 0, rowsBytes = 0, rowsSum = 0, columnsBytes = 0, columnsSum = 0] = place.at
     const columnsFrom = from + rowsBytes

@@ -1,6 +1,6 @@
 /**
- * A snapshot file: a header line, the fold's pages, a line with the files of rows that it names, a footer line with a checksum of all before it.
- * Header and footer are JSON, so that `head -1` and `tail -1` show them.
+ * A snapshot file: a header line, the fold's pages, a line with the row files that it names, and a footer line with a checksum of everything before
+ * it. Header and footer are JSON, so that `head -1` and `tail -1` show them.
  */
 import { open, type FileHandle } from 'node:fs/promises'
 import type { ChainHead } from '../chain/index.js'
@@ -10,7 +10,7 @@ const formatName = 'daybook-snapshot'
 const formatVersion = 4
 
 const headerBytesMax = 16 * 1024
-/** The footer has a fixed length, so that it can be read without what is before it. */
+/** The footer has a fixed length, so that it can be read without the part before it. */
 export const footerBytes = 160
 
 export const headerLine = ({ stream, revision, eventId, foldVersion, sealed }: SnapshotHeader): string =>
@@ -18,7 +18,7 @@ export const headerLine = ({ stream, revision, eventId, foldVersion, sealed }: S
 
 export interface SnapshotFooter {
   readonly pages: number
-  /** Bytes of the line with the files of rows. */
+  /** Length of the line with the row files, in bytes. */
   readonly rows: number
   readonly sha256: string
 }
@@ -31,9 +31,9 @@ export const footerLine = ({ pages, rows, sha256 }: SnapshotFooter): string =>
 export interface SnapshotFile {
   readonly header: SnapshotHeader
   readonly footer: SnapshotFooter
-  /** The files of rows that it names. */
+  /** The row files that it names. */
   readonly rows: ReadonlySet<string>
-  /** Bytes of all. */
+  /** Size of the file in bytes. */
   readonly size: number
   /** Where the pages begin and end, in bytes. */
   readonly from: number
@@ -85,7 +85,7 @@ const readText = async (handle: FileHandle, from: number, bytes: number): Promis
   return buffer.toString('utf8', 0, bytesRead)
 }
 
-/** Reads header and footer. Returns the reason, as text, when the file is not a whole snapshot. */
+/** Reads header and footer. If the file is not a whole snapshot, returns the reason as text. */
 export const inspectSnapshot = async (path: string): Promise<SnapshotFile | string> => {
   const handle = await open(path, 'r')
   try {

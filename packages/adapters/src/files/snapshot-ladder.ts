@@ -1,12 +1,12 @@
 /**
- * Older snapshots, from which past revisions are replayed. They lie closer together the newer they are: an auditor mostly asks for the last days,
- * and what is kept for the rest does not grow with the log.
+ * Older snapshots, from which past revisions are replayed. The newer they are, the closer together they are: an auditor mostly asks about the last
+ * days, and what is kept for older times does not grow with the log.
  */
 
 export interface LadderLimits {
-  /** Older snapshots of one queue. 0 keeps none. */
+  /** The largest number of older snapshots of one queue. 0 keeps none. */
   readonly count: number
-  /** Bytes of them together. */
+  /** Their largest total size in bytes. */
   readonly bytes: number
 }
 
@@ -16,14 +16,14 @@ export interface Rung {
   readonly name: string
   readonly revision: number
   readonly bytes: number
-  /** The files of rows that it names. Default: none. */
+  /** The row files that it names. Default: none. */
   readonly rows?: ReadonlySet<string>
 }
 
 /**
- * The names of the rungs to delete, so that the rest is within the limits. One after the other goes the one that leaves the shortest gap, as a part of
- * its distance from `newest`, the revision of the newest snapshot. A rung beyond `newest` is of another log, and goes. `rowBytes`: of the files of rows that
- * are there only for rungs. Several may name one file, which takes its space once.
+ * The names of the rungs to delete, so that the rest is within the limits. One after the other, it deletes the rung that leaves the shortest gap in
+ * relation to its distance from `newest`, the revision of the newest snapshot. A rung beyond `newest` is of another log, and is deleted. `rowBytes`:
+ * the sizes of row files that only rungs need. Several rungs may name one file, which takes its space once.
  */
 export const superfluousRungs = (rungs: ReadonlyArray<Rung>, newest: number, { count, bytes }: LadderLimits, rowBytes: ReadonlyMap<string, number> = noFiles): ReadonlyArray<string> => {
   const left = rungs.filter(({ revision }) => revision < newest).sort((a, b) => a.revision - b.revision)

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 
-/** Leaves room for revision, ending and temporary suffix in a file name of 255 bytes. */
+/** Leaves room for revision, extension and temporary suffix in a file name of 255 bytes. */
 const encodedMax = 160
 
 const encode = (stream: string): string => {
@@ -31,7 +31,7 @@ export const snapshotsOf = (stream: string, names: ReadonlyArray<string>): Reado
     .sort((a, b) => b.revision - a.revision)
 }
 
-/** The name of a file that is being written. It holds the process id of its writer. */
+/** The name of a file that is being written. It contains the process id of its writer. */
 export const unfinishedName = (name: string, pid: number, serial: number): string => `${name}.unfinished-${pid}-${serial}`
 
 /** The process id of the file's writer; `undefined` for any other file. */
@@ -40,20 +40,20 @@ export const unfinishedBy = (name: string): number | undefined => {
   return pid === undefined ? undefined : Number(pid)
 }
 
-/** What the names of all snapshots and files of a stream begin with, of a snapshot; `undefined` for any other file. */
+/** The common beginning of the names of all snapshots and files of a stream, from the name of a snapshot; `undefined` for any other file. */
 export const streamPartOf = (name: string): string | undefined => /^(.*)\.\d{1,15}\.snapshot$/.exec(name)?.[1]
 
-/** The name of a file with rows of finished tasks. `id`: the process id of its writer, and what makes it unique. */
+/** The name of a row file. `id`: the process id of its writer, and a unique part. */
 export const rowFileName = (stream: string, id: string): string => `${encode(stream)}.${id}.rows`
 
-/** The files with rows of this stream among a folder's file names. */
+/** The row files of this stream among a folder's file names. */
 export const rowFilesOf = (stream: string, names: ReadonlyArray<string>): ReadonlyArray<string> => {
   const prefix = `${encode(stream)}.`
   return names.filter((name) => name.startsWith(prefix) && isRowFile(name.slice(prefix.length - 1)))
 }
 
-/** Whether a file has rows of finished tasks of any stream. */
+/** Whether this is a row file, of any stream. */
 export const isRowFile = (name: string): boolean => /\.\d+-[0-9a-z]+-\d+\.rows$/.test(name)
 
-/** The process id of the writer of a file with rows. */
+/** The process id of a row file's writer. */
 export const writerOf = (name: string): number => Number.parseInt(name.split('.').at(-2) ?? '', 10)

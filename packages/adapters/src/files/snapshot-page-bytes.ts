@@ -2,9 +2,9 @@
 import type { SnapshotPage } from '@daybook/core'
 import { packNumbers, unpackNumbers } from './packed-numbers.js'
 
-/** Rows, bytes of numbers, bytes of text, and one more than the bytes of rows, or 0 for a page without any. */
+/** The head: number of rows; lengths of the numbers and of the text in bytes; and the length of the rows plus one, or 0 for a page without rows. */
 export const pageHeadBytes = 16
-/** A page without text may have so many rows. */
+/** The largest number of rows in a page without text. */
 const rowsMax = 1_024
 
 export const bytesOf = ({ text, rows, numbers, bytes }: SnapshotPage): ReadonlyArray<Uint8Array> => {
@@ -18,7 +18,7 @@ export interface PageHead {
   readonly rows: number
   readonly numbersBytes: number
   readonly textBytes: number
-  /** `undefined`: it is no page of rows. */
+  /** `undefined` for a page without rows of finished tasks. */
   readonly rowsBytes: number | undefined
 }
 
@@ -29,12 +29,12 @@ export const pageHeadOf = (bytes: Buffer): PageHead => {
 
 export const bytesAfter = ({ numbersBytes, textBytes, rowsBytes = 0 }: PageHead): number => numbersBytes + textBytes + rowsBytes
 
-/** Throws when the bytes after the head are not a page. */
+/** Throws if the bytes after the head are not a page. */
 export const pageOf = ({ rows, numbersBytes, textBytes, rowsBytes }: PageHead, bytes: Buffer): SnapshotPage => {
-  // Every row has some text or bytes. Columns of equal values take no bytes, so the length of the numbers does not limit the rows.
+  // Every row has some text or bytes. Columns of equal values take no bytes, so the length of the numbers does not bound the rows.
   if (rows > Math.max(rowsMax, bytes.byteLength)) throw new Error(`${rows} tasks in ${bytes.byteLength} bytes`)
   const textEnd = numbersBytes + textBytes
-  // Copies: they start at the beginning of their own buffers.
+  // Copied, because they must start at the beginning of their own buffers.
   const numbers = unpackNumbers(new Uint8Array(bytes.subarray(0, numbersBytes)), rows)
   const page = { rows, numbers, text: bytes.toString('utf8', numbersBytes, textEnd) }
   return rowsBytes === undefined ? page : { ...page, bytes: new Uint8Array(bytes.subarray(textEnd)) }

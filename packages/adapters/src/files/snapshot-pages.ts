@@ -7,10 +7,7 @@ import { bytesAfter, pageHeadBytes, pageHeadOf, pageOf } from './snapshot-page-b
 
 const chunkBytes = 2 ** 20
 
-/**
- * The pages of a snapshot. The checksum comes after the last page, so a reader uses the pages as they come and
- * discards the result if this rejects.
- */
+/** The pages of a snapshot. The checksum comes after the last page, so a reader uses the pages as they come, and discards the result if this rejects. */
 export const readSnapshotPages = async function* (
   path: string,
   { from, size, footer }: SnapshotFile,
@@ -36,7 +33,7 @@ export const readSnapshotPages = async function* (
   }
 }
 
-/** `undefined` when the bytes are not a page. */
+/** The next page; `undefined` if the bytes are not a page. */
 const nextPage = async (rest: Rest): Promise<SnapshotPage | undefined> => {
   const headBytes = await rest.take(pageHeadBytes)
   if (headBytes === undefined) return undefined
@@ -61,12 +58,12 @@ class Rest {
     private readonly to: number,
   ) {}
 
-  /** How many bytes are left. */
+  /** Number of bytes that are left. */
   get bytes(): number {
     return this.to - this.position + this.chunk.byteLength
   }
 
-  /** The next bytes, valid until the next call; `undefined` when fewer are left. */
+  /** The next bytes, valid until the next call; `undefined` if fewer are left. */
   async take(count: number): Promise<Buffer | undefined> {
     if (count > this.bytes) return undefined
     while (this.chunk.byteLength < count) {

@@ -6,7 +6,7 @@ import { footerLine, headerLine, rowsLine } from './snapshot-format.js'
 import { bytesOf } from './snapshot-page-bytes.js'
 import { syncFolder } from './sync-folder.js'
 
-/** Bytes gathered before they are written. As many may be in flight. */
+/** Number of bytes that are gathered before they are written. As many may be in flight. */
 const gatheredMax = 2 ** 20
 
 export interface SnapshotPaths {
@@ -14,7 +14,10 @@ export interface SnapshotPaths {
   readonly finished: string
 }
 
-/** `makeDurable` is called with the files of rows that the snapshot names, before it gets its name. Calls `done` when the unfinished file is gone: renamed by the commit, or deleted after an abort or a failure. */
+/**
+ * `makeDurable` is called with the row files that the snapshot names, before it gets its name. `done` is called when the unfinished file is gone:
+ * renamed by the commit, or deleted after an abort or a failure.
+ */
 export const writeSnapshot = async (
   header: SnapshotHeader,
   { unfinished, finished }: SnapshotPaths,
@@ -30,14 +33,14 @@ export const writeSnapshot = async (
   let writing: Promise<void> = Promise.resolve()
   let ended = false
 
-  /** Waits only for the write before: on a busy disk, a single write can take long. */
+  /** Waits only for the previous write: on a busy disk, a single write can take long. */
   const flush = async (): Promise<void> => {
     await writing
     const bytes = Buffer.concat(gathered)
     gathered = []
     gatheredBytes = 0
     hash.update(bytes)
-    // Synced in parts: one sync of a hundred megabytes would hold up the syncs of the log for half a second.
+    // Synced in parts: one sync of a hundred megabytes would delay the syncs of the log by half a second.
     writing = handle.appendFile(bytes).then(() => handle.datasync())
     // The next `await writing` rejects with it.
     writing.catch(() => undefined)

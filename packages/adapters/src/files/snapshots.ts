@@ -12,17 +12,17 @@ import { readSnapshotPages } from './snapshot-pages.js'
 import { writeSnapshot } from './snapshot-writer.js'
 
 export interface SnapshotFolderOptions {
-  /** How many of the newest to keep of each stream. With two, one is left when the other is damaged. At least 1. Default: 2. */
+  /** Number of the newest snapshots to keep of each stream; at least 1. With two, one is left if the other is damaged. Default: 2. */
   readonly keep?: number
-  /** Which older ones to keep. */
+  /** The limits on older snapshots. */
   readonly ladder?: LadderLimits
-  /** Files of rows of old finished tasks. */
+  /** Options of the row files. */
   readonly rows?: RowFilesOptions
 }
 
 export interface SnapshotFolder extends SnapshotStore {
   readonly rowStoreOf: (stream: string) => RowStore
-  /** Closes the files of rows: states whose rows are there cannot be asked for them any more. */
+  /** Closes the row files. States whose rows are there cannot read them any more. */
   readonly close: () => void
 }
 
@@ -39,7 +39,7 @@ const removeLeftovers = async (dir: string): Promise<void> => {
   }
 }
 
-/** Keeps snapshots as files in a folder, which is made when it is missing. The folder may be deleted at any time. */
+/** Keeps snapshots as files in a folder, which is created if necessary. The folder may be deleted at any time. */
 export const openSnapshotFolder = async (
   dir: string,
   { keep = 2, ladder = ladderDefault, rows: rowOptions }: SnapshotFolderOptions = {},
@@ -49,7 +49,7 @@ export const openSnapshotFolder = async (
   await removeLeftovers(dir)
   const rows = openRowFiles(dir, rowOptions)
 
-  /** Deletes those of these files of rows that nobody needs. Where that is not sure, they stay until the next time. */
+  /** Deletes row files that nobody needs. If that is not certain, they stay until the next time. */
   const removeUnnamed = async (rowFiles: ReadonlyArray<string>, names: ReadonlyArray<string>): Promise<void> => {
     if (rowFiles.length === 0) return
     const named = await rowFilesNamedIn(dir, names).catch(() => undefined)
@@ -58,7 +58,7 @@ export const openSnapshotFolder = async (
   const all = await readdir(dir)
   await removeUnnamed(all.filter(isRowFile), all)
 
-  /** Never deletes the one just written: after a log was restored from a backup, older snapshots may have higher revisions. */
+  /** Never deletes the snapshot that was just written: after a log was restored from a backup, older snapshots may have higher revisions. */
   const prune = async (written: SnapshotHeader, writtenName: string): Promise<void> => {
     const others = snapshotsOf(written.stream, await readdir(dir)).filter(({ name }) => name !== writtenName)
     const older = others.slice(keep - 1)
@@ -71,14 +71,14 @@ export const openSnapshotFolder = async (
     await removeUnnamed(rowFilesOf(written.stream, left), snapshotsOf(written.stream, left).map(({ name }) => name))
   }
 
-  /** The sizes of the files of rows that are there only for rungs. */
+  /** The sizes of row files that only rungs need. */
   const rowBytesOf = async (stream: string, rungs: ReadonlyArray<Rung>, newest: ReadonlyArray<Rung | undefined>): Promise<ReadonlyMap<string, number>> => {
     const others = new Set(newest.flatMap((snapshot) => [...(snapshot?.rows ?? [])]))
     const files = new Set(rungs.flatMap((rung) => [...(rung.rows ?? [])].filter((file) => !others.has(file))))
     return new Map(await Promise.all([...files].map(async (file) => [file, await stat(join(dir, rowFileName(stream, file))).then(({ size }) => size, () => 0)] as const)))
   }
 
-  /** `undefined` for a file that no replay can begin with: it is damaged, or of another version of the fold. */
+  /** `undefined` for a file with which no replay can begin: it is damaged, or of another version of the fold. */
   const rungOf = async (name: string, { stream, foldVersion }: SnapshotHeader): Promise<Rung | undefined> => {
     const path = join(dir, name)
     const file = await inspectSnapshot(path).catch(() => 'it cannot be read')
@@ -99,7 +99,7 @@ export const openSnapshotFolder = async (
   return { create, rowStoreOf: rows.storeOf, ...snapshotsIn(dir, rows), close: rows.close }
 }
 
-/** The files of rows that these snapshots name. Rejects if one of them cannot be read now. */
+/** The row files that these snapshots name. Rejects if one of the snapshots cannot be read now. */
 const rowFilesNamedIn = async (dir: string, names: ReadonlyArray<string>): Promise<ReadonlySet<string>> => {
   const named = new Set<string>()
   for (const name of names) {
@@ -116,7 +116,7 @@ const ifMissing = (error: NodeJS.ErrnoException): ReadonlyArray<string> => {
   throw error
 }
 
-/** The snapshots in a folder, for another thread or process than the one that takes them. */
+/** The snapshots in a folder, for other threads or processes than the one that takes them. */
 export const readSnapshotFolder = (dir: string): Pick<SnapshotStore, 'list'> => snapshotsIn(dir, openRowFiles(dir))
 
 const snapshotsIn = (dir: string, rows: RowFiles): Pick<SnapshotStore, 'list'> => {

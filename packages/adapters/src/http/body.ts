@@ -11,8 +11,8 @@ const bodies = new WeakMap<FastifyRequest, Buffer>()
 export const bytesOf = (request: FastifyRequest): Buffer | undefined => bodies.get(request)
 
 /**
- * Accepts only JSON in UTF-8. Fastify's content parser reports errors by throwing, and the error handler answers with the problem. Fastify's parser is used because it refuses `__proto__` and
- * `constructor.prototype`. Its message about malformed JSON is replaced by one that gives line and column.
+ * Accepts only JSON in UTF-8. Fastify's parser is used because it refuses `__proto__` and `constructor.prototype`. A content parser reports errors by
+ * throwing, and the error handler answers with the problem. The message about malformed JSON is replaced by one with line and column.
  */
 export const readJsonBodies = (app: FastifyInstance): void => {
   const parse = app.getDefaultJsonParser('error', 'error')

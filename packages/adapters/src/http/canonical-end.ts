@@ -8,7 +8,7 @@ const byteSet = (signs: string): Uint8Array => {
   return table
 }
 const inNumber = byteSet('0123456789+-.eE')
-/** The characters that follow a backslash in canonical text, except `\u` escapes, which are left to the parser. */
+/** The characters after a backslash in canonical text. `\u` escapes are left to the parser. */
 export const escapes = byteSet('"\\bfnrt')
 
 /**
@@ -30,7 +30,7 @@ export const canonicalEnd = (bytes: Buffer, at: number, depth = 0): number => {
   }
 }
 
-/** The same for a number, `true`, `false` and `null`, which have one form only. */
+/** The same for a number, `true`, `false` and `null`, which have only one form. */
 export const scalarEnd = (bytes: Buffer, at: number): number => {
   switch (bytes[at]) {
     case 0x74:
@@ -63,8 +63,8 @@ export const stands = (bytes: Buffer, at: number, text: string): boolean => {
 }
 
 /**
- * Offset of the quote that ends the key beginning at `start`. −1 for keys that are not plain ASCII (their bytes need not
- * sort as their characters do), and for keys that the parser may refuse.
+ * Offset of the quote that ends the key beginning at `start`. −1 for keys that are not plain ASCII, whose bytes need not sort as their characters do,
+ * and for keys that the parser may refuse.
  */
 export const keyEnd = (bytes: Buffer, start: number): number => {
   if (bytes[start] !== quote) return -1

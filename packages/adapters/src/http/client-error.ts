@@ -1,4 +1,4 @@
-/** Answers to what Node's HTTP parser refuses before a route is known. */
+/** Answers errors of Node's HTTP parser, which come before a route is known. */
 import { randomUUID } from 'node:crypto'
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
@@ -18,7 +18,7 @@ const problemFor = (code: string | undefined): Problem => {
 
 /** Answers on the bare socket if it is still writable, and closes it. */
 export const answerClientError = (error: NodeJS.ErrnoException, socket: Socket): void => {
-  // Part of an answer may have been sent already. A second one after it would only mislead the client.
+  // A part of an answer may have been sent already. A second answer after it would only mislead the client.
   const { _httpMessage: answering } = socket as Socket & { readonly _httpMessage?: { readonly headersSent: boolean } | null }
   if (error.code === 'ECONNRESET' || !socket.writable || answering?.headersSent === true) return void socket.destroy()
   const what = problemFor(error.code)

@@ -1,16 +1,19 @@
 /**
- * Events as lines of JSON, exactly as `JSON.stringify` prints what `JSON.parse` reads of {@link eventText}. Data are in the log as JSON texts, and almost
- * always as `JSON.stringify` would print them: then they are spliced into their lines, and only looked at.
+ * Events as lines of JSON, exactly as `JSON.stringify` prints what `JSON.parse` reads of {@link eventText}. Data are in the log as JSON texts, almost
+ * always in the form that `JSON.stringify` would print. Such texts are only checked, and spliced into their lines.
  */
 import type { RecordedEvent } from '../store/index.js'
 import { eventText, headStart, plainHead, printedHead } from './event-text.js'
 import { stableLines, stableObjects } from './stable-lines.js'
 import { unicodeText } from './text.js'
 
-/** Events that are spliced once more, and looked at together, if one of many has to be parsed. If it is among them, each is looked at alone. */
+/**
+ * If one event of a page has to be parsed, the page is spliced again in groups of this many events. In the group with that event, each event is
+ * handled alone.
+ */
 const groupSize = 16
 
-/** In UTF-8, each with a line feed at its end. `lineOf`: of an event that is not spliced. */
+/** Lines in UTF-8, each with a line feed at its end. `lineOf`: returns the line of an event that cannot be spliced. */
 export const eventLines = (events: ReadonlyArray<RecordedEvent>, lineOf: (event: RecordedEvent) => string = printedLine): Buffer => {
   const [event] = events
   if (event === undefined) return Buffer.alloc(0)
@@ -21,7 +24,7 @@ export const eventLines = (events: ReadonlyArray<RecordedEvent>, lineOf: (event:
   return Buffer.concat(Array.from({ length: Math.ceil(events.length / size) }, (_, i) => eventLines(events.slice(i * size, (i + 1) * size), lineOf)))
 }
 
-/** `undefined` if one of them has to be parsed. */
+/** `undefined` if one of the events has to be parsed. */
 const spliced = (events: ReadonlyArray<RecordedEvent>): Buffer | undefined => {
   const parts: Array<string> = []
   const places = new Int32Array(2 * events.length)
@@ -41,15 +44,16 @@ const spliced = (events: ReadonlyArray<RecordedEvent>): Buffer | undefined => {
     length += lineEnd.length
   }
   const bytes = Buffer.from(parts.join(''), 'utf8')
-  // Where each text of the log is within the bytes is known if each character is one byte. A line feed within data would make two lines of one event.
+  // The positions of the texts within the bytes are known only if each character is one byte. A line feed within data would make two lines of one
+  // event.
   const areStable = arePlain && bytes.length === length ? stableObjects(bytes, places) : stableLines(bytes) === events.length
   return areStable ? bytes : undefined
 }
 const lineEnd = '}\n'
 
-/** The same with data as they are in the log, printed or not. */
+/** The same with data exactly as in the log, even if `JSON.stringify` would print them otherwise. */
 export const loggedLines = (events: ReadonlyArray<RecordedEvent>): Buffer => eventLines(events, loggedLine)
 const loggedLine = (event: RecordedEvent): string => `${unicodeText(eventText(event))}\n`
 
-/** The line as it is defined. A lone surrogate, which UTF-8 has no form for, becomes U+FFFD. */
+/** The line by its definition. A lone surrogate, which has no form in UTF-8, becomes U+FFFD. */
 const printedLine = (event: RecordedEvent): string => `${JSON.stringify(JSON.parse(unicodeText(eventText(event)).toWellFormed()))}\n`

@@ -16,10 +16,10 @@ const textWith = (event: RecordedEvent, shown: string): string => `${eventHead(e
 
 const eventHead = (event: RecordedEvent): string => `${headStart}${event.revision}${plainHead(event) ?? printedHead(event)}`
 
-/** A line of an event begins with this, its revision, its head, and its data. */
+/** The beginning of an event's line, before its revision, its head, and its data. */
 export const headStart = '{"revision":'
 
-/** The head of an event in which nothing is escaped: it is as `JSON.stringify` would print it. `undefined` if it is not such, or this cannot tell. */
+/** The head of an event in which nothing is escaped, as `JSON.stringify` would print it. `undefined` if something may be escaped. */
 export const plainHead = ({ type, metadata }: RecordedEvent): string | undefined => {
   // Events of one command often have the same metadata.
   if (metadata === lastMetadata && type === lastType) return lastHead
@@ -40,21 +40,21 @@ const headWith = (type: string, members: string): string => `,"type":${quote(typ
 /** The beginning of metadata as this version writes it, if nothing in it is escaped. */
 // eslint-disable-next-line no-control-regex -- these are the characters that JSON escapes
 const stamp = /^\{(?:"needs":"([^"\\\x00-\x1f]*)",)?"schemaVersion":(0|[1-9]\d{0,8}),"at":"([^"\\\x00-\x1f]*)","actor":"([^"\\\x00-\x1f]*)","\$correlationId":"/
-/** The rest: the correlation, the command, the event before, and the seal. */
+/** The rest: the correlation id, the command's id, the previous event, and the seal. */
 // eslint-disable-next-line no-control-regex -- the same
 const rest = /([^"\\\x00-\x1f]*)","\$causationId":"[^"\\\x00-\x1f]*"(?:,"prev":(?:0|[1-9]\d*))?(?:,"chain":\{"from":(?:0|[1-9]\d*),"to":(?:0|[1-9]\d*),"hash":"[\w-]*","leaves":"[\w-]*"\})?\}$/y
 
 interface Stamped {
   readonly text: string
-  /** What is shown of it. A flat text, because many events share it. */
+  /** The members that are shown. Joined to a flat text, because many events share it. */
   readonly members: string
 }
 
-/** The two that were seen last: events of one time and actor come together, those that need a newer version among others. */
+/** The two that were seen last: events of one time and actor come together, but those that need a newer version may be among others. */
 let last: Stamped = { text: '\n', members: '' }
 let beforeLast = last
 
-/** As `startsWith`, which takes half as long again. */
+/** The same as `startsWith`, which takes half as long again. */
 const isStampOf = ({ text }: Stamped, metadata: string): boolean => metadata.slice(0, text.length) === text
 
 const stampedIn = (metadata: string): Stamped | undefined => {
@@ -100,7 +100,7 @@ const timesOf: ReadonlyMap<string, ReadonlyArray<RegExp>> = new Map(
   eventTypes.map((type: EventType) => [type, timesIn(eventCodecs[type]).map((key) => new RegExp(`("${key}":)(\\d{1,15})(?=[,}]|$)`))]),
 )
 
-/** `content`, which producers and agents wrote, follows the facts and is not changed. */
+/** `content` was written by producers and agents. It comes after the facts and is not changed. */
 const withTimes = (type: string, data: string): string => {
   const times = timesOf.get(type) ?? []
   const content = data.indexOf(',"content":')

@@ -1,11 +1,11 @@
-/** Decides who may make a request, from its headers alone, before the body is read. */
+/** Decides from the headers alone who may make a request, before the body is read. */
 import type { IncomingHttpHeaders } from 'node:http'
 import * as E from 'fp-ts/lib/Either.js'
 import { anonymous, type Denial, type Grant, isLoopback, type Tokens } from '../auth/index.js'
 import { refusalOfRole, type Who } from './access.js'
 import { problem, type Problem, soonSeconds } from './problem.js'
 
-/** What the caller may do, and its name for the log. */
+/** The grant: what the caller may do, and its name in the log. */
 export type Admitted = E.Either<Problem, Grant>
 
 export const guard =
@@ -44,8 +44,8 @@ const denied = (why: Denial): Problem => {
 }
 
 /**
- * Without tokens, every program on this machine may send requests, also a browser that shows a page from elsewhere.
- * Such a page is recognised by its `Origin`, or, with DNS rebinding, by a `Host` that is not a loopback name.
+ * Without tokens, every program on this machine may send requests, and so may a browser that shows a page of another site. Such a page is recognised
+ * by its `Origin`, or, with DNS rebinding, by a `Host` that is not a loopback name.
  */
 const withoutTokens = ({ host = '', origin }: IncomingHttpHeaders): Admitted => {
   const isOwn = isLoopback(host.replace(/:\d+$/, '')) && (origin === undefined || origin === `http://${host}` || origin === `https://${host}`)

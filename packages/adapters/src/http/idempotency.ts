@@ -1,14 +1,14 @@
 /**
  * `Idempotency-Key`: the same key and body get the same answer (draft-ietf-httpapi-idempotency-key-header).
  *
- * Answers are kept in memory, bounded, and lost at a restart. What must never happen twice is prevented by the log
- * itself: tasks have idempotency keys, outcomes have tokens.
+ * Answers are kept in memory, bounded, and lost at a restart. The log itself prevents what must never happen twice: tasks have idempotency keys,
+ * outcomes have tokens.
  */
 import { createHash } from 'node:crypto'
 import type { HttpLimits } from './limits.js'
 import { type Problem, problem } from './problem.js'
 
-/** An answer, ready to be sent (again). */
+/** An answer that can be sent, also repeatedly. */
 export interface Rendered {
   readonly status: number
   readonly type: string
@@ -78,7 +78,7 @@ export class IdempotencyKeys {
     }
   }
 
-  /** Drops entries that are too old or over the limits, oldest first. Requests still running stay. */
+  /** Drops entries that are too old or over the limits, oldest first. Entries of running requests stay. */
   private forgetOld(): void {
     const { idempotencyEntriesMax, idempotencyBytesMax, idempotencyMs } = this.limits
     const bornAfter = this.now() - idempotencyMs

@@ -1,4 +1,4 @@
-/** ASCII codes of the characters that JSON is made of. */
+/** ASCII codes of the characters in JSON's syntax. */
 export const lineFeed = 0x0a
 export const quote = 0x22
 export const comma = 0x2c

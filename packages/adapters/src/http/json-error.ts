@@ -1,4 +1,4 @@
-/** Finds the place of a JSON syntax error. `JSON.parse` does not report it reliably, and people who write JSON by hand need it. */
+/** Finds the position of a JSON syntax error. `JSON.parse` does not report it reliably, and people who write JSON by hand need it. */
 
 type Expected = 'value' | 'value or ]' | 'key' | 'key or }' | ':' | ', or end'
 
@@ -54,7 +54,7 @@ const skipSpace = (text: string, from: number): number => {
 }
 
 interface End {
-  /** Offset just after the token, or of the error if it is not whole. */
+  /** Offset just after the token, or of the error if the token is incomplete. */
   readonly at: number
   readonly isWhole: boolean
 }

@@ -11,7 +11,7 @@ const members = { concurrency: Concurrency, rate: Rate }
 export const LimitBody = t.partial(members, 'NewLimit')
 export type LimitBody = t.TypeOf<typeof LimitBody>
 
-/** `live` and `shutUntil` are not there for a limit of each key, type or tenant. */
+/** `live` and `shutUntil` are missing in limits for each key, type or tenant. */
 const LimitAnswer = t.intersection([t.type({ key: t.string }), t.partial({ ...members, live: t.number, shutUntil: Time })], 'Limit')
 const LimitsAnswer = t.type({ limits: t.readonlyArray(LimitAnswer), revision: t.number }, 'Limits')
 const LimitRemovedAnswer = t.type({ key: t.string, removed: t.literal(true) }, 'Removed limit')

@@ -1,24 +1,24 @@
-/** Every limit of the HTTP server. */
+/** All limits of the HTTP server. Each is the largest allowed value. */
 export interface HttpLimits {
-  /** Bytes of a request's body. */
+  /** Size of a request's body in bytes. */
   readonly bodyBytesMax: number
-  /** Bytes of one task's content, of a result and of a checkpoint, as JSON text. */
+  /** Size of one task's content, of a result and of a checkpoint, as JSON text, in bytes. */
   readonly taskBytesMax: number
-  /** Tasks in one enqueue or import, outcomes in one report. */
+  /** Number of tasks in one enqueue or import, or of outcomes in one report. */
   readonly itemsMax: number
-  /** Seconds that a claim may wait for work. */
+  /** Seconds that a claim may wait for tasks. */
   readonly claimWaitSecondsMax: number
-  /** How long `?atLeast=` waits for a revision. */
+  /** How long `?atLeast=` waits for a revision, in milliseconds. */
   readonly atLeastWaitMs: number
-  /** How long a request may take to arrive, with headers and body. */
+  /** How long a request may take to arrive, with headers and body, in milliseconds. */
   readonly requestTimeoutMs: number
-  /** How long an idle connection is kept. */
+  /** How long an idle connection is kept, in milliseconds. */
   readonly keepAliveMs: number
-  /** Tasks, dead letters or events on one page. */
+  /** Number of tasks, dead letters or events on one page. */
   readonly pageMax: number
-  /** Bytes of a page's contents. A page of large tasks ends early, and its cursor continues from there. */
+  /** Size of a page's contents in bytes. A page of large tasks ends early, and its cursor continues from there. */
   readonly pageBytesMax: number
-  /** Events that may be read to fill one page of a filtered log. */
+  /** Number of events that may be read to fill one page of a filtered log. */
   readonly scanEventsMax: number
   /** Answers kept for `Idempotency-Key`: number, bytes, and time. */
   readonly idempotencyEntriesMax: number

@@ -4,7 +4,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { Claim, QueueEngine } from '../engine/index.js'
 import type { AppendError, AppendObserver } from '../store/index.js'
 
-/** A cheap histogram of one series: no allocation. */
+/** A cheap histogram of one series, without allocation. */
 export class Histogram {
   readonly counts: Array<number>
   sum = 0
@@ -42,7 +42,7 @@ export class QueueMeter {
   /** Failed attempts that are retried, by cause. */
   readonly retries = new Map<string, number>()
   readonly deadLetters = new Map<string, number>()
-  /** Claims under way: task → when it was claimed. */
+  /** Claims of live leases: task → when it was claimed. */
   private readonly claimedAt = new Map<string, number>()
   readonly waitSeconds = new Histogram(taskSeconds)
   readonly runSeconds = new Histogram(taskSeconds)
@@ -95,31 +95,31 @@ const outcomeOf: Readonly<Record<AppendError['_tag'], string>> = { WrongExpected
 
 export class Meter {
   readonly queues = new Map<string, QueueMeter>()
-  /** Outcome → how long the appends took. */
+  /** By outcome: the durations of appends. */
   readonly appends = new Map<string, Histogram>()
-  /** `METHOD route status` → requests. */
+  /** By `METHOD route status`: the number of requests. */
   readonly requests = new Map<string, number>()
   readonly refused = new Map<string, number>()
   private readonly watched = new WeakSet<QueueEngine>()
 
-  /** Counts what happens in a queue from now on. */
+  /** Counts events of a queue from now on. */
   watch(queue: QueueEngine): void {
     if (this.watched.has(queue)) return
     this.watched.add(queue)
     const meter = new QueueMeter()
     this.queues.set(queue.name, meter)
-    // Events of another server are counted by that server.
+    // The server that appended an event counts it.
     queue.committed.subscribe((committed) => {
       if (committed.isOwn) meter.count(committed.events)
     })
   }
 
-  /** Counts first claims only: the waiting time of a retry says nothing about the queue. */
+  /** Counts only first claims: the waiting time of a retry says nothing about the queue. */
   claimed(queue: string, claims: ReadonlyArray<Claim>): void {
     const waitSeconds = this.queues.get(queue)?.waitSeconds
     if (waitSeconds === undefined) return
     const now = Date.now()
-    // Tasks enqueued together are mostly claimed together: they make one observation.
+    // Tasks that were enqueued together are mostly claimed together: they make one observation.
     let since = 0
     let times = 0
     for (const { createdAt, retries, attempts } of claims) {

@@ -1,4 +1,4 @@
-/** Answers to claims, and to what is reported of the claimed tasks. */
+/** Answers to claims, and to reports on claimed tasks. */
 import { Status } from '@daybook/core'
 import * as t from 'io-ts'
 import { Time } from '../time.js'
@@ -29,9 +29,9 @@ const ClaimedTask = t.intersection(
 )
 
 export const LeaseAnswer = t.type({ token: t.number, expiresAt: Time }, 'Lease')
-/** An agent that does not trust its clock measures the lease from when it sent the claim: it ends `waitedSeconds` + `seconds` later. */
+/** An agent that does not trust its clock measures the lease from the time when it sent the claim: the lease ends `waitedSeconds` + `seconds` later. */
 const ClaimedLease = t.type({ token: t.number, expiresAt: Time, seconds: t.number, waitedSeconds: t.number }, 'ClaimedLease')
-/** What is remembered of an earlier task. An outside memory may add members, or leave some out. */
+/** A memory of an earlier task. An external memory may add members, or leave some out. */
 const Memory = t.intersection(
   [
     t.type({}),
@@ -61,14 +61,14 @@ export const ClaimsAnswer = t.intersection(
         t.intersection([t.type({ task: ClaimedTask, lease: ClaimedLease, attempt: t.number }), t.partial({ checkpoint: AnyJson, callback: Callback, memories: t.readonlyArray(Memory) })], 'Claim'),
       ),
     }),
-    /** `reason`: why there are no claims, although tasks are ready that match. `memoriesMissing`: why there may be more memories than are told. */
+    /** `reason`: why there are no claims, although matching tasks are ready. `memoriesMissing`: why some memories may be missing. */
     t.partial({ reason: Reason, memoriesMissing: t.string }),
   ],
   'Claims',
 )
 
 export const HeartbeatAnswer = t.type({ lease: LeaseAnswer }, 'Extended')
-/** `spawned`: tasks that its discoveries became; `approvals`: what waits for a guardian; `left`: number of discoveries of which nothing became. */
+/** `spawned`: tasks that its discoveries became. `approvals`: what waits for a guardian. `left`: number of discoveries that led to nothing. */
 export const CompletedAnswer = t.intersection([t.type({ status: Status, spawned: ids }), t.partial({ approvals: ids, left: t.number })], 'Completed')
 export const FailedAnswer = t.intersection([t.type({ status: Status }), t.partial({ availableAt: Time })], 'Failed')
 export const ReleasedAnswer = t.type({ status: Status }, 'Released')

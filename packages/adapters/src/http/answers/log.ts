@@ -1,4 +1,4 @@
-/** Answers from the log: events, their verification, and what differs between two moments. */
+/** Answers from the log: events, their verification, and the differences between two moments. */
 import * as t from 'io-ts'
 import { described } from '../openapi/json-schema.js'
 import { Time } from '../time.js'
@@ -32,7 +32,7 @@ export const EventAnswer = t.intersection([t.type({ ...event, data: RecordedData
 export const HistoryAnswer = t.type(
   {
     events: t.readonlyArray(t.intersection([t.type({ ...event, data: ShownData }), cause], 'History event')),
-    /** Where to continue the search for a task that is no longer in memory; `null` when the search is over. */
+    /** Where to continue the search for a task that the queue no longer knows; `null` when the search is over. */
     next: orNull(t.number),
   },
   'History',
@@ -46,7 +46,7 @@ const EventReference = t.intersection([t.type({ revision: t.number, type: t.stri
 /** `at`: `null` before the first event. */
 const AtMoment = t.type({ revision: t.number, at: orNull(Time) }, 'Moment')
 const Members = orNull(t.record(t.string, t.unknown))
-/** `before` and `after` have the members that differ; `null` where the task was not there. */
+/** `before` and `after` have the members that differ; `null` if the task did not exist. */
 export const DiffAnswer = t.type(
   {
     from: AtMoment,

@@ -3,7 +3,7 @@ import { PriorityName } from '@daybook/core'
 import * as t from 'io-ts'
 import { ids, orNull } from './parts.js'
 
-/** `queued_tasks`: the first 1,000 tasks that are ready, bumped ones first. */
+/** `queued_tasks`: the first 1,000 ready tasks, bumped ones first. */
 export const QueueStatusAnswer = t.type(
   {
     active_agents: t.number,

@@ -1,4 +1,4 @@
-/** What several answers of the server are made of, as codecs. OpenAPI is made from the answers, and the tests check real ones against them. */
+/** Codecs that several answers of the server share. OpenAPI is generated from the answers, and the tests check real answers against them. */
 import { type ShownField, shownFields, Status, taskFields } from '@daybook/core'
 import * as t from 'io-ts'
 import { problemCodes } from '../problem.js'
@@ -24,9 +24,9 @@ export const ProblemAnswer = t.intersection(
   'Problem',
 )
 
-/** `withheld`: why the rest is not shown, of a task in an erasable queue. */
+/** `withheld`: why the other members are missing, for a task in an erasable queue. */
 export const content = { payload: AnyJson, description: t.string, metadata: AnyObject, withheld: t.keyof({ erased: null, 'key-missing': null, damaged: null }) }
-/** `attempt`: the attempt under way or the last one, 0 before the first. `attemptsMax`: the attempt whose failure makes a dead letter. */
+/** `attempt`: number of the current or last attempt, 0 before the first. `attemptsMax`: number of the attempt whose failure makes a dead letter. */
 export const attempt = { attempt: t.number, attemptsMax: t.number }
 /** The fields that are shown as they were given. Their ranges are those of requests, and are not repeated here. */
 export const shown = Object.fromEntries(
@@ -42,7 +42,7 @@ export const Reason = t.intersection(
   'Reason',
 )
 
-/** The callback for which the task was parked last. */
+/** The callback for which the task was last parked. */
 export const Callback = t.type({ key: t.string, payload: AnyJson, at: Time }, 'Received callback')
 export const Breaker = t.intersection(
   [

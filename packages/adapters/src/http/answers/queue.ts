@@ -25,7 +25,7 @@ export const BreakerAnswer = t.type({ type: t.string, breaker: Breaker }, 'One b
 const Agent = t.intersection(
   [
     t.type({ agentId: t.string, status: keys(['idle', 'working']), tasks: ids, leases: t.readonlyArray(t.type({ task: t.string, expiresAt: Time })) }),
-    t.partial({ types: ids, phases: ids, skills: ids, tenant: t.string, maxTasks: t.number, /** Of a registered agent. */ lastSeenAt: Time, registeredUntil: Time }),
+    t.partial({ types: ids, phases: ids, skills: ids, tenant: t.string, maxTasks: t.number, /** Only of a registered agent. */ lastSeenAt: Time, registeredUntil: Time }),
   ],
   'Agent',
 )
@@ -58,7 +58,7 @@ const depth = {
 }
 
 export const DepthAnswer = t.type({ ...depth, ...revision }, 'Depth')
-/** `at`: the moment that it shows, for which ages are counted. */
+/** `at`: the moment of the answer, for which ages are computed. */
 export const StateAnswer = t.type(
   {
     ...revision,
@@ -80,7 +80,7 @@ export const QueueAnswer = t.type(
 export const QueuesAnswer = t.type({ queues: t.readonlyArray(QueueAnswer) }, 'Queues')
 export const QueueDeletedAnswer = t.type({ name: t.string, deleted: t.literal(true), ...revision }, 'Deleted queue')
 export const HealthAnswer = t.type({ status: t.literal('ok') }, 'Alive')
-/** The optional lists are absent when empty. What they name does not stop the server from taking commands for other queues. */
+/** The optional lists are absent when empty. The queues and parts in them do not stop the server from accepting commands for other queues. */
 export const ReadyAnswer = t.intersection(
   [
     t.type({ status: t.literal('ready'), queues: t.number }),

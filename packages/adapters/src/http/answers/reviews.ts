@@ -1,10 +1,10 @@
-/** Answers about dead letters and what waits for a guardian. */
+/** Answers about dead letters, and about what waits for a guardian. */
 import { DeadLetterFilter, haltCauses, Phase, proposalCauses, Status } from '@daybook/core'
 import * as t from 'io-ts'
 import { Time } from '../time.js'
 import { content, ids, keys, orNull, revision, shown } from './parts.js'
 
-/** Dead letters that are sent back one after the other. `nextAt` is `null` when it has stopped. */
+/** A redrive: dead letters are sent back one after the other. `nextAt` is `null` when it has stopped. */
 const Redrive = t.intersection(
   [
     t.type({ filter: DeadLetterFilter, perMinute: t.number, reviewer: t.string, reason: t.string, startedAt: Time, retried: t.number, nextAt: orNull(Time) }),
@@ -40,7 +40,7 @@ const WaitingTask = t.intersection(
   'Waiting task',
 )
 
-/** `parent`: the task that caused it. `root`: the first task of its chain. */
+/** `parent`: the task that caused the approval. `root`: the first task of its chain. */
 const approval = {
   id: t.string,
   kind: keys(['spawn', 'loop', 'dead-letter']),

@@ -20,9 +20,9 @@ const ScoreParts = t.type(
   'ScoreParts',
 )
 
-/** `error`: the last one of a task that is not completed. */
+/** `error`: the last error of a task that is not completed. */
 export const ResultAnswer = t.intersection([t.type({ status: Status }), t.partial({ result: AnyJson, error: t.string })], 'Result of a task')
-/** `position`: 1 for the task that is served next; `null` if it is not runnable, or beyond 10,000: then `positionAtLeast`. */
+/** `position`: 1 for the task that is served next. `null` if the task is not runnable, or beyond 10,000; in that case there is `positionAtLeast`. */
 export const ExplanationAnswer = t.intersection(
   [
     t.type({
@@ -56,7 +56,7 @@ export const TaskAnswer = t.intersection(
       attempts: t.number,
       ...attempt,
       claimants: ids,
-      /** Who holds the task, or completed it. */
+      /** The agent that holds or completed the task. */
       claimedBy: orNull(t.string),
       claimedAt: orNull(Time),
       currentClaimant: orNull(t.string),
@@ -67,13 +67,13 @@ export const TaskAnswer = t.intersection(
     t.partial({
       ...content,
       ...shown,
-      /** The last progress that the holder reported, of the last claim only. */
+      /** The last progress that was reported in the last claim. */
       progress: AnyJson,
-      /** The next holder can continue from here. */
+      /** The last checkpoint, from which the next attempt can continue. */
       checkpoint: AnyJson,
       result: AnyJson,
       requires: t.type({ skills: ids }),
-      /** It was bumped: it is served before all others, or is being worked on. */
+      /** The task was bumped: it is served before all others, or is being worked on. */
       priorityBoosted: t.literal(true),
       availableAt: Time,
       leaseExpiresAt: Time,
@@ -81,16 +81,16 @@ export const TaskAnswer = t.intersection(
       parked: t.type({ callbackKey: t.string, until: Time, onTimeout: OnTimeout }),
       callback: Callback,
       finishedAt: Time,
-      /** How often it met a rate limit, which is no failure. */
+      /** How often the task met a rate limit, which is no failure. */
       rateLimits: t.number,
       signature: t.string,
       deadLetter: t.intersection([
         t.type({ at: Time, reason: t.string }),
         t.partial({ snoozedUntil: Time, escalated: t.type({ at: Time, reviewer: t.string, reason: t.string }) }),
       ]),
-      /** When its content was erased, by whom and why. Only in the answer about a single task. */
+      /** When the content was erased, by whom and why. Only in the answer about a single task. */
       erased: t.intersection([t.type({ at: Time, reason: t.string }), t.partial({ actor: t.string })]),
-      /** Of a `queued` task, since when it has been in the queue, and its place as in `queued_tasks`, `null` beyond 1,000. Only in the answer about a single task. */
+      /** Only of a `queued` task: when it was enqueued, and its place as in `queued_tasks`; `null` beyond 1,000. Only in the answer about a single task. */
       queuedAt: Time,
       queuePosition: orNull(t.number),
       /** Only in the answer about a single task. */
@@ -101,12 +101,12 @@ export const TaskAnswer = t.intersection(
 )
 
 const enqueued = { id: t.string, number: t.number, status: Status, duplicate: t.boolean }
-/** Of a duplicate: what it has in common with the first task, and, if that is finished, until when it blocks duplicates. */
+/** Only of a duplicate: what it has in common with the first task. If that task is finished: until when it blocks duplicates. */
 const duplicate = t.partial({ duplicateBy: keys(['id', 'key', 'content']), until: Time })
 const Enqueued = t.intersection([t.type(enqueued), duplicate], 'Enqueued')
 export const EnqueuedAnswer = t.intersection([t.type({ ...enqueued, ...revision }), duplicate], 'Enqueued one')
 export const EnqueuedAllAnswer = t.type({ results: t.readonlyArray(Enqueued), ...revision }, 'Enqueued all')
-/** Status 200: the task was there before; or, with `atomic: false`, a result or problem for each task. */
+/** Status 200: the task existed before. With `atomic: false`: a result or problem for each task. */
 export const EnqueuedEachAnswer = t.union([
   EnqueuedAnswer,
   t.type({ results: t.readonlyArray(t.union([Enqueued, ProblemAnswer])), ...revision }, 'Enqueued each'),
@@ -117,12 +117,12 @@ export const TasksAnswer = t.type(
   { tasks: t.readonlyArray(TaskAnswer), nextCursor: orNull(t.string), ...revision },
   'Page of tasks',
 )
-/** `changed`: the fields that have another value now; empty if all were so already. */
+/** `changed`: the fields whose values have changed; empty if all had the wanted values already. */
 export const AmendedAnswer = t.type({ id: t.string, status: Status, changed: t.readonlyArray(keys(amendableFields)), ...revision }, 'Amended')
 export const CancelledAnswer = t.type({ cancelled: ids }, 'Cancelled')
 export const CancelledAllAnswer = t.type({ count: t.number, cancelled: ids, nextCursor: orNull(t.string), ...revision }, 'Cancelled all')
 export const RestartedAnswer = t.type({ id: t.string, number: t.number, restartOf: t.string, status: Status }, 'Restarted')
 const bumpedNow = { activeAgents: t.number, maxConcurrentAgents: t.number }
-/** `agentId`: who works on it, `null` until an agent takes it. */
+/** `agentId`: the agent that works on the task; `null` until an agent takes it. */
 export const BumpedAnswer = t.type({ id: t.string, status: Status, agentId: orNull(t.string), overCapacity: t.boolean, ...bumpedNow }, 'Bumped')
 export const ErasedAnswer = t.type({ id: t.string, erased: t.literal(true), revision: t.number }, 'Erased')

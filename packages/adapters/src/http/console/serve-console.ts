@@ -1,6 +1,7 @@
 /**
- * Serves the console. It has no private routes: its page is the same for everybody, and what the page shows it asks the API for, with the token of whoever looks.
- * Every address of the console answers the same page, which reads the address itself. Programs, which do not ask for HTML, get a problem there as everywhere.
+ * Serves the console. It has no private routes. Its page is the same for everybody, and fetches its data from the API with the user's token. Every
+ * address of the console returns the same page, which reads the address itself. Programs do not ask for HTML, so they get a problem as on other
+ * routes.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import * as E from 'fp-ts/lib/Either.js'
@@ -11,10 +12,10 @@ import { problem, type Problem } from '../problem.js'
 import { securityHeaders } from '../security-headers.js'
 import type { ConsoleSite, SiteFile } from './site.js'
 
-/** The addresses of the console. `*` is any text. */
+/** The addresses of the console. `*` stands for any text. */
 export const consolePages = ['/', '/q/*'] as const
 
-/** The page may run and load what this server sends, and nothing else; text becomes no code; nobody may frame it. */
+/** The page may run and load only what this server sends. Text never becomes code, and no site may frame the page. */
 const pageHeaders = {
   ...securityHeaders,
   'content-security-policy':
@@ -33,7 +34,7 @@ export interface ConsoleServing {
 export const serveConsole = (app: FastifyInstance, { page, assets }: ConsoleSite, { admit, answered, refuse }: ConsoleServing): void => {
   const serve = (path: string, found: (request: FastifyRequest) => SiteFile | Problem, cacheControl: string, vary: string): void => {
     app.get(path, (request, reply) => {
-      // Without tokens, a page from elsewhere is refused here as well.
+      // Without tokens, requests by a page of another origin are refused here as well.
       const admitted = admit('anyone', request.headers)
       if (E.isLeft(admitted)) return refuse(reply, request, admitted.left)
       const file = found(request)
@@ -65,7 +66,7 @@ const sendFile = (reply: FastifyReply, { headers }: FastifyRequest, { type, plai
   return reply.send(plain)
 }
 
-/** Whether an `Accept-Encoding` names it, and not with `q=0`. */
+/** Whether the `Accept-Encoding` header accepts the encoding, that is names it without `q=0`. */
 const accepts = (header: string, encoding: string): boolean =>
   header.split(',').some((each) => {
     const [name = '', ...parameters] = each.split(';').map((part) => part.trim().toLowerCase())

@@ -1,4 +1,4 @@
-/** The console's files, read once: a few hundred kilobytes. */
+/** The console's files, which are read once: a few hundred kilobytes. */
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -16,7 +16,7 @@ export interface SiteFile {
 
 export interface ConsoleSite {
   readonly page: SiteFile
-  /** By file name, which has a hash of the content. */
+  /** By file name, which contains a hash of the content. */
   readonly assets: ReadonlyMap<string, SiteFile>
 }
 
@@ -28,9 +28,9 @@ const types: Readonly<Record<string, string>> = {
 }
 
 /**
- * Reads the console as it was built. Default: that of the package `@daybook/console`.
+ * Reads the built console. Default: that of the package `@daybook/console`.
  *
- * @throws Error if it is not there.
+ * @throws Error if it does not exist.
  */
 export const readConsole = (folder = builtConsole()): ConsoleSite => {
   const page = join(folder, 'index.html')

@@ -12,7 +12,7 @@ import type { RegisterBody } from '../wire.js'
 export const agents = async ({ queue }: ViewCall): Promise<Handled> =>
   replyWith(await queue.read((state, at) => agentsOf(state, at)), (found) => JSON.stringify({ agents: found.map(shownAgent) }))
 
-/** A lease's token is known to its holder alone. */
+/** Only the holder of a lease knows its token. */
 export const shownAgent = ({ leases, lastSeenAt, registeredUntil, ...agent }: AgentView): object => ({
   ...agent,
   leases: leases.map(({ task, expiresAt }) => ({ task, expiresAt: isoOf(expiresAt) })),
@@ -43,7 +43,7 @@ export const terminate = async (
   // An agent may have more leases than one append can end. Each part is durable before the next is submitted.
   for (let remaining = 1; remaining > 0; ) {
     const outcome = await queue.submit({ type: 'TerminateAgent', agent, reason }, caller)
-    // The leases that the last part left may have ended by themselves since.
+    // The remaining leases may have ended by themselves meanwhile.
     if (E.isLeft(outcome) && outcome.left.code === 'not-found' && ended >= 0) break
     if (E.isLeft(outcome)) return E.left(problemOf(outcome.left))
     ended = outcome.right.revision

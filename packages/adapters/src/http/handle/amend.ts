@@ -1,4 +1,4 @@
-/** Changes of a task that nobody holds. */
+/** Changes to a task that nobody holds. */
 import { type CommandOf, type Json, priorityOf } from '@daybook/core'
 import { submitWithPayload } from '../../engine/index.js'
 import { type Handled, type QueueCall, replyWith } from '../route.js'

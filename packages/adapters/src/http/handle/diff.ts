@@ -1,4 +1,4 @@
-/** What differs between two moments of a queue, and by which events (EV-06). */
+/** The differences between two moments of a queue, and the events that caused them (EV-06). */
 import { breakerOf, breakersOf, type BreakerView, isUnreadable, neighboursOf, type QueueEvent, type QueueState, taskOf, type TaskView, type Unreadable } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import { showEvent } from '../../engine/index.js'
@@ -11,7 +11,7 @@ import { isoOf } from '../time.js'
 import { shownBreaker } from './queue.js'
 import { pageSizeOf } from './tasks.js'
 
-/** Something that events of the span are about, or may have changed. */
+/** A task or breaker that events of the span are about, or may have changed. */
 interface Touched<View> {
   readonly before: View | undefined
   readonly events: Array<RecordedEvent>
@@ -19,11 +19,11 @@ interface Touched<View> {
 
 type Breakers = Readonly<Record<string, BreakerView | undefined>>
 
-/** Walks over a span, and finds what its events touch. */
+/** Walks over a span and finds what its events touch. */
 class Touching {
   readonly tasks = new Map<string, Touched<TaskView>>()
   readonly breakers = new Map<string, Touched<BreakerView>>()
-  /** What the last event may have changed besides its own task: whether it has is known when the next one comes. */
+  /** What the last event may have changed besides its own task. Whether it has is known when the next event comes. */
   private open: { readonly event: RecordedEvent; readonly breakers: Breakers; readonly waiting: ReadonlyArray<TaskView> } | undefined
 
   /** The time of the earlier moment. */
@@ -39,7 +39,7 @@ class Touching {
     const type = 'taskType' in data ? data.taskType : around?.type
     this.open = {
       event: recorded,
-      // An event about the queue may change all of them, one about a new task none.
+      // An event about the queue may change all breakers, and one about a new task none.
       breakers: type !== undefined ? { [type]: breakerOf(before, type) } : task === undefined ? breakersOf(before) : {},
       waiting: ends.has(event.type) ? (around?.waiting ?? []).flatMap((id) => taskOf(before, id) ?? []) : [],
     }
@@ -68,7 +68,7 @@ class Touching {
   }
 }
 
-/** After these, tasks that waited for this one may be ready. */
+/** After these events, tasks that waited for the task may be ready. */
 const ends: ReadonlySet<string> = new Set(['Completed', 'Cancelled', 'Discarded'])
 
 export const diff = async ({ queue, span, query, limits }: SpanCall<DiffQuery>): Promise<Handled> => {
@@ -114,7 +114,7 @@ const reference = (event: RecordedEvent): object => {
   return { revision, type, at, actor, correlationId }
 }
 
-/** Tasks whose texts are made at a time. */
+/** Number of tasks whose texts are made at a time. */
 const stepMax = 100
 
 /** A page of the tasks that differ, in the order of the first event about each. */
@@ -153,7 +153,7 @@ const shownOf = async (queue: SpanCall['queue'], views: ReadonlyArray<TaskView |
   return views.map((view) => (view === undefined ? undefined : (JSON.parse(texts[next++] as string) as Shown)))
 }
 
-/** The members that differ, in both forms; `null` where the task was not there. `undefined` if nothing does. */
+/** The members that differ, in both forms; `null` if the task did not exist. `undefined` if nothing differs. */
 const changes = (before: Shown, after: Shown): { readonly before: Shown | null; readonly after: Shown | null } | undefined => {
   if (before === undefined || after === undefined) return before === after ? undefined : { before: before ?? null, after: after ?? null }
   const differ = [...new Set([...Object.keys(before), ...Object.keys(after)])].filter((key) => JSON.stringify(before[key]) !== JSON.stringify(after[key]))

@@ -1,4 +1,4 @@
-/** Erases what a finished task contained. */
+/** Erases the content of a finished task. */
 import * as E from 'fp-ts/lib/Either.js'
 import { problemOf } from '../problem.js'
 import type { Handled, QueueCall } from '../route.js'

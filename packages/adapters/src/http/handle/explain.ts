@@ -16,12 +16,12 @@ export const explain = async ({ queue, params, query, tenants }: ViewCall<Explai
   const { value: explanation, revision } = found.right
   if (explanation === undefined) return E.left(noSuchTask(queue, id))
   const { positionAtLeast: _, ...rest } = explanation
-  // The position counts the tasks of other tenants.
+  // The position would count tasks of other tenants.
   const shown = tenants === undefined ? explanation : { ...rest, position: null }
   return E.right({ status: 200, text: JSON.stringify({ ...shown, reasons: shownReasons(explanation.reasons, tenants) }), revision })
 }
 
-/** The claim for which the task is explained. That of a tenant's token is one that the token could make. */
+/** The claim for which the task is explained. For a token of a tenant, it must be a claim that the token could make. */
 const askedFor = (query: ExplainQuery, tenants: Tenants): E.Either<Problem, Asker | undefined> => {
   const asker = askerOf(query)
   if (asker === undefined || tenants === undefined) return E.right(asker)

@@ -21,7 +21,7 @@ export interface Readiness {
   readonly checkpoints: () => Checkpoints | undefined
 }
 
-/** Queues that could not be opened, if any. The server is still ready: the other queues work. */
+/** Queues that could not be opened, if any. The server is still ready, because the other queues work. */
 const refusedIn = (daybook: Call['daybook']): object => {
   const refused = daybook.refused()
   return refused.length === 0 ? {} : { refused }

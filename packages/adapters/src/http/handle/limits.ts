@@ -1,4 +1,4 @@
-/** Limits of how much runs at once, and how often it starts. */
+/** Limits on how much runs at once and how often it starts. */
 import { limitOf, limitsOf, type LimitView } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import type { LimitBody } from '../limit-routes.js'

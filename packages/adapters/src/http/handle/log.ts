@@ -16,7 +16,7 @@ import { quote } from '../text.js'
 export const history = async ({ queue, params, query, limits }: ViewCall<HistoryQuery>): Promise<Handled> => {
   const { id = '' } = params
   const text = (events: ReadonlyArray<RecordedEvent>, next?: number): string => `{"events":[${events.map(historyText).join(',')}],"next":${next ?? 'null'}}`
-  // With `before`, the request continues a search: the state does not know the task.
+  // With `before`, the request continues a search for a task that the state does not know.
   const { before } = query
   if (before === undefined) {
     const known = await historyOf(queue, id)
@@ -87,25 +87,25 @@ const filterOf = async (
   return E.right((event) => (type === undefined || event.type === type) && by(event) && within(event) && of(event))
 }
 
-/** Whether a member has this value. The text search rules out most events. The rest are parsed, because a payload may contain the same text. */
+/** Whether a member has this value. The text search rules out most events. The rest is parsed, because a payload may contain the same text. */
 const has = (part: 'data' | 'metadata', member: string, value: string | undefined): Filter => {
   if (value === undefined) return () => true
   const mark = `${quote(member)}:${quote(value)}`
   return (event) => event[part].includes(mark) && parseObject(event[part])?.[member] === value
 }
 
-/** The revision from which to read: the first event at a time or after it. */
+/** The revision from which to read: the first event at or after a time. */
 const firstOf = async ({ log, name, revision }: QueueView, from = '0'): Promise<number> => {
   const { at, revision: given } = momentAt(from)
   return at === undefined ? Number(given) : (await revisionAt(log, streamOf(name), revision(), millisecondsOf(at) - 1)) + 1
 }
 
-/** All events that may be asked for, and others. */
+/** All events that may match, and others. */
 const pagesOf = async function* (queue: QueueView, { actor, correlationId }: EventsQuery, from: number, until: number): AsyncGenerator<ReadonlyArray<RecordedEvent>> {
   for await (const [first, last] of spansOf(queue, { actor, correlationId }, from, until)) yield* queue.log.read(streamOf(queue.name), { from: first, limit: last - first + 1 })
 }
 
-/** A page is sent before the next one is read, so a slow client does not fill the memory (back-pressure). */
+/** A page is sent before the next one is read, so that a slow client does not fill the memory (back-pressure). */
 const linesOf = async function* (
   queue: QueueView,
   query: EventsQuery,

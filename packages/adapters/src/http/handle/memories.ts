@@ -1,4 +1,4 @@
-/** Searching what is remembered (TQM-MEM-001). */
+/** Searches memories (TQM-MEM-001). */
 import * as E from 'fp-ts/lib/Either.js'
 import type { MemoryService } from '../../memory-bank/index.js'
 import { problem } from '../problem.js'
@@ -10,7 +10,7 @@ const limitDefault = 20
 export const memories =
   (memory: MemoryService | undefined) =>
   async ({ queue, query }: QueueCall<unknown, MemoriesQuery>): Promise<Handled> => {
-    // With memory off there is nothing, as in an empty memory.
+    // With memory off, the answer is that of an empty memory.
     if (memory === undefined) return E.right({ status: 200, text: '{"memories":[]}' })
     const { q, ticketId, limit } = query
     try {

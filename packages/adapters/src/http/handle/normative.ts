@@ -7,7 +7,7 @@ import { type Handled, type QueueCall, replyWith, type ViewCall } from '../route
 import type { BumpBody, CancelQueuedBody, ReasonBody, TerminateBody } from '../wire.js'
 import { terminate } from './agents.js'
 
-/** Seconds from then to now; 0 without one. */
+/** Seconds from a time until now; 0 without a time. */
 const secondsSince = (then: number | undefined, now: number): number => (then === undefined ? 0 : Math.max(0, now - then) / 1_000)
 
 export const queueStatus = async ({ queue }: ViewCall): Promise<Handled> =>
@@ -27,13 +27,13 @@ export const queueStatus = async ({ queue }: ViewCall): Promise<Handled> =>
 interface Bumped {
   readonly id: string
   readonly status: string
-  /** Who works on it; `null` until an agent takes it. */
+  /** The agent that works on the task; `null` until an agent takes it. */
   readonly agentId: string | null
   readonly activeAgents: number
   readonly maxConcurrentAgents: number
 }
 
-/** Bumps a task. If a claim waits that may take it, it is taken in the same append. */
+/** Bumps a task. A waiting claim that may take it gets it in the same append. */
 const bumped = async (queue: QueueEngine, task: string, reason: string, caller: Caller): Promise<E.Either<Problem, Bumped & { readonly revision: number }>> => {
   const done = await queue.submit({ type: 'Bump', task, reason }, caller)
   if (E.isLeft(done)) return E.left(problemOf(done.left))

@@ -5,7 +5,7 @@ import { problem } from '../problem.js'
 import type { AtLeastQuery } from '../query.js'
 import type { Handled, QueueCall } from '../route.js'
 
-/** With `atLeast` it answers when the tables show that revision, so that whoever waits for it can query the file. */
+/** With `atLeast` it answers once the tables include that revision, so that the caller can then query the file. */
 export const readModelsOf =
   (readModels: () => ReadModels | undefined) =>
   async ({ queue, query, limits }: QueueCall<unknown, AtLeastQuery>): Promise<Handled> => {

@@ -7,7 +7,7 @@ import { invalid, problem } from '../problem.js'
 import type { ReportQuery } from '../query.js'
 import type { Handled, QueueCall } from '../route.js'
 
-/** Read from the tables, on another thread. With `atLeast` it waits until they show that revision. */
+/** Read from the tables, on another thread. With `atLeast` it waits until they include that revision. */
 export const report =
   (readModels: () => ReadModels | undefined) =>
   async ({ queue, query, limits, params }: QueueCall<unknown, ReportQuery>): Promise<Handled> => {

@@ -15,7 +15,7 @@ export const result = async ({ queue, params, query, gone }: ViewCall<ResultQuer
   if (waitMs > 0 && E.isRight(found) && found.right.value !== undefined && !isSettled(found.right.value.status)) {
     const settled = new AbortController()
     const gives = queue.nextSettled(found.right.value.id, waitMs, AbortSignal.any([gone(), settled.signal]))
-    // It may have been settled before the wait began.
+    // The task may have been settled before the wait began.
     found = await look()
     if (E.isRight(found) && (found.right.value === undefined || isSettled(found.right.value.status))) settled.abort()
     await gives

@@ -9,7 +9,7 @@ import { shownAgent } from './agents.js'
 import { shownBreakers, shownDepth } from './queue.js'
 import { pageSizeOf, pageText } from './tasks.js'
 
-/** All parts are of one revision: they come from one question. */
+/** All parts are of one revision, because they come from one query. */
 export const state = async ({ queue, query, limits }: ViewCall<TasksQuery>): Promise<Handled> => {
   const { limit, cursor } = query
   const found = await queue.read((now, at) => ({

@@ -25,7 +25,7 @@ export type EnqueueBody =
   | { readonly kind: 'each'; readonly tasks: ReadonlyArray<unknown> }
 
 const Bulk = t.intersection([t.type({ tasks: t.readonlyArray(TaskBody) }), t.partial({ atomic: t.boolean })], 'NewTasks')
-/** The body without its tasks: each task is checked on its own. */
+/** The body without its tasks. Each task is checked on its own. */
 const Each = t.type({ tasks: t.UnknownArray, atomic: t.literal(false) })
 
 const checkOne = validate(TaskBody)
@@ -63,7 +63,7 @@ export const tooMany = (what: string, count: number, max: number): Problem | und
   return problem('invalid', `${what}: ${message}`, { errors: [{ path: what, message }] })
 }
 
-/** A problem as one of many results. Counts it. */
+/** A problem as one of several results. It is counted in the metrics. */
 export const refusedText = (what: Problem, meter: Meter): string => {
   meter.refusedBy(what.code)
   return problemText(what)
@@ -94,10 +94,10 @@ export const enqueue = async (call: QueueCall<EnqueueBody>): Promise<Handled> =>
   }
 }
 
-/** Makes ids for tasks without one. With a request id they depend only on it and the task's place in the request. */
+/** Makes ids for tasks without one. With a request id, they depend only on it and on the task's index in the request. */
 const idsFor = ({ requestId }: QueueCall): ((place: number) => string) => (requestId === undefined ? newTaskId : taskIdsOf(requestId))
 
-/** A task that does not say from which span it comes is from that of the request. */
+/** A task without a span of its own comes from the request's span. */
 const inTrace = (body: TaskBody, { traceparent }: QueueCall): TaskBody =>
   traceparent === undefined || body.traceparent !== undefined ? body : { ...body, traceparent }
 
@@ -131,7 +131,7 @@ const enqueueAll = async (call: QueueCall, bodies: ReadonlyArray<TaskBody>): Pro
   return replyWith(outcome, (all, revision) => resultsText(all.map(enqueuedText), revision), 201)
 }
 
-/** Checks one task of many. Only when that fails is it checked again, for paths that include its index. */
+/** Checks one task of several. Only if that fails is it checked again, for paths that include its index. */
 const checkAmong = (body: unknown, index: number): ReturnType<typeof checkOne> => {
   const quick = checkOne(body)
   return E.isRight(quick) ? quick : validate(TaskBody, `tasks[${index}]`)(body)
@@ -165,7 +165,7 @@ const enqueueEach = async (call: QueueCall, bodies: ReadonlyArray<unknown>): Pro
 const isAboutQueue = (code: string): boolean =>
   code === 'unavailable' || code === 'read-only' || code === 'clock' || code === 'overloaded' || code === 'outcome-unknown'
 
-/** Tries one command for all tasks first: it usually succeeds, and costs half as much. If it is refused, each task gets its own command. */
+/** Tries one command for all tasks first, which usually succeeds and costs half as much. If it is refused, each task gets its own command. */
 const enqueuedEach = async ({ queue, caller }: QueueCall, tasks: ReadonlyArray<PreparedTask>): Promise<ReadonlyArray<Outcome<Enqueued>>> => {
   const together = await queue.submit({ type: 'Enqueue', tasks }, caller)
   if (E.isRight(together)) {
@@ -175,7 +175,7 @@ const enqueuedEach = async ({ queue, caller }: QueueCall, tasks: ReadonlyArray<P
   if (isAboutQueue(together.left.code)) return tasks.map(() => together)
   const outcomes = await queue.submitAll(tasks.map((task) => ({ type: 'Enqueue' as const, tasks: [task] })), caller)
   return outcomes.map((outcome) =>
-    // `submitAll` answers in the order of its commands, and these are all of one kind and one task.
+    // `submitAll` answers in the order of its commands, and these are all of one kind with one task each.
     E.isLeft(outcome) ? outcome : E.right({ value: (outcome.right.value as ReadonlyArray<Enqueued>)[0] as Enqueued, revision: outcome.right.revision }),
   )
 }
@@ -224,7 +224,7 @@ export const getTask = async ({ queue, params, tenants }: ViewCall): Promise<Han
   return E.right({ status: 200, text: `${text.slice(0, -1)}${erased}${tenants === undefined ? placeText(place) : ''},"reasons":${JSON.stringify(shownReasons(reasons, tenants))}}`, revision })
 }
 
-/** The state does not know it, so the log is read if the task looks erased. */
+/** The state does not know who erased the task and why. So the log is read if the task looks erased. */
 const erasedText = async (queue: QueueView, task: string, lastRevision: number): Promise<string> => {
   const event = task.includes('"withheld":"erased"') ? await erasureOf(queue, lastRevision) : undefined
   if (event === undefined) return ''
@@ -232,7 +232,7 @@ const erasedText = async (queue: QueueView, task: string, lastRevision: number):
   return `,"erased":${JSON.stringify({ at, actor, reason: (data as { readonly reason?: unknown }).reason })}`
 }
 
-/** Not for a token of a tenant: it counts the tasks of others. */
+/** Not for a token of a tenant, because the place counts tasks of others. */
 const placeText = (place: QueuedPlace | undefined): string =>
   place === undefined ? '' : `,"queuedAt":"${isoOf(place.queuedAt)}","queuePosition":${place.queuePosition}`
 
@@ -284,7 +284,7 @@ export const pageText = async (queue: QueueView, { tasks, next }: TaskPage, { pa
 
 // ------------------------------------------------------------------------------------------- cancel
 
-/** A producer may cancel what it enqueued. */
+/** A producer may only cancel tasks that it enqueued. */
 const refusalOfOthers = async ({ queue, params, grant, daybook }: QueueCall): Promise<Problem | undefined> => {
   if (hasRole(grant, 'operator')) return undefined
   const { id = '' } = params

@@ -37,7 +37,7 @@ export const list =
     return Promise.resolve(E.right({ status: 200, text: JSON.stringify({ tokens: [admin, ...tokens.list().map(shown)] }) }))
   }
 
-/** What the caller's own token is for. */
+/** What the caller's own token permits. */
 export const me =
   (tokens: Tokens | 'off') =>
   ({ grant: { name, roles, queues, tenants, rate, expiresAt } }: Call): Promise<Handled> =>
@@ -50,7 +50,7 @@ export const create =
     const { expiresAt: until, rate, ...given } = body
     const expiresAt = until === undefined ? undefined : millisecondsOf(until)
     if (expiresAt !== undefined && expiresAt <= Date.now()) return E.left(invalid([{ path: 'expiresAt', message: 'is over already' }]))
-    // An admin can make any token, so a limit of its own would be none.
+    // An admin can make any token, so a limit on an admin token would have no effect.
     for (const path of ['queues', 'tenants'] as const) {
       if (given[path] !== undefined && given.roles.includes('admin')) return E.left(invalid([{ path, message: 'cannot limit an admin: give other roles' }]))
     }

@@ -1,4 +1,4 @@
-/** Whether the log of a queue is whole (EV-07). */
+/** Whether the log of a queue is unchanged (EV-07). */
 import * as E from 'fp-ts/lib/Either.js'
 import { shownVerdict, type Verifications } from '../../chain/index.js'
 import { streamOf } from '../../engine/index.js'

@@ -28,7 +28,7 @@ import { refusedText, tooMany } from './tasks.js'
 export const claimBody = ({ claimWaitSecondsMax }: HttpLimits) =>
   t.intersection([ClaimBody, t.partial({ wait: between(0, claimWaitSecondsMax) })], 'ClaimRequest')
 
-/** `memory`: what was found in earlier tasks comes with the claim. */
+/** `memory`: memories of earlier tasks come with the claim. */
 export const claim = (memory: MemoryService | undefined) => async ({ body, queue, caller, gone, meter, tenants }: QueueCall<ClaimBody>): Promise<Handled> => {
   const asked = ofAgent(tenants, body)
   if (E.isLeft(asked)) return asked
@@ -46,7 +46,7 @@ export const claim = (memory: MemoryService | undefined) => async ({ body, queue
   return E.right({ status: 200, text: claimsText(claims, agentId, recalled), revision, undelivered })
 }
 
-/** No tasks; and why, although tasks are ready that match. */
+/** An answer without tasks, with the reason if matching tasks are ready. */
 const nothing = async (queue: QueueCall['queue'], request: ClaimRequest, revision: number, tenants: Tenants): Promise<Handled> => {
   const why = await queue.read((state, at) => whyNothing(state, request, at))
   const reasons = E.isLeft(why) || why.right.value === undefined ? [] : shownReasons([why.right.value], tenants)
@@ -148,14 +148,14 @@ export const callback = async ({ body, queue, params, caller, limits, tenants }:
   if (E.isLeft(key)) return key
   const callbackKey = key.right
   if (!Name.is(callbackKey)) return E.left(invalid([{ path: 'key', message: `must be ${Name.name}` }]))
-  // What the payload consists of is checked when it is made canonical.
+  // The contents of the payload are checked when it is made canonical.
   const content = prepareCallback(body.payload as Json | undefined)
   if (E.isLeft(content)) return E.left(problemOf(content.left))
   if (isOver(content.right, limits.taskBytesMax)) return E.left(tooLarge('payload', limits.taskBytesMax))
   return replyWith(await queue.submit({ type: 'Callback', callbackKey, content: content.right }, caller), (answer) => JSON.stringify(answer))
 }
 
-/** Makes the answers to outcomes of one kind. Use one function per batch: it remembers the last time it printed. */
+/** Makes the answers to outcomes of one kind. It caches the time that it last printed, so use one function per batch. */
 const answerText = (kind: Kind): ((reply: Replies[CommandType]) => string) => {
   const iso = isoMemo()
   return (reply) => {
@@ -193,7 +193,7 @@ export const outcomesInput: Input<OutcomesBody> = { schema: Outcomes, check: val
 const Kind = t.keyof({ heartbeat: null, complete: null, fail: null, release: null, park: null }, 'kind: heartbeat, complete, fail, release or park')
 type Check = (input: unknown) => E.Either<ReadonlyArray<FieldError>, OutcomeBody>
 const checkOf = (kind: Kind, path = ''): Check => {
-  // The types do not show it, but what this codec accepts is a member of the union.
+  // What this codec accepts is a member of the union. The types do not show it.
   const codec = outcomeBodies[kind] as t.Type<OutcomeBody, unknown>
   return validate(codec as t.Type<OutcomeBody>, path)
 }
@@ -205,7 +205,7 @@ const checks: Readonly<Record<Kind, Check>> = {
   park: checkOf('park'),
 }
 
-/** Looks at `kind` first and then uses the codec of that kind: a union's errors would name all kinds. */
+/** Reads `kind` first and then uses the codec of that kind, because a union's errors would name all kinds. */
 const checkOutcome = (input: unknown, index: number): E.Either<Problem, OutcomeBody> => {
   const kind: unknown = typeof input === 'object' && input !== null && 'kind' in input ? input.kind : undefined
   if (!Kind.is(kind)) {
@@ -215,11 +215,11 @@ const checkOutcome = (input: unknown, index: number): E.Either<Problem, OutcomeB
   }
   const checked = checks[kind](input)
   if (E.isRight(checked)) return checked
-  // Checked again for paths that include the index, so that valid outcomes do not pay for it.
+  // Checked again for paths that include the index. Valid outcomes need not pay for that.
   return E.mapLeft(invalid)(checkOf(kind, `outcomes[${index}]`)(input))
 }
 
-/** By what to call the task of an outcome; `undefined` for one of another tenant. By its number, as for the routes of one task. */
+/** The reference to the task of each outcome: its number, as for the routes of one task. `undefined` for a task of another tenant. */
 const ownTasks = async (queue: QueueEngine, { outcomes: given }: OutcomesBody, tenants: Tenants): Promise<E.Either<Problem, (id: string) => string | undefined>> => {
   if (tenants === undefined) return E.right((id) => id)
   const ids = new Set(given.flatMap((outcome) => (typeof outcome === 'object' && outcome !== null && 'taskId' in outcome && typeof outcome.taskId === 'string' ? [outcome.taskId] : [])))
