@@ -20,7 +20,7 @@ USER node
 EXPOSE 7878
 # The server ends within 10 s of this signal.
 STOPSIGNAL SIGTERM
-# A start reads the log, which may be long: that is healthy, and not yet ready.
+# A start loads the log, which may take long. The server is healthy then, but not yet ready.
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=3 \
   CMD ["node", "-e", "fetch('http://127.0.0.1:' + (process.env.DAYBOOK_PORT || 7878) + '/healthz').then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
 ENTRYPOINT ["node", "--v8-pool-size=0", "--max-semi-space-size=64", "node_modules/@daybook/adapters/bin/daybook.js"]

@@ -57,7 +57,7 @@ class DaybookError(Exception):
 
 
 class Unreachable(DaybookError):
-    """No answer came: the server may have done it or not."""
+    """No answer came: it is not known whether the server did it."""
     code = "unreachable"
 
 
@@ -135,7 +135,7 @@ class OutcomeUnknown(DaybookError):
 
 
 _by_code: Dict[str, Type[DaybookError]] = {each.code: each for each in DaybookError.__subclasses__()}
-# What may pass by itself. Each request that is sent again is one that does the same when it is sent twice.
+# Errors that may pass by themselves. Only requests that have the same effect when they are sent twice are sent again.
 _may_pass = {"unreachable", "overloaded", "too-many-requests", "unavailable", "read-only", "clock", "outcome-unknown", "timeout"}
 
 
@@ -163,7 +163,7 @@ def _camel(name: str) -> str:
 
 
 def _read(kind: Type[T], value: Mapping[str, Json]) -> T:
-    """The members of an answer as a dataclass. What it does not know is in ``raw``."""
+    """An answer as a dataclass. Members that it does not know are in ``raw``."""
     known = {each.name: value[_camel(each.name)] for each in dataclasses.fields(kind) if _camel(each.name) in value}
     if any(each.name == "raw" for each in dataclasses.fields(kind)):
         known["raw"] = dict(value)
@@ -171,13 +171,13 @@ def _read(kind: Type[T], value: Mapping[str, Json]) -> T:
 
 
 def _written(value: Any) -> Json:
-    """A dataclass as the API takes it: camelCase, without what is ``None``."""
+    """A dataclass as the API takes it: camelCase, without members that are ``None``."""
     return {_camel(each.name): getattr(value, each.name) for each in dataclasses.fields(value) if getattr(value, each.name) is not None}
 
 
 @dataclass
 class NewTask:
-    """A task to enqueue. Times are ISO 8601 with a zone, durations seconds. What is ``None`` is left to the queue."""
+    """A task to enqueue. Times are ISO 8601 with a zone, durations seconds. The queue decides about fields that are ``None``."""
     type: str
     payload: Json = None
     id: Optional[str] = None
@@ -206,7 +206,7 @@ class NewTask:
 
 @dataclass(frozen=True)
 class Enqueued:
-    """``duplicate``: there was such a task already, and ``id`` is that one."""
+    """``duplicate``: such a task was there already, and ``id`` is its id."""
     id: str
     number: int
     status: str
@@ -257,7 +257,7 @@ class Claim:
 
 
 class Client:
-    """Talks to one queue of a server. Threads may share it: each has a connection of its own, which is used again.
+    """Talks to one queue of a server. Threads may share it: each thread has its own connection, which stays open.
 
     A request that fails for a reason that may pass (no connection, 429, 503) is sent again for ``retry_seconds``, after as long as the
     server asks for. Nothing is done twice by that: new tasks get ids from a request id, reports have the token of their lease, and all
@@ -267,7 +267,7 @@ class Client:
 
     def __init__(self, url: Optional[str] = None, token: Optional[str] = None, queue: str = "default", *, timeout: float = 30.0,
                  retry_seconds: float = 30.0, ssl_context: Optional[ssl.SSLContext] = None) -> None:
-        """``url`` and ``token``: default ``DAYBOOK_URL`` and ``DAYBOOK_TOKEN``. ``timeout``: for one answer, beside what it is asked to wait."""
+        """``url`` and ``token``: default ``DAYBOOK_URL`` and ``DAYBOOK_TOKEN``. ``timeout``: seconds for one answer, without the time that the server is asked to wait."""
         parts = urllib.parse.urlsplit(url or os.environ.get("DAYBOOK_URL") or "http://127.0.0.1:7878")
         if parts.scheme not in ("http", "https") or parts.hostname is None:
             raise ValueError(f"the URL of the server must begin with http:// or https://, not {urllib.parse.urlunsplit(parts)!r}")
@@ -321,7 +321,7 @@ class Client:
         return self._pages("dead-letters", limit, filters)
 
     def result(self, task_id: str, wait: float = 0) -> TaskResult:
-        """The result of a task, waited for if asked to: ``wait`` seconds, as long as one wants."""
+        """The result of a task. Waits for it up to ``wait`` seconds, which may be any number."""
         deadline = time.monotonic() + wait
         while True:
             left = max(0.0, min(50.0, deadline - time.monotonic()))
@@ -555,7 +555,7 @@ class NotRetryable(Exception):
 
 
 class Cancelled(Exception):
-    """Raised by ``task.raise_if_cancelled()`` and ``task.wait()``: nobody wants the outcome any more."""
+    """Raised by ``task.raise_if_cancelled()`` and ``task.wait()``: the outcome would not be accepted any more."""
 
 
 @dataclass
@@ -609,11 +609,11 @@ class Task:
             raise Cancelled(self.cancel_reason)
 
     def checkpoint(self, value: Json) -> None:
-        """Keeps how far it is, for the next attempt, and extends the lease."""
+        """Keeps a value for the next attempt, and extends the lease."""
         self._beat(checkpoint=value)
 
     def progress(self, value: Json) -> None:
-        """Shows how far it is, and extends the lease."""
+        """Shows the progress to people, and extends the lease."""
         self._beat(progress=value)
 
     def _beat(self, **more: Json) -> None:

@@ -53,13 +53,13 @@ export const agentsCommand = (cli: Cli): Command =>
     )
     .addCommand(
       new Command('register')
-        .description('say what an agent can take; its claims take over what they leave out')
+        .description('say what an agent can take; this fills in what its claims do not say')
         .argument('<agent>', 'its name')
         .option('--types <patterns>', 'only these types: exact, eng-* or *, with commas', list)
         .option('--phases <names>', 'only these phases', list)
         .option('--skills <names>', 'what it can do; tasks that require more are left', list)
         .option('--tenant <name>', 'only tasks of this tenant')
-        .option('--max-tasks <n>', 'so many tasks at the same time at most', positive)
+        .option('--max-tasks <n>', 'the most tasks at the same time', positive)
         .option('--ttl <seconds>', 'the registration ends so long after the agent was last heard of (600)', secondsFrom(0.001))
         .addHelpText('after', `
 An agent that failed a task gets it again only after all others, and not at all while another registered agent could take it.

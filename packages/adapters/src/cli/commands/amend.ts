@@ -26,7 +26,7 @@ export const amendCommand = (cli: Cli): Command =>
     .option('--available-at <time>', 'not before; now makes it ready at once', timeOr('now'))
     .requiredOption('--reason <text>', 'why')
     .addHelpText('after', `
-What it was before stays in the log: daybook history shows both. While an agent works on a task, nothing of it can be changed. A
+Former values stay in the log: daybook history shows both. While an agent works on a task, nothing of it can be changed. A
 dead letter stays one: daybook dlq retry sends it back, with --payload also as another one.
 ${examples(
   'daybook amend M1-001 --priority CRITICAL --deadline +2h --reason "the customer called"',

@@ -54,7 +54,7 @@ export const checkCommand = (cli: Cli): Command =>
   new Command('check')
     .description('verify a proof of daybook audit prove: no log and no server are needed')
     .argument('<file>', 'the proof')
-    .requiredOption('--checkpoint-key <key>', 'the key of the checkpoints, which you have from somebody you trust: the word in QUEUE.key, or a file with it')
+    .requiredOption('--checkpoint-key <key>', 'the public key, from somebody you trust: the word in QUEUE.key, or a file with it')
     .option('--older <file>', 'the checkpoint that you had before, for a proof with --since')
     .addHelpText('after', examples(
       'daybook audit check 42.tlog-proof --checkpoint-key daybook-3f9c2a71/default+1b2c…',

@@ -33,7 +33,7 @@ export const whatIfCommand = (cli: Cli): Command =>
     .option('--to <moment>', 'and ends with it (default: the last event)', revisionOrTime)
     .option('--set <key=value>', 'a setting, as in daybook settings set; repeatable', (text, before: ReadonlyArray<string> = []) => [...before, text])
     .option('--settings <file>', 'YAML: any part of the settings, as in daybook settings set --file')
-    .option('--agents <n>', 'so many agents that take everything, all the time, instead of those that were there', positive)
+    .option('--agents <n>', 'instead of the recorded agents: this many, which take everything, all the time', positive)
     .option('--seed <number>', 'for what was not recorded: other chances (default: 1)', whole)
     .option('--svg <folder>', 'also draw pictures there: waiting tasks, waits, deadlines')
     .addHelpText('after', examples(

@@ -127,7 +127,7 @@ const logCommand = (cli: Cli): Command =>
       'daybook audit log --correlation 0b6e… --json | jq .events[].type',
       'daybook audit log --type QueueConfigured --all',
       '',
-      '--revision and --at say where it ends. What is neither asked for nor found by --from is read and left out: that takes as long as the log is.',
+      '--revision and --at say where it ends. --task and --type read the whole log after --from, which takes long if the log is long.',
     ))
     .action(audited<LogFlags>(cli, async (source, printer, { actor, correlation, task, type, from, limit, all = false, ...when }, progress) => {
       const filter: EventFilter = { ...defined({ actor, correlationId: correlation, task, type, from }), ...(all ? {} : { limit: limit + 1 }) }

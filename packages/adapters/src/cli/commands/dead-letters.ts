@@ -19,7 +19,7 @@ interface ListOptions {
 
 const listing = (cli: Cli): Command =>
   new Command('list')
-    .description('dead letters, with the error that killed them')
+    .description('dead letters, with their last error')
     .option('-t, --type <pattern>', 'exact, eng-* or *')
     .option('--signature <signature>', 'that failed alike (see: dlq patterns); its beginning is enough')
     .option('-n, --limit <n>', 'at most so many', positive, 50)
@@ -107,7 +107,7 @@ const review = (cli: Cli, verb: Verb, description: string, ...shown: ReadonlyArr
     .option('--signature <signature>', 'all that failed alike; the beginning that `dlq patterns` shows is enough')
     .option('--error <text>', 'all whose last error contains this')
     .option('--all', 'all dead letters')
-    .addHelpText('after', examples(...shown, '', 'A filter takes at most 1,000 at a time, and says how many it took. When it fits none, the exit code is 1.'))
+    .addHelpText('after', examples(...shown, '', 'A filter takes at most 1,000 at a time, and says how many. If it matches none, the exit code is 1.'))
     .action(cli.connected<ReviewOptions, [string | undefined]>(async (session, options, id) => decide(session, verb, options, id)))
 
 /** The server's limit for one filter. */

@@ -68,13 +68,13 @@ export const enqueueCommand = (cli: Cli): Command =>
       "jq '{tasks: .items}' plan.json | daybook enqueue --file -",
       "jq -c '.items[]' plans/*.json | daybook enqueue --file -      # one task a line, however many",
       '',
-      'Up to 1,000 tasks of a file go in together: all or none. More are sent in pages of 1,000, each all or none, in the',
-      'order of the file: a task may depend on any task of its page or of those before. When a page is refused, what was',
-      'taken before is said, and the rest is not sent: mend it, and run the whole again (with ids or keys where the queue does',
-      'not deduplicate by content).',
+      'Up to 1,000 tasks of a file are enqueued together: all or none. A longer file is sent in pages of 1,000, in order, and',
+      'each page is all or none. A task may depend on tasks of its own page and of earlier pages. If a page is refused, the',
+      'command says what it enqueued before, and sends no more. Mend the file and run it again: tasks that were enqueued are',
+      'duplicates then. With --deduplicate off they need ids or keys for that.',
       '',
-      'Enqueuing the same type and payload again does nothing, and says so, while the first task is unfinished, or finished within the',
-      'retention (7 days). To run the same again, as every night: --key with the date, or --deduplicate off.',
+      'Enqueueing the same type and payload again does nothing, and says so, while the first task is unfinished or within its',
+      'retention (7 days). To run the same task again, for example every night: --key with the date, or --deduplicate off.',
     ))
     .action(cli.connected<Options, [string | undefined]>(async (session, options, type) => {
       const { io, printer, client } = session

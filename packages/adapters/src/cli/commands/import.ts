@@ -15,24 +15,25 @@ interface Options {
 
 export const importCommand = (cli: Cli): Command =>
   new Command('import')
-    .description('take tasks over from queue files: pending.json, completed.json and so on')
+    .description('import tasks from queue files: pending.json, completed.json and so on')
     .argument('<path>', 'a folder of such files, a project with one (.loki/queue), or one file')
     .option('-n, --dry-run', 'only say what would be taken, mapped and left out')
-    .option('--ranks', 'numbers that stand as priorities are ranks: 1 comes first (taken for granted when any is above 10)')
-    .option('--no-ranks', 'they are priorities: 10 comes first, what is above is 10')
+    .option('--ranks', 'numbers in priorities are ranks: 1 comes first (the default if any is above 10)')
+    .option('--no-ranks', 'numbers are priorities: 10 comes first, and numbers above 10 become 10')
     .addHelpText('after', examples(
       'daybook import .loki/queue --dry-run      # look first',
       'daybook import .loki/queue',
       'daybook import tasks.json --queue sentinel --ranks',
       '',
-      'Lists of tasks, objects or texts: bare, or under names such as tasks and queue; under pending, claimed, completed,',
-      'failed, skipped and so on, or in files named so, tasks stand as that says, unless they say it themselves.',
-      'Fields go by many names: task_id, title, agent_type, depends_on, blockedBy, completed_at, in any spelling; requires',
-      'and payload.dependencies are dependencies where they name tasks. Priorities are numbers, names, P0–P4, or ranks.',
-      'What has no place in Daybook stays in metadata, word for word.',
+      'Files are lists of tasks (objects or texts), bare or under names such as tasks and queue. A task without a status gets',
+      'it from the name above its list, or from the file name: pending, claimed, completed, failed, skipped and so on.',
+      'Fields have many names: task_id, title, agent_type, depends_on, blockedBy, completed_at, in any spelling. If requires',
+      'and payload.dependencies name tasks, they are dependencies. Priorities are numbers, names, P0–P4, or ranks.',
+      'Other fields stay in metadata, unchanged.',
       '',
-      'Whatever is not as it stood in the files is said. What is left out is said with its reason, and makes the exit code',
-      '1; everything else was taken. What is there already stays as it is: mend the files and run it again.',
+      'The report names every field that is changed, and every task that is left out, with the reason. If any is left out,',
+      'the exit code is 1, and all others are imported. Tasks that are there already stay as they are: mend the files and',
+      'run the command again.',
     ))
     .action(cli.connected<Options, [string]>(async ({ io, printer, client }, { dryRun = false, ranks }, path) => {
       const progress = createProgress(io, printer)

@@ -39,8 +39,8 @@ const setting = (cli: Cli): Command =>
   new Command('set')
     .description('how many tasks of a concurrency key, a type or a tenant may run at once, and how often they may start; replaces the limit that is there')
     .argument('<key>', 'a concurrency key, type:TYPE or tenant:TENANT; *, type:* or tenant:* for each that has no limit of its own')
-    .option('-c, --concurrency <n>', 'so many at once; 0 lets nothing start', whole)
-    .option('-r, --rate <n/time>', 'so many starts in any such time: 100/m, 5/10s, 2/h', rate)
+    .option('-c, --concurrency <n>', 'the most tasks at once; 0 lets nothing start', whole)
+    .option('-r, --rate <n/time>', 'the most starts in any such time: 100/m, 5/10s, 2/h', rate)
     .addHelpText('after', examples(
       'daybook limits set db --concurrency 5                   # tasks with --concurrency-key db',
       'daybook limits set type:send-mail --rate 100/m',
@@ -57,7 +57,7 @@ const setting = (cli: Cli): Command =>
 
 const removing = (cli: Cli): Command =>
   new Command('remove')
-    .description('let as many run as are claimed')
+    .description('remove a limit')
     .argument('<key>')
     .addHelpText('after', examples('daybook limits remove type:send-mail'))
     .action(cli.connected<object, [string]>(async ({ printer, client }, _, key) => {

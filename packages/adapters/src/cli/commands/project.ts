@@ -24,7 +24,7 @@ const lookMs = 200
 
 export const projectCommand = (cli: Cli): Command =>
   new Command('project')
-    .description('keep the read models, tables of all tasks for sqlite3 and reports, or a projection of your own, in a process of its own')
+    .description('keep the read models (tables of all tasks), or a projection of your own, without a server')
     .option('--data <folder>', `the data folder, with the log and views.db (env DAYBOOK_DATA; default ./${dataDirDefault})`)
     .option('--store <store>', 'the log: sqlite:FILE, or esdb://… for EventStoreDB, also on another machine (env DAYBOOK_STORE; default: the file in the data folder)')
     .option('--views <file>', 'the file of the tables (default: views.db in the data folder, or projections/NAME.db for --module)')

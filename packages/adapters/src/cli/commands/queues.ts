@@ -31,7 +31,7 @@ const listing = (cli: Cli): Command =>
 
 const deleting = (cli: Cli): Command =>
   new Command('delete')
-    .description('forget a queue in which nothing is unfinished, as one that was mistyped')
+    .description('forget a queue without unfinished tasks, for example one with a mistyped name')
     .argument('<name>', 'its name')
     .option('--reason <text>', 'why; it stands in the log for good', 'deleted on the command line')
     .addHelpText('after', examples(

@@ -38,7 +38,7 @@ export const reportCommand = (cli: Cli): Command =>
     .option('--bucket <size>', 'month, week, day, hour, total, or minutes: 15, 30 … (default: by the length of the period)')
     .option('--zone <name>', 'the time zone of days and hours, like Europe/Berlin (default: that of this machine)')
     .addOption(new Option('--by <what>', 'a row for each').choices(['all', 'type', 'phase', 'tenant', 'agent', 'discovery']))
-    .option('--top <n>', 'so many groups one by one, the others added up (default 20)', whole)
+    .option('--top <n>', 'how many groups have a row of their own; the others are added up (default 20)', whole)
     .option('--at-least <revision>', 'wait until the report shows this revision', whole)
     .option('--csv', 'print CSV')
     .option('--svg <file>', 'also draw a picture')

@@ -89,13 +89,13 @@ interface SetOptions {
 
 const setting = (cli: Cli): Command =>
   new Command('set')
-    .description('create a schedule, or change the one of this name; what is not named stays as it is')
+    .description('create a schedule, or change the one of this name; other options stay as they are')
     .argument('<name>', 'part of the ids of its tasks: nightly@2026-01-31T02:00:00.000Z')
     .option('--cron <expression>', 'minute hour day month weekday, with seconds in front if there are six fields; or @daily')
     .option('--every <seconds>', 'in place of --cron: at an interval, from now on', positive)
     .option('--zone <name>', 'the time zone of --cron, like Europe/Berlin (default: UTC)')
     .addOption(new Option('--missed <what>', 'runs that were due while no server was there: none, the last (default), or all').choices(['skip', 'once', 'all']))
-    .addOption(new Option('--overlap <what>', 'a run while the one before is unfinished begins as well (default), is left out, or waits').choices(['allow', 'skip', 'queue']))
+    .addOption(new Option('--overlap <what>', 'if the run before is unfinished, the next one starts as well (allow, the default), is skipped, or waits').choices(['allow', 'skip', 'queue']))
     .option('--paused', 'do not run it before `schedules resume`')
     .option('-t, --type <type>', 'the type of its tasks')
     .option('-p, --priority <n>', '1 (background) to 10, or CRITICAL, HIGH, MEDIUM, LOW', priority)
@@ -190,6 +190,6 @@ export const schedulesCommand = (cli: Cli): Command =>
     .addCommand(listing(cli), { isDefault: true })
     .addCommand(showing(cli))
     .addCommand(setting(cli))
-    .addCommand(turning(cli, 'pause', 'enqueue nothing until it is resumed; what would have run meanwhile is not made up for'))
+    .addCommand(turning(cli, 'pause', 'enqueue nothing until it is resumed; runs that were due in between do not happen later'))
     .addCommand(turning(cli, 'resume', 'go on with the next run'))
     .addCommand(removing(cli))

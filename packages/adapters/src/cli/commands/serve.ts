@@ -23,10 +23,10 @@ export const serveCommand = (cli: Cli): Command =>
     .option('--clock-jump <seconds>', 'refuse commands when the clock has jumped ahead by more, or is ahead of EventStoreDB\'s by more; "off" for never (env DAYBOOK_CLOCK_JUMP; default 300)')
     .option('--checkpoints <seconds>', 'sign a checkpoint of each log that grew, this often, so that daybook audit verify finds a log that was cut short or written anew; "off" for never (env DAYBOOK_CHECKPOINTS; default 60)')
     .option('--checkpoint-key <file>', 'the private key that signs them; made if it is not there (env DAYBOOK_CHECKPOINT_KEY; default: checkpoint-key.pem in the data folder)')
-    .option('--witness <file|url>', 'who gets each checkpoint as well: a file, or a URL to which it is posted (env DAYBOOK_WITNESS)')
+    .option('--witness <file|url>', 'also send each checkpoint there: append it to a file, or post it to a URL (env DAYBOOK_WITNESS)')
     .option('--past-snapshots <count>', 'older snapshots to keep of each queue, so that questions about the past take no long replay; 0 for none (env DAYBOOK_PAST_SNAPSHOTS; default 32)')
     .option('--past-snapshots-mib <size>', 'how large they may be together, in MiB for each queue (env DAYBOOK_PAST_SNAPSHOTS_MIB; default 1024)')
-    .option('--tls-cert <file>', 'serve HTTPS: the certificate, in PEM, with those it depends on (env DAYBOOK_TLS_CERT)')
+    .option('--tls-cert <file>', 'serve HTTPS: the certificate, in PEM, followed by the intermediate certificates (env DAYBOOK_TLS_CERT)')
     .option('--tls-key <file>', 'its private key, in PEM (env DAYBOOK_TLS_KEY)')
     .option('--auth <mode>', '"off" lets everybody in; on a loopback address only')
     .addHelpText('after', `
@@ -42,7 +42,7 @@ Several servers may work on the same queues: on one EventStoreDB, or on one file
 A queue whose log holds an event that this version cannot read is read-only here: a newer server wrote it (update this
 one), or it is damaged for good. --past-unreadable says that nothing of it will be missed.
 
-A wrong time in the log stays there. So a clock that jumps ahead by more than --clock-jump is not believed: commands are
+A wrong time in the log stays there. So if the clock jumps ahead by more than --clock-jump, it is not used: commands are
 refused with the code "clock", and /readyz says why, until it is right again. A clock that is behind does no harm: time
 goes on from the last event.
 

@@ -7,7 +7,7 @@ import { didYouMeanSetting, flatten, patchOf, readPatch } from '../setting-paths
 const getting = (cli: Cli): Command =>
   new Command('get')
     .description('all settings of the queue, or one')
-    .argument('[key]', 'like defaults.timeout, or a part: breakers')
+    .argument('[key]', 'a setting like defaults.timeout, or a part like breakers')
     .addHelpText('after', examples('daybook settings get', 'daybook settings get breakers', 'daybook settings get defaults.timeout --json'))
     .action(cli.connected<object, [string | undefined]>(async ({ printer, client }, _, key) => {
       const settings = await client.settings.get()
@@ -19,8 +19,8 @@ const getting = (cli: Cli): Command =>
 
 const setting = (cli: Cli): Command =>
   new Command('set')
-    .description('change settings of the queue; what is not named stays as it is')
-    .argument('[assignments...]', 'like defaults.timeout=600; a breaker override set to null is taken away')
+    .description('change settings of the queue; all others stay as they are')
+    .argument('[assignments...]', 'like defaults.timeout=600; null removes a breaker override')
     .option('-f, --file <file>', 'YAML: any part of the settings, or a circuit-breakers.yaml as it is')
     .addHelpText('after', examples(
       'daybook settings set decisionReport=optional defaults.maxRetries=5',
@@ -39,4 +39,4 @@ const setting = (cli: Cli): Command =>
     }))
 
 export const settingsCommand = (cli: Cli): Command =>
-  new Command('settings').description('what the queue is told: retries, leases, breakers, reports').addCommand(getting(cli), { isDefault: true }).addCommand(setting(cli))
+  new Command('settings').description('settings of the queue: retries, leases, breakers, reports').addCommand(getting(cli), { isDefault: true }).addCommand(setting(cli))

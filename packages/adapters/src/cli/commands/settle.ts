@@ -73,7 +73,7 @@ export const failCommand = (cli: Cli): Command =>
   held(new Command('fail').description('report that an attempt has failed'))
     .requiredOption('--error <text>', 'what went wrong')
     .option('--code <code>', 'a short name for it')
-    .option('--retry-after <when>', 'not before so many seconds, or an HTTP date')
+    .option('--retry-after <when>', 'not before: a number of seconds, or an HTTP date')
     .option('--permanent', 'trying again is of no use: straight to the dead letters')
     .option('--checkpoint <json>', 'what the next agent may go on from; @file or -')
     .addHelpText('after', examples(

@@ -41,8 +41,8 @@ const creating = (cli: Cli): Command =>
     .requiredOption('-r, --role <role>', `${tokenRoles.join(', ')}; repeatable`, roleList)
     .option('--queues <queue>', 'the queues that it may use; repeatable; --queue names one; default: all', list)
     .option('--tenant <tenant>', 'the tenants whose tasks it may see and change, in queues with tenants=isolated; repeatable; default: all', list)
-    .option('--rate <n/time>', 'so many requests in such a time on average, on each server: 50/s, 600/m; a bulk request is one', rate)
-    .option('--burst <n>', 'so many of them at once; default: those of a second', positive)
+    .option('--rate <n/time>', 'the most requests in a time, on average, on each server: 50/s, 600/m; a bulk request is one', rate)
+    .option('--burst <n>', 'the most requests at once; default: those of a second', positive)
     .option('--expires <time>', 'when it ends by itself: 30d, 12h, or a time', expiry)
     .addHelpText('after', `
 producer   enqueues, cancels what it enqueued, waits for results

@@ -24,7 +24,7 @@ export const topCommand = (cli: Cli): Command =>
   new Command('top')
     .description('a live screen: depth, rates, waits, agents, breakers and alerts of all queues')
     .option('-i, --interval <seconds>', 'between two looks', secondsFrom(0.2), 2)
-    .option('--once', 'print one frame, as it also does without a terminal')
+    .option('--once', 'print one frame (the default without a terminal)')
     .option('--plain', 'draw with ASCII characters only')
     .addHelpText('after', examples(
       'daybook top',

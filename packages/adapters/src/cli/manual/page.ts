@@ -31,7 +31,9 @@ export interface Page {
 const choicesText = (choices: ReadonlyArray<string> | undefined, fallback: unknown): string =>
   `${choices === undefined ? '' : ` (one of ${choices.join(', ')})`}${typeof fallback === 'string' || typeof fallback === 'number' ? ` (default ${fallback})` : ''}`
 
-const isLiteral = (lines: ReadonlyArray<string>): boolean => lines.every((line) => /^ |^daybook |^export /.test(line)) || lines.some((line) => / {3,}\S/.test(line))
+/** Indented, or a command of a shell: also behind a pipe, a variable, or inside of `$(…)`. */
+const isCode = (line: string): boolean => /^ |^export |(?:^|^\S+=\S+ |=\$\(|\| )daybook /.test(line)
+const isLiteral = (lines: ReadonlyArray<string>): boolean => lines.every(isCode) || lines.some((line) => / {3,}\S/.test(line))
 
 /** Blocks are separated by empty lines. */
 const blocksOf = (text: string): ReadonlyArray<Block> =>

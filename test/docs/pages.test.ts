@@ -1,0 +1,36 @@
+/** The pages as a whole: the index leads to each, and each says for whom it is. */
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { root } from '../cli/program.js'
+
+const pages = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.md') && !name.startsWith('adr/') && name !== 'README.md')
+const read = (path: string): string => readFileSync(join(root, path), 'utf8')
+
+const linksIn = (text: string): ReadonlySet<string> => new Set([...text.matchAll(/\]\(([^)#\s]+)/g)].map(([, target = '']) => target))
+
+/** What stands before the first heading below the title. */
+const opening = (text: string): string => text.split(/^## /m)[0] ?? ''
+const saysForWhom = (text: string): boolean => /^For [a-z]|^It is for /m.test(opening(text))
+
+test('docs/README.md leads to every page', () => {
+  const links = linksIn(read('docs/README.md'))
+  expect(pages.filter((page) => !links.has(page))).toEqual([])
+})
+
+test('every page says at its top for whom it is', () => {
+  const documents = [...pages.filter((page) => page !== 'progress.md').map((page) => `docs/${page}`), 'docs/README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md']
+  expect(documents.filter((document) => !saysForWhom(read(document)))).toEqual([])
+})
+
+test('docs/reference/glossary.md explains each term once', () => {
+  const terms = [...read('docs/reference/glossary.md').matchAll(/^\| \*\*(.+?)\*\*.* \| (.+) \|$/gm)].map(([, term]) => term)
+  expect(terms.length).toBeGreaterThan(80)
+  expect(terms.filter((term, at) => terms.indexOf(term) !== at)).toEqual([])
+})
+
+test('teeth: a page that the index leaves out, and one that does not say for whom it is', () => {
+  expect(linksIn('[a](a.md), [b](how-to/b.md#there)')).toEqual(new Set(['a.md', 'how-to/b.md']))
+  expect(saysForWhom('# Limits\n\nA limit says how many run.\n\n## More\n\nFor people who read on.')).toBe(false)
+  expect(saysForWhom('# Limits\n\nFor people who protect a service.\n')).toBe(true)
+})
