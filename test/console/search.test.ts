@@ -20,6 +20,9 @@ describe('CON-4: qualifiers become parameters of the API', () => {
     ['connection refused', { q: 'connection refused' }],
     ['"status:pending"', { q: 'status:pending' }],
     ['Tenant:acme', { tenant: 'acme' }],
+    ['after:2026-11-20 before:2026-11-20T10:00', { createdAfter: '2026-11-20T00:00:00.000Z', createdBefore: '2026-11-20T10:00:00.000Z' }],
+    ['after:2026-11-20T10:00:30.5+02:00', { createdAfter: '2026-11-20T08:00:30.500Z' }],
+    ['waitsFor:release-1', { waitsFor: 'release-1' }],
   ])('%s', (text, filter) => {
     expect(parseSearch(text)).toEqual({ filter, problems: [] })
   })
@@ -44,6 +47,10 @@ describe('CON-4: what is not understood is marked at its place, and left out', (
     ['type:*-eng', 'type:*-eng', /ends in \*/],
     ['phase:TESTING,ANALYSIS', 'phase:TESTING,ANALYSIS', /one phase/],
     ['tenant:a tenant:b', 'tenant:b', /stands twice/],
+    ['after:yesterday', 'after:yesterday', /a time is 2026-11-20/],
+    ['before:2026-13-41', 'before:2026-13-41', /a time is 2026-11-20/],
+    ['before:2026-11-20 age:>1h', 'age:>1h', /before: says the same/],
+    ['age:<1h after:2026-11-20', 'after:2026-11-20', /age: says the same/],
   ])('%s', (text, marked, message) => {
     const { problems } = parseSearch(text)
     expect(problems.map(({ from, to }) => text.slice(from, to))).toEqual([marked])

@@ -35,7 +35,10 @@ test('EV-08: each alert is a line when it is raised and a line when it is cleare
   await first.close()
 
   const second = await start()
-  await post(second.url, 'q/breakers/mail/close', { reason: 'up' })
+  const closed = await post(second.url, 'q/breakers/mail/close', { reason: 'up' })
+  // The revision is that of what was asked for, not of the alert that follows it.
+  const { events } = (await (await fetch(`${second.url}/api/queues/q/events?from=${closed.headers.get('x-daybook-revision')}&limit=1`)).json()) as { readonly events: ReadonlyArray<{ readonly type: string }> }
+  expect(events[0]?.type).toBe('BreakerClosed')
   await until(() => said().length === 3)
   expect(said()[2]).toBe('alert in queue q is over: breaker-open:mail')
   await second.close()

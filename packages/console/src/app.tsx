@@ -57,11 +57,13 @@ const found = (): { readonly page: Page; readonly params: Readonly<Record<string
 const CurrentPage = () => {
   const here = found()
   const page = here?.page
+  const isLost = contact.value.lostAt !== undefined
   useEffect(() => {
-    if (page !== undefined && !loaded.value.has(page.path)) void loadPage(page)
+    // A page that could not be loaded is, when the server is back.
+    if (page !== undefined && !isLost && !loaded.value.has(page.path)) void loadPage(page)
     const name = here?.params.id ?? page?.title
     document.title = [name, here?.params.queue, 'Daybook'].filter((part) => part !== undefined).join(' · ')
-  }, [page, address.value.path])
+  }, [page, address.value.path, isLost])
   if (here === undefined) return <Empty title="There is no such page"><p><a href="/">All queues</a></p></Empty>
   const Component = loaded.value.get(here.page.path)
   if (Component !== undefined) return <Component key={JSON.stringify([here.page.path, here.params])} params={here.params} />

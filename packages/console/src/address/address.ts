@@ -47,11 +47,24 @@ export const withQuery = (changes: Partial<Query>): string => {
 
 /** `replace`: without a step of its own in the history, for what changes while one types. */
 export const go = (to: string, { replace = false } = {}): void => {
+  const { path } = address.value
   if (replace) history.replaceState(null, '', to)
   else history.pushState(null, '', to)
   address.value = current()
-  if (!replace) scrollTo(0, 0)
+  if (replace) return
+  scrollTo(0, 0)
+  // What had the focus belongs to the page before.
+  if (address.value.path !== path) focusPage()
+  else keepFocus()
 }
+
+const focusPage = (): void => document.getElementById('main')?.focus({ preventScroll: true })
+
+/** When what had the focus is gone after the next drawing, the page gets it: whoever has no pointer goes on from there. */
+export const keepFocus = (): void =>
+  void requestAnimationFrame(() => {
+    if (document.activeElement === null || document.activeElement === document.body) focusPage()
+  })
 
 /** Follows links within the console without loading the page again. */
 export const followLinks = (): void => {

@@ -74,8 +74,8 @@ const run = async (entry: Entry): Promise<void> => {
     const { answer } = entry.state.value
     const what = error instanceof ApiProblem ? error : new ApiProblem(0, 'internal', String(error))
     entry.state.value = { ...(answer === undefined ? {} : { answer }), error: what, isAsking: false }
-    // What may succeed by itself is tried again.
-    if (what.status === 0 || what.status >= 500 || what.status === 429) entry.isDirty = entry.question.queue !== undefined || entry.question.everyMs !== undefined
+    // What may succeed by itself is tried again, also what is asked once only.
+    if (what.status === 0 || what.status >= 500 || what.status === 429) entry.isDirty = true
   } finally {
     if (entry.running === controller) entry.running = undefined
   }

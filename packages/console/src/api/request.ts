@@ -41,40 +41,43 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 /** Rejects with `ApiProblem`, or with the signal's reason. */
 export const request = async <A>(method: Method, path: string, { query = {}, body, signal, exact = false }: RequestOptions = {}): Promise<Answer<A>> => {
   const used = token.value
-  const response = await reach(`${path}${textOfQuery(query)}`, {
+  const sent = body === undefined ? undefined : exactText(body)
+  const { response, text } = await reach(`${path}${textOfQuery(query)}`, {
     method,
     headers: {
       accept: 'application/json',
       ...(used === undefined ? {} : { authorization: `Bearer ${used}` }),
-      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      // A click whose answer is lost is not done twice.
-      ...(method === 'POST' ? { 'idempotency-key': randomKey() } : {}),
+      ...(sent === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(method === 'POST' ? { 'idempotency-key': keyFor(path, sent) } : {}),
     },
-    ...(body === undefined ? {} : { body: exactText(body) }),
+    ...(sent === undefined ? {} : { body: sent }),
     ...(signal === undefined ? {} : { signal }),
   })
-  const text = await bodyOf(response)
+  if (method === 'POST' && !response.headers.has('retry-after')) answered(path, sent)
   if (!response.ok) throw refused(response.status, text, used)
   const revision = response.headers.get('x-daybook-revision')
   const value = (text === '' ? undefined : exact ? exactNumbers(text) : JSON.parse(text)) as A
   return { value, at: Date.now(), ...(revision === null ? {} : { revision: Number(revision) }) }
 }
 
-const reach = async (url: string, init: RequestInit): Promise<Response> => {
+/** Of commands that have no answer yet, or whose answers were lost: if the same is sent again, it has the same key, and the server does it once. */
+const keys = new Map<string, string>()
+
+const keyFor = (path: string, sent = ''): string => {
+  const key = keys.get(`${path} ${sent}`) ?? randomKey()
+  keys.set(`${path} ${sent}`, key)
+  return key
+}
+
+const answered = (path: string, sent = ''): void => void keys.delete(`${path} ${sent}`)
+
+const reach = async (url: string, init: RequestInit): Promise<{ readonly response: Response; readonly text: string }> => {
   try {
     const response = await fetch(url, { ...init, cache: 'no-store', credentials: 'omit', redirect: 'error' })
     contact.value = { lastAt: Date.now() }
-    return response
+    return { response, text: await response.text() }
   } catch (error) {
     throw lost(error, init.signal)
-  }
-}
-
-const bodyOf = async (response: Response): Promise<string> => {
-  try {
-    return await response.text()
-  } catch (error) {
-    throw lost(error, undefined)
   }
 }
 

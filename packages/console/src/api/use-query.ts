@@ -53,6 +53,8 @@ export interface QueueQuestionOptions {
   readonly when?: boolean
   /** It cannot be asked about the past, and shows the present always. */
   readonly presentOnly?: boolean
+  /** It does not change, and does not follow the queue. */
+  readonly isAskedOnce?: boolean
 }
 
 /**
@@ -61,7 +63,7 @@ export interface QueueQuestionOptions {
  * @example
  * const { value, error } = useQueue<Depth>(queue, ['depth'])
  */
-export const useQueue = <A>(queue: string, segments: ReadonlyArray<string>, { query = {}, exact = false, everyMs, when = true, presentOnly = false }: QueueQuestionOptions = {}): Shown<A> => {
+export const useQueue = <A>(queue: string, segments: ReadonlyArray<string>, { query = {}, exact = false, everyMs, when = true, presentOnly = false, isAskedOnce = false }: QueueQuestionOptions = {}): Shown<A> => {
   const moment = presentOnly ? undefined : momentShown.value
   return useQuestion<A>(
     when
@@ -69,7 +71,7 @@ export const useQueue = <A>(queue: string, segments: ReadonlyArray<string>, { qu
           path: pathOf(['api', 'queues', queue, ...segments]),
           query: { ...query, ...moment },
           exact,
-          ...(moment === undefined ? { queue, ...(everyMs === undefined ? {} : { everyMs }) } : {}),
+          ...(moment === undefined && !isAskedOnce ? { queue, ...(everyMs === undefined ? {} : { everyMs }) } : {}),
         }
       : undefined,
   )

@@ -38,6 +38,7 @@ export const loaded = signal<ReadonlyMap<string, PageComponent>>(new Map())
 export const loadFailed = signal(false)
 
 export const loadPage = async (page: Page): Promise<void> => {
+  loadFailed.value = false
   try {
     const component = await page.load()
     loaded.value = new Map([...loaded.value, [page.path, component]])

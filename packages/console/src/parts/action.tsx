@@ -5,7 +5,7 @@
 import { signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { linkTo } from '../address/address.js'
+import { keepFocus, linkTo } from '../address/address.js'
 import { pathOf } from '../address/url.js'
 import { moved } from '../api/questions.js'
 import { ApiProblem, request } from '../api/request.js'
@@ -78,8 +78,11 @@ const OpenDialog = ({ action }: { readonly action: Action }) => {
   const [progress, setProgress] = useState<string | undefined>(undefined)
   const [problem, setProblem] = useState<ApiProblem | undefined>(undefined)
   useEffect(() => dialog.current?.showModal(), [])
-  const close = (): void => {
+  // The browser gives the focus back to where it was, if the dialog is closed before it goes.
+  const close = (): void => dialog.current?.close()
+  const gone = (): void => {
     offered.value = undefined
+    keepFocus()
   }
   const submit = (event: SubmitEvent): void => {
     event.preventDefault()
@@ -95,7 +98,7 @@ const OpenDialog = ({ action }: { readonly action: Action }) => {
   }
   const isBusy = progress !== undefined
   return (
-    <dialog ref={dialog} aria-labelledby="action-title" onClose={close} onCancel={(event) => isBusy && event.preventDefault()}>
+    <dialog ref={dialog} aria-labelledby="action-title" onClose={gone} onCancel={(event) => isBusy && event.preventDefault()}>
       <form onSubmit={submit}>
         <h2 id="action-title">{title}</h2>
         <div class="does">{does}</div>
@@ -124,8 +127,25 @@ const finish = async (action: Action, given: Given): Promise<void> => {
   moved(done.queue)
   const { queue, revision } = done
   if (revision === undefined) return
-  const { value } = await request<{ readonly events: ReadonlyArray<{ readonly type: string }> }>('GET', pathOf(['api', 'queues', queue, 'events']), { query: { from: String(revision), limit: '1' } })
-  if (notice.value === done) notice.value = { ...done, event: value.events[0]?.type ?? 'event' }
+  const event = await firstEventOf(queue, revision)
+  if (event !== undefined && notice.value === done) notice.value = { ...done, revision: event.revision, event: event.type }
+}
+
+interface LoggedEvent {
+  readonly revision: number
+  readonly type: string
+  readonly correlationId?: string
+}
+
+/** So many events before the last one are looked at. */
+const eventsBack = 50
+
+/** A command may have become several events, which have one correlation id and stand together: the first is what was asked for, the others follow from it. */
+const firstEventOf = async (queue: string, last: number): Promise<LoggedEvent | undefined> => {
+  const from = Math.max(0, last - eventsBack)
+  const { value } = await request<{ readonly events: ReadonlyArray<LoggedEvent> }>('GET', pathOf(['api', 'queues', queue, 'events']), { query: { from: String(from), limit: String(last - from + 1) } })
+  const id = value.events.find(({ revision }) => revision === last)?.correlationId
+  return value.events.find(({ revision, correlationId }) => revision === last || (id !== undefined && correlationId === id))
 }
 
 const Field = ({ field: { name, label, kind, value = '', choices = [], hint, required = false } }: { readonly field: ActionField }) => {

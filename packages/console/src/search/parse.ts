@@ -43,6 +43,9 @@ export const qualifiers: Readonly<Record<string, string>> = {
   ticket: 'a ticket',
   agent: 'who holds it, or completed it',
   age: '>1h: enqueued more than an hour ago; <10m: less than ten minutes',
+  after: '2026-11-20, or 2026-11-20T10:00 (UTC): enqueued then or later',
+  before: '2026-11-20, or 2026-11-20T10:00 (UTC): enqueued before that',
+  waitsfor: 'a task: those that depend on it, and wait',
 }
 
 const termPattern = /([A-Za-z]+):("[^"]*"?|\S*)|"[^"]*"?|\S+/g
@@ -74,7 +77,9 @@ export const parseSearch = (text: string): Search => {
     const parameter = parameters[name]
     if (name === 'age') {
       const age = ageOf(value)
+      const other = age?.isOlder === true ? 'before' : 'after'
       if (age === undefined) refuse('an age is >1h or <10m: s, m, h and d are seconds, minutes, hours and days')
+      else if (filter[createdBy[other]] !== undefined) refuse(`${other}: says the same already`)
       else if (age.isOlder) ages.olderThanSeconds = age.seconds
       else ages.youngerThanSeconds = age.seconds
     } else if (parameter === undefined) {
@@ -83,6 +88,8 @@ export const parseSearch = (text: string): Search => {
       refuse(`${name}: ${qualifiers[name]}`)
     } else if (filter[parameter.name] !== undefined && name !== 'status') {
       refuse(`${name} stands twice`)
+    } else if ((name === 'before' && ages.olderThanSeconds !== undefined) || (name === 'after' && ages.youngerThanSeconds !== undefined)) {
+      refuse('age: says the same already')
     } else {
       const read = parameter.read(value)
       if (typeof read === 'string') filter[parameter.name] = name === 'status' && filter.status !== undefined ? `${filter.status},${read}` : read
@@ -116,6 +123,15 @@ const priorityOf = (value: string): Read => {
   return range[0] === range[1] ? String(range[0]) : range.join('-')
 }
 
+const createdBy = { after: 'createdAfter', before: 'createdBefore' } as const
+
+/** Without a zone it is UTC, so that a link means the same to everybody. */
+const timeOf = (value: string): Read => {
+  const [, day, clock, zone = 'Z'] = /^(\d{4}-\d\d-\d\d)(?:T(\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?)(Z|[+-]\d\d:\d\d)?)?$/i.exec(value) ?? []
+  const ms = Date.parse(`${day}T${clock ?? '00:00'}${zone.toUpperCase()}`)
+  return Number.isNaN(ms) ? { problem: 'a time is 2026-11-20, 2026-11-20T10:00 or 2026-11-20T10:00+02:00' } : new Date(ms).toISOString()
+}
+
 const parameters: Readonly<Record<string, { readonly name: string; readonly read: (value: string) => Read }>> = {
   status: { name: 'status', read: oneOf(statusNames, 'status') },
   type: { name: 'type', read: typeOf },
@@ -124,6 +140,9 @@ const parameters: Readonly<Record<string, { readonly name: string; readonly read
   phase: { name: 'phase', read: (value) => (value.includes(',') ? { problem: 'one phase at a time' } : oneOf(phaseNames, 'phase')(value)) },
   ticket: { name: 'ticketId', read: any },
   agent: { name: 'agent', read: any },
+  after: { name: createdBy.after, read: timeOf },
+  before: { name: createdBy.before, read: timeOf },
+  waitsfor: { name: 'waitsFor', read: any },
 }
 
 const ageOf = (value: string): { readonly isOlder: boolean; readonly seconds: number } | undefined => {

@@ -47,7 +47,8 @@ export const ApprovalsPage = ({ params: { queue = '' } }: { readonly params: Pag
 
 const Proposal = ({ queue, approval }: { readonly queue: string; readonly approval: Approval }) => {
   const { id, kind, cause, parent, root, at, rounds, error, tasks } = approval
-  const context = useQueue<ApprovalContext>(queue, ['approvals', id])
+  // Once: as soon as it is decided, by whomever, there is no such proposal any more, and the list says so by itself.
+  const context = useQueue<ApprovalContext>(queue, ['approvals', id], { isAskedOnce: true })
   const canDecide = may.guard.value && momentShown.value === undefined
   return (
     <li class="panel">

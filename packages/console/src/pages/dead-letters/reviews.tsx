@@ -1,9 +1,9 @@
 /** What a person can decide about dead letters that are alike. Each says first how many there are: by a dry run on the server. */
-import type { Discarded, Escalated, Redrive, Retried, Snoozed } from '@daybook/client'
+import type { Discarded, Escalated, Retried, Snoozed } from '@daybook/client'
 import { command, revisionOf } from '../../api/command.js'
 import { me } from '../../api/session.js'
-import type { Action } from '../../parts/action.js'
-import { counted } from '../../parts/format.js'
+import type { Action, Given } from '../../parts/action.js'
+import { counted, numberText } from '../../parts/format.js'
 import { type GroupKey, shortSignature } from './group.js'
 
 const reviewer = (): string => me.value?.name ?? 'somebody'
@@ -20,6 +20,21 @@ const What = ({ count, filter: { type, signature } }: { readonly count: number; 
   </p>
 )
 
+/** The server reviews at most so many with one command. */
+const reviewMax = 1_000
+
+/** Sends the command until all are done, or nothing is left. `send`: to how many it was done. */
+const untilDone = async (count: number, { progress }: Given, send: () => Promise<number>): Promise<number> => {
+  let done = 0
+  while (done < count) {
+    const some = await send()
+    if (some === 0) break
+    done += some
+    progress(`${done} of ${count} …`)
+  }
+  return done
+}
+
 export const retryGroup = async (queue: string, filter: GroupKey): Promise<Action> => {
   const count = await countOf(queue, filter)
   return {
@@ -27,11 +42,17 @@ export const retryGroup = async (queue: string, filter: GroupKey): Promise<Actio
     does: <><What count={count} filter={filter} /><p>They go back to the queue, with all their attempts before them. If what made them fail is still there, they come back.</p></>,
     verb: `Retry ${counted(count, 'task')}`,
     fields: [{ name: 'perMinute', label: 'At most so many a minute', kind: 'number', hint: 'Empty: all at once. A redrive stops by itself when their breaker opens.' }],
-    run: async ({ reason, fields }) => {
-      const perMinute = fields['perMinute'] === '' ? undefined : Number(fields['perMinute'])
-      const answer = await command<Retried & { readonly redrive?: Redrive }>('POST', queue, ['dead-letters', 'retry'], { filter, reviewer: reviewer(), reason, ...(perMinute === undefined ? {} : { perMinute }) })
-      const said = perMinute === undefined ? `${counted(answer.value.retried.length, 'task')} went back to the queue.` : `${counted(count, 'task')} go back to the queue, ${perMinute} a minute.`
-      return { said, queue, ...revisionOf(answer) }
+    run: async (given) => {
+      const perMinute = given.fields['perMinute'] === '' ? undefined : Number(given.fields['perMinute'])
+      const body = { filter, reviewer: reviewer(), reason: given.reason }
+      if (perMinute !== undefined) return { said: `${counted(count, 'task')} go back to the queue, ${perMinute} a minute.`, queue, ...revisionOf(await command('POST', queue, ['dead-letters', 'retry'], { ...body, perMinute })) }
+      let revision = {}
+      const retried = await untilDone(count, given, async () => {
+        const answer = await command<Retried>('POST', queue, ['dead-letters', 'retry'], body)
+        if (answer.value.retried.length > 0) revision = revisionOf(answer)
+        return answer.value.retried.length
+      })
+      return { said: `${counted(retried, 'task')} went back to the queue.`, queue, ...revision }
     },
   }
 }
@@ -43,20 +64,29 @@ export const discardGroup = async (queue: string, filter: GroupKey): Promise<Act
     does: <><What count={count} filter={filter} /><p>They are given up for good, and the tasks that wait for them are cancelled. Their history stays.</p></>,
     verb: `Discard ${counted(count, 'task')}`,
     isDestructive: true,
-    run: async ({ reason }) => {
-      const answer = await command<Discarded>('POST', queue, ['dead-letters', 'discard'], { filter, reviewer: reviewer(), reason })
-      const { discarded, cancelled } = answer.value
-      return { said: `${counted(discarded.length, 'task')} discarded${cancelled.length === 0 ? '' : `, and ${counted(cancelled.length, 'task')} cancelled that waited for them`}.`, queue, ...revisionOf(answer) }
+    run: async (given) => {
+      let revision = {}
+      let cancelled = 0
+      const discarded = await untilDone(count, given, async () => {
+        const answer = await command<Discarded>('POST', queue, ['dead-letters', 'discard'], { filter, reviewer: reviewer(), reason: given.reason })
+        if (answer.value.discarded.length > 0) revision = revisionOf(answer)
+        cancelled += answer.value.cancelled.length
+        return answer.value.discarded.length
+      })
+      return { said: `${counted(discarded, 'task')} discarded${cancelled === 0 ? '' : `, and ${counted(cancelled, 'task')} cancelled that waited for them`}.`, queue, ...revision }
     },
   }
 }
+
+/** These stay in the group, so the same command again would find the same ones. */
+const firstOnly = (count: number): string => (count > reviewMax ? ` That is done to the ${numberText(reviewMax)} with the highest priority.` : '')
 
 export const snoozeGroup = async (queue: string, filter: GroupKey): Promise<Action> => {
   const count = await countOf(queue, filter)
   return {
     title: 'Snooze this group',
-    does: <><What count={count} filter={filter} /><p>They stay dead letters, and go back to the queue by themselves when the time is over.</p></>,
-    verb: `Snooze ${counted(count, 'task')}`,
+    does: <><What count={count} filter={filter} /><p>They stay dead letters, and go back to the queue by themselves when the time is over.{firstOnly(count)}</p></>,
+    verb: `Snooze ${counted(Math.min(count, reviewMax), 'task')}`,
     fields: [{ name: 'hours', label: 'For so many hours', kind: 'number', value: '8', required: true }],
     run: async ({ reason, fields }) => {
       const until = new Date(Date.now() + Number(fields['hours']) * 3_600_000).toISOString()
@@ -70,8 +100,8 @@ export const escalateGroup = async (queue: string, filter: GroupKey): Promise<Ac
   const count = await countOf(queue, filter)
   return {
     title: 'Escalate this group, with a note',
-    does: <><What count={count} filter={filter} /><p>They stay where they are, marked for somebody who decides. The reason stands beside each as a note.</p></>,
-    verb: `Escalate ${counted(count, 'task')}`,
+    does: <><What count={count} filter={filter} /><p>They stay where they are, marked for somebody who decides. The reason stands beside each as a note.{firstOnly(count)}</p></>,
+    verb: `Escalate ${counted(Math.min(count, reviewMax), 'task')}`,
     run: async ({ reason }) => {
       const answer = await command<Escalated>('POST', queue, ['dead-letters', 'escalate'], { filter, reviewer: reviewer(), reason })
       return { said: `${counted(answer.value.escalated.length, 'task')} escalated.`, queue, ...revisionOf(answer) }

@@ -42,6 +42,8 @@ export const QueueCard = ({ queue, onNeed }: QueueCardProps) => {
   const need = needOf({ alerts: raised, isPaused: paused !== null, deadLetters: byStatus['dead-letter'], oldestWaitSeconds: status.value?.oldest_wait_seconds ?? 0 })
   useEffect(() => onNeed(name, need), [name, need])
   const unfinished = byStatus.pending + byStatus.queued
+  // There is one alert for each breaker that is not closed.
+  const breakers = raised.filter(({ kind }) => kind === 'breaker-open').length
   return (
     <article class="queue-card" aria-label={`queue ${name}`}>
       <header>
@@ -59,6 +61,7 @@ export const QueueCard = ({ queue, onNeed }: QueueCardProps) => {
       <dl class="figures">
         <div><dt>oldest wait</dt><dd>{status.value === undefined ? '…' : unfinished === 0 ? '–' : durationText(status.value.oldest_wait_seconds)}</dd></div>
         <div><dt>agents at work</dt><dd>{status.value === undefined ? '…' : <>{numberText(status.value.active_agents)} <span class="quiet">of {numberText(status.value.max_concurrent_agents)}{status.value.at_capacity && ', full'}</span></>}</dd></div>
+        <div><dt>breakers open</dt><dd>{alerts.value === undefined ? '…' : breakers === 0 ? '–' : <a href={queueLink(name, 'breakers')}>{numberText(breakers)}</a>}</dd></div>
         <Rates shown={rates} />
       </dl>
     </article>

@@ -85,14 +85,17 @@ const pauseOrResume = (queue: string, { name, paused, next }: ScheduleView): Act
   run: async () => ({ said: `${name} ${paused ? 'goes on' : 'is paused'}.`, queue, ...revisionOf(await command('PATCH', queue, ['schedules', name], { paused: !paused })) }),
 })
 
-const runNow = (queue: string, { name, task }: ScheduleView): Action => ({
-  title: `Run ${name} now`,
-  does: <p>Its task of type <code>{task.type}</code> is enqueued once, beside its plan. The next run stays where it is.</p>,
-  verb: 'Run it now',
-  reason: 'none',
-  run: async () => {
-    const id = `${name}@now-${randomKey().slice(0, 8)}`
-    const answer = await command<Enqueued>('POST', queue, ['tasks'], { ...task, id, deduplicate: 'off' })
-    return { said: `${name} runs as ${id}.`, queue, ...revisionOf(answer), link: { to: queueLink(queue, 'tasks', id), text: 'the task' } }
-  },
-})
+const runNow = (queue: string, { name, task }: ScheduleView): Action => {
+  // One id for as long as the dialog is open: if the answer is lost, and the button pressed again, it is the same task.
+  const id = `${name}@now-${randomKey().slice(0, 8)}`
+  return {
+    title: `Run ${name} now`,
+    does: <p>Its task of type <code>{task.type}</code> is enqueued once, beside its plan. The next run stays where it is.</p>,
+    verb: 'Run it now',
+    reason: 'none',
+    run: async () => {
+      const answer = await command<Enqueued>('POST', queue, ['tasks'], { ...task, id, deduplicate: 'off' })
+      return { said: `${name} runs as ${id}.`, queue, ...revisionOf(answer), link: { to: queueLink(queue, 'tasks', id), text: 'the task' } }
+    },
+  }
+}

@@ -9,14 +9,16 @@ export interface TaskColumn {
   readonly key: string
   readonly title: string
   readonly kind?: 'number'
+  /** Its part in the order of the list, which is that of the API: lists of a million are not sorted in the browser. */
+  readonly order?: { readonly place: 1 | 2 | 3; readonly direction: 'ascending' | 'descending'; readonly words: string }
   readonly cell: (task: TaskView, queue: string) => ComponentChildren
 }
 
 export const taskColumns: ReadonlyArray<TaskColumn> = [
   { key: 'id', title: 'Task', cell: ({ id }, queue) => <a href={queueLink(queue, 'tasks', id)} data-row-link title={id}>{id}</a> },
   { key: 'type', title: 'Type', cell: ({ type }) => type },
-  { key: 'status', title: 'Status', cell: ({ status }) => <StatusChip status={status} /> },
-  { key: 'priority', title: 'Priority', kind: 'number', cell: ({ priority, priorityBoosted }) => <>{priority}{priorityBoosted === true && <span title="bumped: it goes before all others"> ↑</span>}</> },
+  { key: 'status', title: 'Status', order: { place: 1, direction: 'ascending', words: 'The list is sorted by status first' }, cell: ({ status }) => <StatusChip status={status} /> },
+  { key: 'priority', title: 'Priority', kind: 'number', order: { place: 2, direction: 'descending', words: 'Within a status, the highest priority comes first' }, cell: ({ priority, priorityBoosted }) => <>{priority}{priorityBoosted === true && <span title="bumped: it goes before all others"> ↑</span>}</> },
   { key: 'tenant', title: 'Tenant', cell: ({ tenant }) => tenant },
   { key: 'age', title: 'Enqueued', cell: ({ createdAt }) => <Moment at={createdAt} /> },
   { key: 'attempt', title: 'Attempt', cell: ({ attempt, attemptsMax }) => (attempt === 0 ? '' : `${attempt} of ${attemptsMax}`) },
@@ -27,7 +29,7 @@ export const taskColumns: ReadonlyArray<TaskColumn> = [
   { key: 'phase', title: 'Phase', cell: ({ phase }) => phase },
   { key: 'deadline', title: 'Deadline', cell: ({ deadlineAt }) => (deadlineAt === undefined ? '' : <Moment at={deadlineAt} />) },
   { key: 'available', title: 'Available', cell: ({ availableAt }) => (availableAt === undefined ? '' : <Moment at={availableAt} />) },
-  { key: 'number', title: 'Number', kind: 'number', cell: ({ number }) => `#${number}` },
+  { key: 'number', title: 'Number', kind: 'number', order: { place: 3, direction: 'ascending', words: 'Within a priority, what was enqueued first comes first' }, cell: ({ number }) => `#${number}` },
 ]
 
 const byDefault = ['id', 'type', 'status', 'priority', 'tenant', 'age', 'attempt', 'agent', 'error']

@@ -25,6 +25,11 @@ export const TaskList = ({ queue, pages, columns, expected, selection }: TaskLis
   const [scrollTop, setScrollTop] = useState(0)
   const [viewHeight, setViewHeight] = useState(600)
   const [active, setActive] = useState(-1)
+  const [isPointedAt, setPointedAt] = useState(false)
+  const [hasFocus, setFocus] = useState(false)
+  // Whoever points at a row, has the focus there, or has scrolled, reads: no row moves then, and new ones are counted.
+  const isReading = isPointedAt || hasFocus || scrollTop > 0
+  useEffect(() => pages.hold(isReading), [pages, isReading])
   void pages.version.value
   const { rows, isExact } = pages.total(expected)
   const shown = rowsWindow({ rows, rowHeight, viewHeight, scrollTop })
@@ -35,7 +40,8 @@ export const TaskList = ({ queue, pages, columns, expected, selection }: TaskLis
     const sized = new ResizeObserver(() => setViewHeight(at.clientHeight))
     sized.observe(at)
     return () => sized.disconnect()
-  }, [])
+    // Before there is an answer, the frame is not there.
+  }, [pages.hasAnswer])
   useEffect(() => {
     frame.current?.scrollTo(0, 0)
     setScrollTop(0)
@@ -61,17 +67,18 @@ export const TaskList = ({ queue, pages, columns, expected, selection }: TaskLis
   if (!pages.hasAnswer) return <Skeleton lines={10} />
   return (
     <>
-      {pages.arrived > 0 && <button type="button" class="arrived" onClick={() => { pages.hold(false); frame.current?.scrollTo(0, 0) }}>{counted(pages.arrived, 'new task')}: show</button>}
+      {pages.arrived > 0 && <button type="button" class="arrived" onClick={() => { pages.showLatest(); setActive(-1); frame.current?.scrollTo(0, 0) }}>{counted(pages.arrived, 'new task')}: show</button>}
       <div
         class="table-frame task-list" ref={frame} tabIndex={0} role="region" aria-label="Tasks"
-        onScroll={(event) => setScrollTop(event.currentTarget.scrollTop)} onPointerEnter={(event) => event.pointerType === 'mouse' && pages.hold(true)} onPointerLeave={() => pages.hold(false)}
+        onScroll={(event) => setScrollTop(event.currentTarget.scrollTop)} onPointerEnter={(event) => event.pointerType === 'mouse' && setPointedAt(true)} onPointerLeave={() => setPointedAt(false)}
+        onFocusIn={() => setFocus(true)} onFocusOut={(event) => setFocus(event.currentTarget.contains(event.relatedTarget as Node | null))}
       >
         <table aria-rowcount={isExact ? rows + 1 : -1}>
           <caption class="hidden">Tasks of {queue} that match</caption>
           <thead>
             <tr aria-rowindex={1}>
               {selection !== undefined && <th scope="col" class="select"><span class="hidden">Selected</span></th>}
-              {columns.map(({ key, title, kind }) => <th key={key} scope="col" class={`${kind ?? ''} of-${key}`}>{title}</th>)}
+              {columns.map(({ key, title, kind, order }) => <th key={key} scope="col" class={`${kind ?? ''} of-${key}`} title={order?.words} aria-sort={order?.place === 1 ? order.direction : undefined}>{title}{order !== undefined && <span class="order" aria-hidden="true">{order.direction === 'ascending' ? '↑' : '↓'}{order.place}</span>}</th>)}
             </tr>
           </thead>
           <tbody>

@@ -25,6 +25,8 @@ export interface TaskRow {
 interface Page {
   rows: ReadonlyArray<TaskRow>
   latest: ReadonlyArray<TaskView>
+  /** Where the answer says that the next page begins; `null` if it has none. */
+  next: string | null | undefined
   stop: (() => void) | undefined
   seenAt: number
 }
@@ -33,7 +35,7 @@ export class TaskPages {
   /** Counts the changes, for whoever draws. */
   readonly version = signal(0)
   error: ApiProblem | undefined
-  /** Tasks that came while it was held. */
+  /** Tasks that came while it was held, and are not shown. */
   arrived = 0
   private readonly cursors: Array<string | undefined> = [undefined]
   private readonly pages = new Map<number, Page>()
@@ -82,10 +84,19 @@ export class TaskPages {
   }
 
   hold(isHeld: boolean): void {
+    if (this.isHeld === isHeld) return
     this.isHeld = isHeld
-    if (isHeld) return
+    if (!isHeld) this.showLatest()
+  }
+
+  /** Shows what has come, whether it is held or not. */
+  showLatest(): void {
     this.arrived = 0
-    for (const page of this.pages.values()) page.rows = page.latest.map(rowOf)
+    for (const [index, page] of [...this.pages]) {
+      if (page.next === undefined) continue
+      page.rows = page.latest.map(rowOf)
+      this.follow(index, index * pageRows + page.rows.length, page.next, 1)
+    }
     this.version.value++
   }
 
@@ -97,7 +108,7 @@ export class TaskPages {
   private open(index: number): void {
     if (this.isOver || (this.end !== undefined && index * pageRows >= Math.max(1, this.end))) return
     if (index > 0 && this.cursors[index] === undefined) return void this.walk(index)
-    const page = this.pages.get(index) ?? { rows: [], latest: [], stop: undefined, seenAt: 0 }
+    const page = this.pages.get(index) ?? { rows: [], latest: [], next: undefined, stop: undefined, seenAt: 0 }
     page.seenAt = Date.now()
     this.pages.set(index, page)
     if (page.stop !== undefined) return
@@ -123,19 +134,19 @@ export class TaskPages {
     if (page.latest === tasks) return
     const isFirst = page.latest.length === 0
     page.latest = tasks
+    page.next = nextCursor
     if (!this.isHeld || isFirst) page.rows = tasks.map(rowOf)
     else {
-      const fresh = new Map(tasks.map((task) => [task.id, task]))
-      page.rows = page.rows.map(({ task }) => ({ task: fresh.get(task.id) ?? task, isGone: !fresh.has(task.id) }))
+      page.rows = heldRows(page.rows, page)
       const shown = new Set(page.rows.map(({ task }) => task.id))
       this.arrived = Math.max(this.arrived, tasks.filter(({ id }) => !shown.has(id)).length)
     }
-    this.follow(index, index * pageRows + tasks.length, nextCursor, 1)
+    this.follow(index, index * pageRows + page.rows.length, nextCursor, 1, !this.isHeld)
     this.version.value++
   }
 
-  /** What a page says about the next: where it begins, or that there is none. */
-  private follow(index: number, rowsSoFar: number, nextCursor: string | null, pages: number): void {
+  /** What a page says about the next: where it begins, or that there is none. `mayMove`: false while it is held, for rows that came before a page must not move those on it. */
+  private follow(index: number, rowsSoFar: number, nextCursor: string | null, pages: number, mayMove = true): void {
     if (nextCursor === null) {
       this.end = rowsSoFar
       this.cursors.length = Math.min(this.cursors.length, Math.max(1, Math.ceil(rowsSoFar / pageRows)))
@@ -143,13 +154,14 @@ export class TaskPages {
     }
     if (this.end !== undefined && this.end <= rowsSoFar) this.end = undefined
     const next = index + pages
-    if (this.cursors[next] === nextCursor) return
+    if (this.cursors[next] === nextCursor || (!mayMove && this.cursors[next] !== undefined)) return
     this.cursors[next] = nextCursor
     const after = this.pages.get(next)
-    const wasOpen = after?.stop !== undefined
+    const [from, to] = this.wanted
+    const isWanted = after?.stop !== undefined || (from <= next && next <= to)
     after?.stop?.()
     if (after !== undefined) after.stop = undefined
-    if (wasOpen) this.open(next)
+    if (isWanted) this.open(next)
   }
 
   /** Goes through the pages up to this one, several at a time. */
@@ -157,7 +169,7 @@ export class TaskPages {
     if (this.isWalking) return
     this.isWalking = true
     try {
-      while (!this.isOver && this.cursors[this.wanted[0]] === undefined && this.wanted[0] > 0 && this.end === undefined) {
+      while (!this.isOver && this.cursors[this.wanted[0]] === undefined && this.wanted[0] > 0 && (this.end === undefined || this.wanted[0] * pageRows < this.end)) {
         let known = Math.min(this.wanted[0], this.cursors.length - 1)
         while (known > 0 && this.cursors[known] === undefined) known--
         const pages = this.wanted[0] - known >= stride ? stride : 1
@@ -183,3 +195,10 @@ export class TaskPages {
 }
 
 const rowOf = (task: TaskView): TaskRow => ({ task, isGone: false })
+
+/** The same rows as they are now. Those after the last that is still on the page may only have been pushed off it by new ones. */
+const heldRows = (rows: ReadonlyArray<TaskRow>, { latest, next }: Page): ReadonlyArray<TaskRow> => {
+  const fresh = new Map(latest.map((task) => [task.id, task]))
+  const lastKnown = next === null ? rows.length : rows.findLastIndex(({ task }) => fresh.has(task.id))
+  return rows.map(({ task }, i) => ({ task: fresh.get(task.id) ?? task, isGone: !fresh.has(task.id) && i < lastKnown }))
+}

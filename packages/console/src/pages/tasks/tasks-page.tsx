@@ -55,7 +55,7 @@ export const TasksPage = ({ params: { queue = '' } }: { readonly params: PagePar
 
   return (
     <div class="tasks-page">
-      <div class="title"><h1>Tasks</h1>{total !== undefined && <p class="quiet" role="status">{total.isExact ? counted(total.rows, 'task') : `more than ${counted(total.rows, 'task')}`}</p>}</div>
+      <div class="title"><h1>Tasks</h1>{total !== undefined && <p class="quiet" role="status">{total.isExact ? counted(total.rows, 'task') : `more than ${counted(total.rows, 'task')}`}</p>}<p class="quiet small">By status, then the highest priority, then the oldest.</p></div>
       <SearchBox text={text} known={known} onChange={(q) => go(withQuery({ q }), { replace: true })} />
       <div class="bar">
         <BulkBar queue={queue} filter={filter} isUnderstood={search.problems.length === 0} selected={selected} isChangeable={isChangeable} clear={() => select(new Set())} />
@@ -115,7 +115,7 @@ const BulkBar = ({ queue, filter, selected, isChangeable, isUnderstood, clear }:
   )
   const cancellable = cancellableIn(filter)
   return (
-    <div class="bulk" role="group" aria-label="Changes of many tasks">
+    <div class="bulk" role="group" aria-label="Changes of many tasks" aria-busy={isCounting}>
       <span>{isCounting ? 'counting …' : ids.length > 0 ? `${numberText(ids.length)} selected:` : isUnderstood ? 'All that match:' : 'Select tasks, or mend the search:'}</span>
       {isChangeable && (ids.length > 0 || cancellable !== undefined) && button('Cancel', cancelMany, { count: countCancellable, ...(cancellable === undefined ? {} : { of: cancellable }) })}
       {isChangeable && button('Bump', bumpMany)}
