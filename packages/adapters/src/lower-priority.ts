@@ -1,12 +1,15 @@
 import { readlinkSync } from 'node:fs'
 import { setPriority } from 'node:os'
 
-/** A tenth of the share of a thread with the usual 0, while both want to run. More would let other programs of the machine starve it. */
+/**
+ * With this value, a thread gets a tenth of the share of a thread with the usual 0, while both want to run. With more, other programs on the machine
+ * would starve it.
+ */
 const niceness = 10
 
 /**
- * Lowers the priority of the calling thread, so that on a busy machine those who decide and write come first. Linux alone has priorities of
- * threads; elsewhere, and where it is not allowed, nothing happens. Returns whether it was done.
+ * Lowers the priority of the calling thread, so that on a busy machine the deciding and writing threads come first. Only Linux has priorities of
+ * threads; elsewhere, or if it is not allowed, nothing happens. Returns whether it was done.
  */
 export const lowerPriority = (): boolean => {
   try {

@@ -1,10 +1,10 @@
-/** Opens a log for reading, in whichever store it is, with what was moved out of it. */
+/** Opens a log for reading, in whichever store it is, together with its archive. */
 import { archiveFolderOf } from './archive/folder-of.js'
 import { joinedLog } from './archive/joined-log.js'
 import type { LogAddress, OpenedLog } from './store/index.js'
 
 /**
- * `ahead`: for whoever reads most of the log; pages are fetched while the last one is used.
+ * `ahead`: for readers of most of the log; pages are fetched while the previous one is used.
  *
  * @throws StoreError if it cannot be opened.
  */
@@ -14,7 +14,7 @@ export const openLog = async (address: LogAddress, ahead = false): Promise<Opene
   return archive === undefined ? log : joinedLog(log, archive)
 }
 
-/** Only what is in the store itself. */
+/** Only the events in the store itself. */
 export const openOwnLog = async (address: LogAddress, ahead = false): Promise<OpenedLog> => {
   switch (address.kind) {
     case 'sqlite': {

@@ -1,9 +1,9 @@
 /**
- * Reads JSON from outside. `JSON.parse` rounds silently: 9007199254740993 becomes 9007199254740992, and two tasks
- * with these ids in their payloads would be duplicates. So inexact numbers are refused, with their paths.
+ * Reads JSON from outside. `JSON.parse` rounds silently: 9007199254740993 becomes 9007199254740992, and two tasks with these ids in their payloads
+ * would be duplicates. So inexact numbers are refused, with their paths.
  *
- * A whole number must be within ±(2^53 − 1) (RFC 7493). Any other number may have 17 significant digits, which are
- * enough to distinguish any two doubles, and must be neither too large for a double nor so small that it becomes 0.
+ * A whole number must be within ±(2^53 − 1) (RFC 7493). Any other number may have 17 significant digits, which are enough to distinguish any two
+ * doubles. It must be neither too large for a double nor so small that it becomes 0.
  */
 import type { FieldError, Json } from '@daybook/core'
 
@@ -31,10 +31,7 @@ interface Inexact extends FieldError {
 /** The inexact numbers of a JSON text, with their paths: `tasks[3].payload.id`. */
 export const inexactNumbers = (text: string): ReadonlyArray<Inexact> => (mayBeInexact.test(text) ? scan(text) : none)
 
-/**
- * Replaces each inexact number of a JSON text by an infinite one. The codecs then refuse it with its path, and other
- * items of a list can still be accepted.
- */
+/** Replaces each inexact number in a JSON text by an infinite one. The codecs then refuse it with its path, and other items of a list can still be accepted. */
 export const infiniteForInexact = (text: string): string => {
   let exact = ''
   let from = 0

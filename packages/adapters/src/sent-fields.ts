@@ -1,4 +1,4 @@
-/** A task's optional fields as the HTTP API has them: times are ISO 8601 texts. They follow from the table of fields. */
+/** A task's optional fields in the HTTP API, where times are ISO 8601 texts. They follow from the table of fields. */
 import type { SentFields } from '@daybook/client/internal'
 import { copierOf, isTimeField, quote, type ShownField, type ShownFields, shownFields, unrolled } from '@daybook/core'
 

@@ -1,17 +1,17 @@
-/** Divides long work on the deciding thread into short turns, so that other work gets its turns in between. */
+/** Divides long work on the deciding thread into short turns, so that other work runs in between. */
 
-/** A turn takes this share of the time of the others' last turn, so that the work ends on a busy queue too. */
+/** A turn takes at least this share of the time of the others' last turn, so that the work ends even on a busy queue. */
 const shareMin = 0.5
-/** A shorter turn would spend its time on changing turns. A longer one than the maximum would noticeably delay answers. */
+/** A shorter turn would spend its time on switching. A longer turn than the maximum would noticeably delay answers. */
 const turnMsMin = 1
 const turnMsMax = 10
-/** A turn begins when nobody waits for the disk, or after so long: the thread that writes needs a processor, too. */
+/** A turn begins when nobody waits for the disk, or after this time in milliseconds. The pause leaves a processor to the writing thread. */
 const restMs = 1
 const restMsMax = 10
 
 /**
- * Returns a function to be awaited often, about every quarter of a millisecond. It yields when the turn is over.
- * `isBusy`: whether a command waits for the disk.
+ * Returns a function to be awaited often, about every quarter of a millisecond. It yields when the turn is over. `isBusy`: whether a command waits
+ * for the disk.
  */
 export const shortTurns = (isBusy: () => boolean): (() => Promise<void>) => {
   let begun = performance.now()

@@ -1,13 +1,13 @@
-/** Threads of a server. Each has a heap of its own, and so its own limits. */
+/** Threads of a server. Each has its own heap, with its own limits. */
 import { setFlagsFromString } from 'node:v8'
 import { Worker, type WorkerOptions } from 'node:worker_threads'
 
 /**
- * A server is started with a large young generation (`--max-semi-space-size`), for the thread that decides: its heap is large, so each
- * collection takes long. V8 would give every thread as much, and take it over the limits in the options. Their heaps are small.
+ * A server is started with a large young generation (`--max-semi-space-size`) for the deciding thread: its heap is large, so each collection takes
+ * long. V8 would give every thread the same, and give it precedence over the limits in the options. The heaps of other threads are small.
  *
- * The flag is the whole process's: in a program that embeds Daybook, its own threads have the young generation that they ask for in
- * `resourceLimits`, and V8's default otherwise. The heap of the thread that starts them is as it was.
+ * The flag is that of the whole process. In a program that embeds Daybook, the program's own threads have the young generation of their
+ * `resourceLimits`, and V8's default otherwise. The heap of the thread that starts them is unchanged.
  */
 export const newThread = (script: URL, options: WorkerOptions): Worker => {
   setFlagsFromString('--max-semi-space-size=0')
@@ -15,10 +15,10 @@ export const newThread = (script: URL, options: WorkerOptions): Worker => {
 }
 
 /**
- * A thread for work that gives way to commands: read models, reports, checkpoints, verifications.
+ * The limits of a thread for work that yields to commands: read models, reports, checkpoints, verifications.
  *
- * In MiB. Without a limit V8 lets a heap grow to four times of what was alive at the last collection before it collects again;
- * with this one, to 1.6 times. The limit itself is not reached: each of these threads reads the log in bounded batches.
+ * In MiB. Without a limit, V8 lets a heap grow to four times the size that was alive at the last collection before it collects again; with this
+ * limit, to 1.6 times. The limit itself is not reached, because each of these threads reads the log in bounded batches.
  */
 const resourceLimits = { maxOldGenerationSizeMb: 1_024, maxYoungGenerationSizeMb: 24 } as const
 

@@ -1,13 +1,13 @@
-/** Times as people type them and files hold them: more ways to write one than HTTP takes, none that does not exist. */
+/** Times as people type them and files contain them. More forms are accepted than over HTTP, but no time that does not exist. */
 import { parseTime } from './http/time.js'
 
 const form = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d+)?)?)(?: ?(Z|[+-]\d\d(?::?\d\d)?))?)?$/i
 
 /**
- * Milliseconds of an ISO 8601 date, or date and time; `undefined` for anything else, 30 February among it.
+ * Milliseconds of an ISO 8601 date, or date and time; `undefined` for any other text, including 30 February.
  *
- * A date alone is its midnight in UTC, a time without a zone is local: as `Date.parse` has it, whose rolling
- * over of days that do not exist is not wanted.
+ * A date alone means its midnight in UTC, and a time without a zone is local, as in `Date.parse`. Unlike `Date.parse`, it does not roll over days
+ * that do not exist.
  */
 export const readTime = (text: string): number | undefined => {
   const [, date, clock, zone] = form.exec(text.trim()) ?? []

@@ -1,4 +1,4 @@
-/** A wait that somebody can end. A call to `wake` while nobody waits ends the next wait at once. */
+/** A wait that can be ended by `wake`. A call to `wake` while nobody waits ends the next wait at once. */
 export interface Wakeable {
   readonly wait: (msMax: number) => Promise<void>
   readonly wake: () => void

@@ -134,7 +134,7 @@ export class Meter {
     if (times > 0) waitSeconds.observe(Math.max(0, now - since) / 1_000, times)
   }
 
-  /** Watches the appends of a store. */
+  /** An observer for the appends of a store. */
   readonly append: AppendObserver = () => {
     const began = performance.now()
     return (result) => {

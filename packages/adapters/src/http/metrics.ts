@@ -1,4 +1,4 @@
-/** Prometheus metrics: counters come from committed events, gauges are read at each scrape. Ids are never labels. */
+/** Prometheus metrics. Counters come from committed events, gauges are read at each scrape. Ids are never labels. */
 import { activeAgentsOf, alertsOf, breakersOf, depthOf, type EventType, failedAttemptsOf, headOf } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client'
@@ -10,7 +10,7 @@ import type { ReadModels } from '../read-models/index.js'
 import type { WebhookStatus } from '../webhooks/index.js'
 import type { Histogram, Meter } from './meter.js'
 
-/** Producers choose the task types, so their number is not bounded. The types beyond this many count as `other`. */
+/** Producers choose the task types, so their number is unbounded. Types beyond this many count as `other`. */
 const typesMax = 100
 
 const outcomes: Readonly<Record<string, EventType>> = {
@@ -26,7 +26,7 @@ const outcomes: Readonly<Record<string, EventType>> = {
 }
 const breakerValue = { closed: 0, 'half-open': 1, open: 2 } as const
 
-/** All metrics of this server, read now. */
+/** All metrics of this server, with their present values. */
 export interface Metrics {
   /** In Prometheus' text format. */
   readonly text: () => Promise<string>
@@ -46,7 +46,7 @@ export const metricsOf = (
   const registry = new Registry()
   const registers = [registry]
   collectDefaultMetrics({ register: registry, prefix: 'daybook_' })
-  // Sums of the metrics by type, and gauges in spite of their names.
+  // These are sums over the metrics by type, and are gauges in spite of their names.
   for (const what of ['handles', 'requests', 'resources']) registry.removeSingleMetric(`daybook_nodejs_active_${what}_total`)
   new Gauge({ name: 'daybook_build_info', help: 'The version of Daybook. Always 1.', labelNames: ['version'], registers }).set({ version }, 1)
 

@@ -1,9 +1,9 @@
-/** What a caller is told of an error that was thrown. */
+/** The problem that a caller gets for a thrown error. */
 import { StoreError } from '../store/index.js'
 import type { HttpLimits } from './limits.js'
 import { problem, type Problem } from './problem.js'
 
-/** A problem that is thrown, where a library lets nothing else through. */
+/** A thrown problem, for libraries that let nothing else through. */
 export class Refused extends Error {
   override readonly name = 'Refused'
   constructor(readonly problem: Problem) {
@@ -11,7 +11,7 @@ export class Refused extends Error {
   }
 }
 
-/** Details of an unexpected error go to the log only. */
+/** Details of an unexpected error go only to the log. */
 export const problemOfError = (error: Error, { bodyBytesMax }: Pick<HttpLimits, 'bodyBytesMax'>): Problem => {
   if (error instanceof Refused) return error.problem
   if (error instanceof StoreError) return problemOfStore(error)
@@ -28,7 +28,7 @@ export const problemOfError = (error: Error, { bodyBytesMax }: Pick<HttpLimits, 
   }
 }
 
-/** A store error is not a defect of the program, and an operator can act on it. Its message names files, so it goes to the server's log only. */
+/** A store error is not a defect of the program, and an operator can act on it. Its message names files, so it goes only to the server's log. */
 const problemOfStore = ({ code, message }: StoreError): Problem => {
   const [, moved] = /^the events (\d+ to \d+ of \S+) were moved/.exec(message) ?? []
   if (moved !== undefined) return problem('unavailable', `the events ${moved} were moved into the archive, and the server does not have their segments: put them back into its folder`)

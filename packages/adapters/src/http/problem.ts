@@ -30,7 +30,7 @@ const kinds = {
 
 export type ProblemCode = keyof typeof kinds
 export const problemCodes = Object.keys(kinds) as ReadonlyArray<ProblemCode>
-/** The status of its answers, with one exception: a `conflict` about an `Idempotency-Key` may be a 422. */
+/** The status of a code's answers. One exception: a `conflict` about an `Idempotency-Key` may be a 422. */
 export const statusOf = (code: ProblemCode): number => kinds[code][0]
 export const titleOf = (code: ProblemCode): string => kinds[code][1]
 
@@ -44,7 +44,7 @@ export interface Problem {
   readonly more?: Readonly<Record<string, unknown>>
 }
 
-/** When to try again if the reason is short, as at a start or a stop. The header `Retry-After` has whole seconds only, and says 1. */
+/** After how many seconds to try again if the reason is short, as at a start or a stop. The header `Retry-After` has only whole seconds, and says 1. */
 export const soonSeconds = 0.1
 
 type Details = Partial<Omit<Problem, 'code' | 'detail'>>
@@ -59,7 +59,7 @@ export const problem = (code: ProblemCode, detail: string, details: Details = {}
 export const noSuchQueue = (name: string): Problem =>
   problem('not-found', `no queue ${name}: a queue is created by its first task or its first setting`)
 
-/** In the words of the core, which commands get. */
+/** In the words of the core's refusals. */
 export const noSuchTask = (queue: { readonly name: string }, id: string): Problem =>
   problem('not-found', `no task ${id} in queue ${queue.name}: it was never enqueued here, or it finished and its retention is over`)
 
@@ -70,7 +70,7 @@ export const problemOf = (refusal: Refusal): Problem =>
     ? problem(refusal.code, refusal.detail, { retryAfterSeconds: refusal.retryAfterSeconds })
     : problem(refusal.code, refusal.detail, refusal.errors === undefined ? {} : { errors: refusal.errors })
 
-/** As an answer of its own (with a correlation id), or as one result of many. */
+/** As an answer by itself (with a correlation id), or as one result of several. */
 export const problemText = ({ status, code, detail, errors, retryAfterSeconds, more }: Problem, correlationId?: string): string =>
   JSON.stringify({
     type: `urn:daybook:problem:${code}`,

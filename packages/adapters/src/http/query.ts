@@ -37,13 +37,13 @@ const priorityRange = (value: string): readonly [number, number] | undefined => 
 const Priority = text('priority (1 to 10, or CRITICAL, HIGH, MEDIUM, LOW) or range such as 5-7', (value) => priorityRange(value) !== undefined)
 
 export const revisionMax = Number.MAX_SAFE_INTEGER
-/** Of what shows the present alone. */
+/** For routes that only show the present. */
 export const AtLeastQuery = t.partial({ atLeast: whole(0, revisionMax) }, 'query')
 export type AtLeastQuery = t.TypeOf<typeof AtLeastQuery>
 
 /**
- * Every question about a queue has these. `atLeast`: waits until the queue has this revision. `revision` and `at`: the answer is that of the moment when this
- * revision was the last, or that of this time.
+ * Every query about a queue has these parameters. `atLeast`: waits until the queue has this revision. `revision` and `at`: the answer is that of the
+ * moment when this revision was the last, or of this time.
  */
 const moment = { atLeast: whole(0, revisionMax), revision: whole(0, revisionMax), at: Time }
 
@@ -54,13 +54,13 @@ const isRevision = (value: string): boolean => isWhole(value, 0, revisionMax)
 const AnyMoment = text('revision, or time such as 2026-07-01T12:00:00.000Z', (value) => isRevision(value) || Time.is(value))
 const span = { from: AnyMoment, to: AnyMoment }
 
-/** Of a parameter `from` or `to`. */
+/** The moment that a parameter `from` or `to` means. */
 export const momentAt = (value: string): Moment => (isRevision(value) ? { revision: value } : { at: value })
 
-/** Default: from before the first event, to now. */
+/** Default: from before the first event to now. */
 export type Span = Partial<Readonly<Record<keyof typeof span, string>>>
 
-/** `cursor`: `nextCursor` of the page before, with the same moments. */
+/** `cursor`: `nextCursor` of the previous page, with the same moments. */
 export const diffQuery = (pageMax: number) => t.partial({ ...span, limit: whole(1, pageMax), cursor: whole(0, revisionMax) }, 'query')
 export type DiffQuery = t.TypeOf<ReturnType<typeof diffQuery>>
 
@@ -70,14 +70,14 @@ export const QueueStatusQuery = t.partial({ queue: QueueName, ...moment }, 'quer
 export const resultQuery = (waitSecondsMax: number) => t.partial({ wait: seconds(waitSecondsMax), ...moment }, 'query')
 export type ResultQuery = t.TypeOf<ReturnType<typeof resultQuery>>
 
-/** `before`: continue the search for a task that is no longer in memory here. */
+/** `before`: continues the search for a task that the queue no longer knows. */
 export const HistoryQuery = t.partial({ ...moment, before: whole(0, revisionMax) }, 'query')
 export type HistoryQuery = t.TypeOf<typeof HistoryQuery>
 
 const TimeOrDay = text('time such as 2026-07-01T12:00:00.000Z, or day such as 2026-07-01', (value) => Time.is(value) || (/^\d{4}-\d\d-\d\d$/.test(value) && Time.is(`${value}T00:00:00Z`)))
 const BucketText = text('month, week, day, hour, total, or number of minutes that divides a day and is a multiple of 15', (value) => bucketSizeOf(value) !== undefined)
 
-/** `from` is included and `to` is not; a day is when it begins in the `zone`. */
+/** `from` is included and `to` is not. A day means its beginning in the `zone`. */
 export const ReportQuery = t.partial(
   {
     from: TimeOrDay,
@@ -93,7 +93,7 @@ export const ReportQuery = t.partial(
 )
 export type ReportQuery = t.TypeOf<typeof ReportQuery>
 
-/** Without `q` and `ticketId`: the newest. */
+/** Without `q` and `ticketId`: the newest memories. */
 export const MemoriesQuery = t.partial({ q: Text, ticketId: Name, limit: whole(1, 100) }, 'query')
 export type MemoriesQuery = t.TypeOf<typeof MemoriesQuery>
 
@@ -106,14 +106,14 @@ export const pageQuery = (pageMax: number) => ({
 const listOf = (codec: t.Mixed, what: string) => text(`list of ${what}, separated by commas; may be empty`, (value) => namesOf(value).every((each) => codec.is(each)))
 const namesOf = (value: string): ReadonlyArray<string> => (value === '' ? [] : value.split(','))
 
-/** A claim, for which a task is explained. */
+/** The claim for which a task is explained. */
 export const ExplainQuery = t.partial(
   { agentId: AgentId, types: listOf(TypePattern, 'types or patterns'), phases: listOf(Phase, 'phases'), skills: listOf(Name, 'skills'), tenant: Name, ...moment },
   'query',
 )
 export type ExplainQuery = t.TypeOf<typeof ExplainQuery>
 
-/** Who asks; `undefined` if the query says nothing about it. */
+/** The asker; `undefined` if the query does not describe one. */
 export const askerOf = ({ agentId, types, phases, skills, tenant }: ExplainQuery): Asker | undefined => {
   if ([agentId, types, phases, skills, tenant].every((each) => each === undefined)) return undefined
   return {
@@ -125,7 +125,7 @@ export const askerOf = ({ agentId, types, phases, skills, tenant }: ExplainQuery
   }
 }
 
-/** Filter of lists and of bulk commands. */
+/** The filter of lists and of bulk commands. */
 const filter = {
   status: Statuses,
   type: TypePattern,
@@ -135,10 +135,10 @@ const filter = {
   tenant: Name,
   agent: Name,
   q: Name,
-  /** Enqueued at this time or later, and before that one. */
+  /** Enqueued at or after `createdAfter`, and before `createdBefore`. */
   createdAfter: Time,
   createdBefore: Time,
-  /** Blocked until this task is completed, among others perhaps. */
+  /** Blocked by this task, perhaps among others. */
   waitsFor: TaskId,
 }
 
@@ -161,7 +161,7 @@ export const CancelAllBody = t.intersection(
 )
 export type CancelAllBody = t.TypeOf<typeof CancelAllBody>
 
-/** Turns the filter of a body into the one that a query would give. */
+/** Converts the filter of a body to that of a query. */
 export const cancelFilterOf = ({ filter: { status, priority, ...rest } }: CancelAllBody): TaskFilter =>
   filterOf({
     ...rest,

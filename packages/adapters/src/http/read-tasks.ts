@@ -1,6 +1,6 @@
 /**
- * A fast reader for bodies of many tasks. Most of such a body is payloads, and the engine needs them as canonical text.
- * Payloads that are already canonical are cut out as text, and only the rest is parsed.
+ * A fast reader for bodies of many tasks. Most of such a body is payloads, and the engine needs them as canonical text. Payloads that are already
+ * canonical are cut out as text, and only the rest is parsed.
  */
 import { isAscii } from 'node:buffer'
 import { CanonicalText } from '@daybook/core'
@@ -11,8 +11,8 @@ import { closeBrace, closeBracket, comma, openBrace, openBracket } from './json-
 type Spans = Array<number>
 
 /**
- * Like `JSON.parse`, but payloads are {@link CanonicalText}. `undefined` for anything other than tasks in JSON
- * without white space whose members are all canonical: the caller then uses the parser.
+ * Like `JSON.parse`, but payloads are {@link CanonicalText}. It reads only tasks in JSON without white space whose members are all canonical. For
+ * anything else it returns `undefined`, and the caller uses the parser.
  *
  * Gotchas: assumes that the bytes are valid UTF-8; the caller checks that.
  */
@@ -56,7 +56,7 @@ const tasksEnd = (bytes: Buffer, start: number, payloads: Spans): number => {
     let [from, to] = [0, 0]
     at = membersEnd(bytes, at, (key, value) => {
       if (!stands(bytes, key, '"payload"')) return canonicalEnd(bytes, value)
-      // A second member of the same name is left to the parser, which takes the last.
+      // A repeated member is left to the parser, which takes the last one.
       if (to > 0) return -1
       from = value
       return (to = canonicalEnd(bytes, value))
@@ -72,7 +72,7 @@ const none = 'null'
 
 /** The text with `null` for each payload. */
 const withoutPayloads = (bytes: Buffer, payloads: Spans): string => {
-  // A payload has at least one byte, so `null` adds at most three per payload.
+  // A payload has at least one byte, so `null` adds at most three bytes per payload.
   const rest = Buffer.allocUnsafe(bytes.length + 3 * payloads.length)
   let length = 0
   let copied = 0

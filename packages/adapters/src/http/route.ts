@@ -1,4 +1,4 @@
-/** The declaration of a route. It is served, documented and tested from this one place. */
+/** The declaration of a route. Serving, documents and tests use this one declaration. */
 import type { Readable } from 'node:stream'
 import { type FieldError, type QueueState, validate } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
@@ -16,15 +16,15 @@ import type { Tenants } from './tenants.js'
 
 export interface Reply {
   readonly status: number
-  /** The finished body: JSON, or what `type` says. */
+  /** The complete body: JSON, or the media type of `type`. */
   readonly text: string | Readable
   /** Default: JSON. */
   readonly type?: string
-  /** The queue's revision that this answer shows. */
+  /** The queue's revision that this answer includes. */
   readonly revision?: number
   /** Called if the connection ends before the answer is sent. */
   readonly undelivered?: (() => void) | undefined
-  /** It has a secret, and is not kept for its idempotency key. */
+  /** The answer contains a secret, and is not kept for its idempotency key. */
   readonly isSecret?: true
 }
 
@@ -35,20 +35,20 @@ export interface Call<Body = unknown, Query = unknown> {
   readonly daybook: Daybook
   readonly limits: HttpLimits
   readonly meter: Meter
-  /** Values of the path's `{names}`, decoded. */
+  /** Decoded values of the path's `{names}`. */
   readonly params: Readonly<Record<string, string>>
   readonly query: Query
   readonly body: Body
   readonly caller: Caller
   /** What the caller may do. */
   readonly grant: Grant
-  /** The only tenants that it may be about; `undefined` for all. */
+  /** The only tenants that the call may be about; `undefined` for all. */
   readonly tenants: Tenants
   /** The caller accepts NDJSON. */
   readonly wantsLines: boolean
-  /** The same when a request is sent again: see `taskIdsOf`. */
+  /** Stays the same when a request is sent again: see `taskIdsOf`. */
   readonly requestId: string | undefined
-  /** The span that the caller is in, as a valid `traceparent`. New tasks without one get it. */
+  /** The caller's span, as a valid `traceparent`. New tasks without one get it. */
   readonly traceparent: string | undefined
   /** A signal that aborts when the connection closes or the server stops. Created at the first call. */
   readonly gone: () => AbortSignal
@@ -58,12 +58,12 @@ export interface QueueCall<Body = unknown, Query = unknown> extends Call<Body, Q
   readonly queue: QueueEngine
 }
 
-/** A question about a queue. What it gets is all that it may answer from, so that it answers for a past moment as it did then. */
+/** A query about a queue. Its handler may use only these members, so that it answers for a past moment as it did then. */
 export interface ViewCall<Query = unknown> extends Pick<Call<undefined, Query>, 'params' | 'query' | 'limits' | 'tenants' | 'wantsLines' | 'gone'> {
   readonly queue: QueueView
 }
 
-/** How a body or a query is checked, and its schema. */
+/** The check of a body or a query, and its schema. */
 export interface Input<A> {
   readonly schema: t.Mixed
   readonly check: (input: unknown) => E.Either<ReadonlyArray<FieldError>, A>
@@ -90,17 +90,17 @@ interface Declared<Body, Query> {
   readonly tag: Tag
   /** One short sentence. */
   readonly summary: string
-  /** All that there is to know, if that is more than the summary. */
+  /** Everything else that there is to know. */
   readonly description?: string
   /** The problems that only routes like this one answer with. Others follow from its kind: see `openapi/problems.ts`. */
   readonly refusals?: ReadonlyArray<ProblemCode>
   readonly query?: Input<Query>
   readonly body?: Input<Body>
-  /** Successful answers: status → schema, or → media type if it is not JSON. */
+  /** Successful answers by status: the schema, or the media type if it is not JSON. */
   readonly answers: Readonly<Record<number, t.Mixed | string>>
   /** Further media types of the answer 200. */
   readonly also?: ReadonlyArray<string>
-  /** Its answers have no revision of the queue, because they do not come from it. */
+  /** Its answers have no revision of the queue, because they do not come from the queue. */
   readonly revision?: 'none'
   /** Streams NDJSON to callers that accept `application/x-ndjson`. */
   readonly lines?: true
@@ -108,7 +108,7 @@ interface Declared<Body, Query> {
 
 export interface PlainRoute<Body = unknown, Query = unknown> extends Declared<Body, Query> {
   readonly of: 'server'
-  /** Of a route that shows all queues, a token that is bound to some gets nothing. One that shows its own queues cuts the answer to those. */
+  /** A route that shows all queues refuses a token that is limited to some. A route that shows its own queues leaves out all others. */
   readonly shows: 'all queues' | 'own queues' | 'no queue'
   readonly handle: (call: Call<Body, Query>) => Promise<Handled>
 }
@@ -116,31 +116,31 @@ export interface PlainRoute<Body = unknown, Query = unknown> extends Declared<Bo
 export interface QueueRoute<Body = unknown, Query = unknown> extends Declared<Body, Query> {
   readonly of: 'queue'
   /**
-   * What this route does with a queue that was never used, or not since it was deleted: refuse it as not found, answer as
-   * for an empty queue, or open it, so that its first event creates it.
+   * What this route does with a queue that was never used, or not since its deletion. It refuses the queue as not found, answers as for an empty
+   * queue, or opens the queue, so that its first event creates it.
    */
   readonly unused: 'refused' | 'empty' | 'opened'
   readonly handle: (call: QueueCall<Body, Query>) => Promise<Handled>
 }
 
-/** A `GET` about a queue, as it is or as it was at a past moment: its query has `revision` and `at`. */
+/** A `GET` about a queue, at present or at a past moment: its query has `revision` and `at`. */
 export interface ViewRoute<Query = unknown> extends Declared<undefined, Query> {
   readonly of: 'view'
   readonly unused: 'refused' | 'empty'
   readonly handle: (call: ViewCall<Query>) => Promise<Handled>
 }
 
-/** A moment whose revision is known. `at`: the time that was asked for, in milliseconds since 1970; by default that of the last event. */
+/** A moment whose revision is known. `at`: the requested time, in milliseconds since 1970; by default that of the last event. */
 export interface KnownMoment {
   readonly revision: number
   readonly at?: number
 }
 
-/** A question about two moments of a queue, and what happened between. */
+/** A query about two moments of a queue, and about the events between them. */
 export interface SpanCall<Query = unknown> extends Pick<Call<undefined, Query>, 'query' | 'limits'> {
   readonly span: { readonly from: KnownMoment; readonly to: KnownMoment }
   readonly queue: Pick<QueueView, 'name' | 'contents'> & {
-    /** Goes from the one moment to the other, event by event. */
+    /** Walks from the first moment to the second, event by event. */
     readonly walk: <A>(steps: {
       readonly begin: (state: QueueState, at: number) => void
       readonly event: OnEvent
@@ -158,8 +158,8 @@ export interface SpanRoute<Query = unknown> extends Declared<undefined, Query> {
 export type Route = PlainRoute | QueueRoute | ViewRoute | SpanRoute
 
 /**
- * A route of the server. The handler knows the types of body and query. The table of all routes does not need them,
- * because `check` runs before the handler.
+ * A route of the server. The handler knows the types of body and query. The table of all routes does not need them, because `check` runs before the
+ * handler.
  */
 export const serverRoute = <Body, Query>(route: Omit<PlainRoute<Body, Query>, 'of'>): Route =>
   ({ of: 'server', ...route }) as PlainRoute<Body, Query> as Route
@@ -169,7 +169,7 @@ export const queueRoute = <Body, Query>(
   route: Omit<QueueRoute<Body, Query>, 'of' | 'unused'> & Partial<Pick<QueueRoute, 'unused'>>,
 ): Route => ({ of: 'queue', unused: 'refused', ...route }) as QueueRoute<Body, Query> as Route
 
-/** A question about one queue. Default: refused for a queue that was never used. */
+/** A query about one queue. Default: refused for a queue that was never used. */
 export const viewRoute = <Query>(
   route: Omit<ViewRoute<Query & Moment>, 'of' | 'method' | 'unused' | 'handle' | 'query'> &
     Partial<Pick<ViewRoute, 'unused'>> & {
@@ -178,7 +178,7 @@ export const viewRoute = <Query>(
     },
 ): Route => ({ of: 'view', method: 'GET', unused: 'refused', ...route }) as ViewRoute<Query & Moment> as Route
 
-/** A question about two moments of one queue. */
+/** A query about two moments of one queue. */
 export const spanRoute = <Query>(
   route: Omit<SpanRoute<Query & Span>, 'of' | 'method' | 'query' | 'handle'> & {
     readonly query: Input<Query & Span>
@@ -186,7 +186,7 @@ export const spanRoute = <Query>(
   },
 ): Route => ({ of: 'span', method: 'GET', ...route }) as SpanRoute<Query & Span> as Route
 
-/** Turns the engine's outcome into an answer: its refusal, or the text of its value. */
+/** Converts the engine's outcome to an answer: its refusal, or the text of its value. */
 export const replyWith = <A>(
   outcome: Outcome<A>,
   textOf: (value: A, revision: number) => string,

@@ -1,4 +1,4 @@
-/** The table of all routes, with schemas, roles and summaries. Serving and documentation use it. */
+/** The table of all routes, with schemas, roles and summaries. Serving and documents use it. */
 import { SettingsPatch } from '@daybook/core'
 import { readers, type Who } from './access.js'
 import { alertRoutes } from './alert-routes.js'
@@ -36,7 +36,7 @@ import { tokenRoutes } from './token-routes.js'
 import * as w from './wire.js'
 
 export interface Served {
-  /** What is remembered of earlier tasks; `undefined` if nothing is. */
+  /** The memory of earlier tasks; `undefined` if there is none. */
   readonly memory: MemoryService | undefined
   readonly readModels: () => ReadModels | undefined
   readonly verifications: Verifications

@@ -12,7 +12,7 @@ export type NewScheduleBody = t.TypeOf<typeof NewScheduleBody>
 export const SchedulePatch = t.partial({ ...scheduleFields, task: ScheduledTask }, 'SchedulePatch')
 export type SchedulePatch = t.TypeOf<typeof SchedulePatch>
 
-/** Exactly one of `task`, `skipped` and `waits` is there. With `since`, all instants from that one on were skipped. */
+/** Exactly one of `task`, `skipped` and `waits` is given. With `since`, all instants from that one on were skipped. */
 const PastRun = t.intersection(
   [t.type({ dueAt: Time, at: Time }), t.partial({ task: t.string, skipped: SkipReason, since: Time, waits: t.literal(true) })],
   'PastRun',

@@ -1,6 +1,6 @@
 /**
- * Headers of every answer: it is data, and a browser that shows it is to run, load, frame and guess nothing. Only the pictures of reports have styles, which
- * are in them. There are no CORS headers: pages from elsewhere get no answer that they may read.
+ * Headers of every answer. An answer is data: a browser that shows it must run, load, frame and guess nothing. Only the pictures of reports have
+ * styles, which are inline. There are no CORS headers: pages of other origins cannot read any answer.
  */
 export const securityHeaders = {
   'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",

@@ -39,10 +39,10 @@ export interface Asked {
   /** Method and URL. An idempotency key is bound to these and the body. */
   readonly request: string
   readonly idempotencyKey: string | undefined
-  /** Ids of tasks without an id are made from it: see `taskIdsOf`. */
+  /** Ids for tasks without one are made from it: see `taskIdsOf`. */
   readonly requestId: string | undefined
   readonly bytes: Buffer | undefined
-  /** The span that new tasks come from, as a valid `traceparent`. */
+  /** The span of new tasks, as a valid `traceparent`. */
   readonly traceparent: string | undefined
 }
 
@@ -70,7 +70,7 @@ export const serveRoute = async (context: Context, route: Route, asked: Asked): 
         if (E.isRight(handled) && handled.right.isSecret === true) return sent
         // A 5xx may succeed the next time, and an aborted claim was not answered: such requests run again.
         if (sent.status >= 500 || typeof sent.text !== 'string' || asked.gone().aborted) return sent
-        // The client can ask for the answer again by its key, so it counts as delivered.
+        // The client can get the answer again with its key, so it counts as delivered.
         const { undelivered: _, ...rendered } = sent
         return (kept = rendered as Rendered)
       } finally {
@@ -136,7 +136,7 @@ const answer = async (context: Context, route: Route, asked: Asked): Promise<Han
   const isPast = route.of === 'view' && isAboutPast(query.right)
   const part = grant.tenants === undefined ? undefined : await partOf(context, name, route, grant, { id: params.id, isPast })
   if (part !== undefined && E.isLeft(part)) return part
-  // Whether it was used then is judged by the state of then.
+  // Whether the queue was used at that moment is judged by the state of the moment.
   const unused = isPast || route.of === 'span' ? 'empty' : route.unused
   const queue = await queueOf(context, name, unused)
   if (E.isLeft(queue)) return queue
@@ -146,9 +146,9 @@ const answer = async (context: Context, route: Route, asked: Asked): Promise<Han
   if (route.tenants === 'task' && part !== undefined && part.right.task === undefined) {
     return E.left({ revision: queue.right.status().revision, ...noSuchTask(queue.right, params.id ?? '') })
   }
-  // By its number, which no other task will ever have: the id may be another tenant's by the time of the command.
+  // By its number, which no other task will ever have. The id may belong to another tenant's task by the time of the command.
   const own = part?.right.task === undefined ? params : { ...params, id: `#${part.right.task.number}` }
-  // 3. Run the handler. A refusal also tells the queue's revision.
+  // 3. Run the handler. A refusal has the queue's revision as well.
   if (route.of === 'span') return answerSpan(context, route, asked, query.right as Span, queue.right)
   if (route.of === 'view' && isPast) return answerPast(context, route, asked, query.right as Moment, queue.right)
   const handled = await (route.of === 'view'
@@ -158,8 +158,8 @@ const answer = async (context: Context, route: Route, asked: Asked): Promise<Han
 }
 
 /**
- * The task of the path, if it is one of the grant's tenants. A queue whose tenants are not isolated is refused, and so are past moments: the queue may not
- * have been isolated then.
+ * The task in the path, if it belongs to one of the grant's tenants. A queue whose tenants are not isolated is refused. Past moments are refused as
+ * well, because the queue may not have been isolated then.
  */
 const partOf = async (
   context: Context,
@@ -229,7 +229,7 @@ const isAboutPast = (query: unknown): boolean => {
   return revision !== undefined || at !== undefined
 }
 
-/** Checks the moment here, where it is known which revisions and times are past, and asks those who know the past. */
+/** Checks the moment here, where it is known which revisions and times are past, and then asks for the past answer. */
 const answerPast = async (context: Context, { path }: ViewRoute, asked: Asked, query: Moment, queue: QueueEngine): Promise<Handled> => {
   const moment = await momentOf(query, queue, 'at')
   if (E.isLeft(moment)) return E.left({ revision: queue.status().revision, ...moment.left })
@@ -257,7 +257,7 @@ const askPast = async ({ past }: Context, question: PastQuestion, { gone }: Aske
   }
 }
 
-/** `name`: of the parameter. */
+/** `name`: that of the parameter. */
 const momentOf = async ({ revision, at }: Moment, queue: QueueEngine, name: string): Promise<E.Either<Problem, PastMoment>> => {
   if (revision !== undefined && at !== undefined) {
     return E.left(invalid([{ path: 'query.at', message: 'names a second moment beside revision: give one of them' }]))
@@ -268,7 +268,7 @@ const momentOf = async ({ revision, at }: Moment, queue: QueueEngine, name: stri
     return Number(revision) <= last ? E.right({ revision: Number(revision) }) : E.left(problem('not-found', `queue ${queue.name} has no revision ${revision}: ${ofLast}`))
   }
   const time = millisecondsOf(at as string)
-  // The queue's own time, asked for behind everything that was submitted: what happens from now on has a later time, so the moment is over.
+  // The queue's own time, read after everything that was submitted. Later events have a later time, so the moment is over.
   const now = await queue.read((_, now) => now)
   if (E.isLeft(now)) return E.left(problemOf(now.left))
   if (time < now.right.value) return E.right({ at: time, head: now.right.revision })

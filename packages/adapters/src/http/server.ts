@@ -26,16 +26,16 @@ import { followTls, readTls, type TlsFiles, type TlsPair } from './tls.js'
 export interface HttpServerOptions extends ServiceOptions {
   /** Default `127.0.0.1`. */
   readonly host?: string
-  /** 0 for any free port. Default 7878. */
+  /** 0 picks a free port. Default 7878. */
   readonly port?: number
-  /** Serves HTTPS. Default: HTTP. `lookMs`: how often the files are looked at, in milliseconds; default 60,000. */
+  /** Serves HTTPS. Default: HTTP. `lookMs`: how often the files are checked for changes, in milliseconds; default 60,000. */
   readonly tls?: TlsFiles & { readonly lookMs?: number }
   readonly webSockets?: Partial<WebSocketLimits>
   /** Receives every 500, with its stack and correlation id. Default: none. */
   readonly logger?: FastifyBaseLogger
   /** Logs a line for each request and each answer. Costs a tenth of the throughput of small requests. Default false. */
   readonly requestLog?: boolean
-  /** The console, served at `/`. Default: none is. */
+  /** The console, served at `/`. Default: none. */
   readonly console?: ConsoleSite
 }
 
@@ -45,8 +45,8 @@ export interface HttpServer {
   /** The routes that Fastify serves, for tests. */
   readonly routes: ReadonlyArray<{ readonly method: string; readonly path: string }>
   /**
-   * Stops accepting, answers waiting claims with no tasks, and lets running requests finish. After `graceMs`
-   * milliseconds (default 8,000) their connections are closed. The daybook stays open.
+   * Accepts no more requests, answers waiting claims without tasks, and lets running requests finish. After `graceMs` milliseconds (default 8,000)
+   * their connections are closed. The daybook stays open.
    */
   readonly close: (graceMs?: number) => Promise<void>
 }
@@ -102,18 +102,18 @@ export const startHttpServer = async (options: HttpServerOptions): Promise<HttpS
   }
 }
 
-/** A URL by which a program on this machine can connect. */
+/** A URL with which a program on this machine can connect. */
 const urlOf = (scheme: string, host: string, port: number): string => {
   const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host
   return `${scheme}://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`
 }
 
-/** A header's text; several headers of one name are joined. */
+/** A header's text. Several headers of one name are joined. */
 const textOf = (header: string | Array<string> | undefined): string | undefined => (Array.isArray(header) ? header.join() : header)
 
 const correlationId = /^[\x21-\x7e]{1,128}$/
 
-/** Fastify with every limit set: its defaults never time out, and it cuts path parameters at 100 characters. */
+/** Fastify with every limit set: by default it never times out, and it cuts path parameters at 100 characters. */
 const assemble = ({ logger, requestLog = false }: HttpServerOptions, limits: HttpLimits, meter: Meter, tls: TlsPair | undefined): FastifyInstance => {
   const { requestTimeoutMs, keepAliveMs, bodyBytesMax, claimWaitSecondsMax } = limits
   const parser = {
@@ -142,7 +142,7 @@ const assemble = ({ logger, requestLog = false }: HttpServerOptions, limits: Htt
     clientErrorHandler: (error, socket) => answerClientError(error, socket),
     frameworkErrors: (error, request, reply) => void refuse(reply, request, problem('invalid', error.message), meter),
   }
-  // A server of HTTPS is one of HTTP over other sockets, and has the same type for all that is done with it here.
+  // An HTTPS server is an HTTP server over other sockets, and for everything done here it has the same type.
   return fastify({ ...options, ...(tls === undefined ? { http: parser } : { https: { ...parser, ...tls } }) })
 }
 
@@ -179,7 +179,7 @@ const addRoutes = (app: FastifyInstance, { routes, context, tokens, state, waiti
       method: route.method,
       url: route.path.replace(/\{(\w+)\}/g, ':$1'),
       config: { read: route.body?.read },
-      // Runs before the body is read: do not parse 4 MiB for a caller without a token.
+      // Runs before the body is read: 4 MiB must not be parsed for a caller without a token.
       onRequest: (request, reply, done) => {
         const admitted = admit(route.who, request.headers)
         if (E.isLeft(admitted)) return void refuse(reply, request, admitted.left, meter)
@@ -192,7 +192,7 @@ const addRoutes = (app: FastifyInstance, { routes, context, tokens, state, waiti
       },
       handler: async (request, reply) => {
         const { grant } = request
-        // It was revoked while its body came.
+        // The token was revoked while the body arrived.
         if (grant.hasEnded()) return refuse(reply, request, ended, meter)
         let signal: AbortSignal | undefined
         const given = traceParentOf(textOf(request.headers.traceparent))
@@ -212,7 +212,7 @@ const addRoutes = (app: FastifyInstance, { routes, context, tokens, state, waiti
           bytes: bytesOf(request),
           traceparent: given ?? span?.traceparent,
         })
-        // It was revoked while it waited. What it has not got yet, it does not get.
+        // The token was revoked while the request waited. The caller no longer gets anything.
         if (grant.hasEnded() && (route.method === 'GET' || sent.undelivered !== undefined)) {
           sent.undelivered?.()
           return refuse(reply, request, ended, meter)
@@ -270,14 +270,14 @@ const send = (
   if (retryAfterSeconds !== undefined) void reply.header('retry-after', Math.max(1, Math.ceil(retryAfterSeconds)))
   if (status === 401) void reply.header('www-authenticate', 'Bearer')
   if (isLast) void reply.header('connection', 'close')
-  // A Buffer is encoded once. For a string, Node measures it first and then encodes it with room for three bytes a character.
+  // A Buffer is encoded once. For a string, Node first measures it, and then encodes it with room for three bytes per character.
   return reply.send(typeof text === 'string' && text.length > 4_096 ? Buffer.from(text) : text)
 }
 
 const refuse = (reply: FastifyReply, request: FastifyRequest, what: Problem, meter: Meter): FastifyReply =>
   send(reply, request, renderProblem(what, request.id, meter), what === stopping)
 
-/** Returns a function that gives the methods of a path, for the answer to another method. */
+/** Returns a function that gives the allowed methods of a path, for the answer to another method. */
 const methodsByPath = (routes: ReadonlyArray<Route>): ((path: string) => ReadonlyArray<string> | undefined) => {
   const byPath = new Map<string, Set<string>>()
   for (const { path, method } of routes) {

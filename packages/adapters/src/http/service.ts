@@ -1,4 +1,4 @@
-/** The routes, and what they answer from: all of the server but its sockets. */
+/** The routes, and everything that they answer from: the server without its sockets. */
 import * as E from 'fp-ts/lib/Either.js'
 import type { Tokens } from '../auth/index.js'
 import { type Checkpoints, type Verifications, verificationsHere, verifyScan } from '../chain/index.js'
@@ -28,21 +28,21 @@ export interface ServiceOptions {
   readonly queueFiles?: () => ReadonlyArray<QueueFilesStatus>
   /** Status of the webhooks, for `/readyz` and `/metrics`. Default: none. */
   readonly webhooks?: () => ReadonlyArray<WebhookStatus>
-  /** The read models, if this server keeps any by now. Default: none. They are not closed with the server. */
+  /** The read models, if this server has them by now. Default: none. They are not closed with the server. */
   readonly readModels?: () => ReadModels | undefined
   /** The signing of checkpoints, if it has begun by now, for `/readyz` and `/metrics`. Default: none. It is not closed with the server. */
   readonly checkpoints?: () => Checkpoints | undefined
-  /** What is remembered of earlier tasks comes with claims. Default: nothing. It is not closed with the server. */
+  /** The memory, whose contents come with claims. Default: none. It is not closed with the server. */
   readonly memory?: MemoryService
-  /** Verifies logs; it is not closed with the server. Default: this thread. */
+  /** Verifies logs. It is not closed with the server. Default: on this thread. */
   readonly verifications?: Verifications
-  /** Answers for past moments; it is not closed with the server. Default: this thread, without snapshots. */
+  /** Answers queries about past moments. It is not closed with the server. Default: on this thread, without snapshots. */
   readonly past?: PastAnswers
-  /** What is counted, if something else than the routes counts as well. Default: its own. */
+  /** The counters, if others than the routes count as well. Default: counters of its own. */
   readonly meter?: Meter
-  /** A collector that is told of requests and metrics. It is not closed with the server. Default: none. */
+  /** A collector that gets requests and metrics. It is not closed with the server. Default: none. */
   readonly telemetry?: Telemetry | undefined
-  /** Serves `/metrics` without a token. Default false: queue names and task types may be confidential. */
+  /** Serves `/metrics` without a token. Default false, because queue names and task types may be confidential. */
   readonly openMetrics?: boolean
   /** The version shown in `/metrics` and the OpenAPI document. Default 0.1.0. */
   readonly version?: string
@@ -51,7 +51,7 @@ export interface ServiceOptions {
 export interface Service {
   readonly routes: ReadonlyArray<Route>
   readonly context: Context
-  /** Whoever stops the service sets it, so that `/readyz` says so. */
+  /** Set by whoever stops the service, so that `/readyz` reports it. */
   readonly state: { isDraining: boolean }
 }
 

@@ -1,10 +1,11 @@
 /**
- * Tells whether lines of JSON are already as `JSON.stringify` prints what `JSON.parse` reads, so that they need not be parsed and printed: no white
- * space, numbers and texts in their shortest form, no key twice, and no key that looks like a number, because such keys are moved to the front.
+ * Whether lines of JSON already have the form in which `JSON.stringify` prints what `JSON.parse` reads, so that they need not be parsed and printed.
+ * That means: no white space, numbers and texts in their shortest form, no repeated key, and no key that looks like a number, because such keys are
+ * moved to the front.
  *
- * `canonical-end.ts` walks a value in the same way, but asks for something else of its keys: there they are in order, so each is compared with the one
- * before, and here in any order, so all hashes of an object are kept. Both share what a scalar is. A walk that is told of the keys' rule would call
- * a function for each key, and the depth, the lines and the words of four bytes are only here.
+ * `canonical-end.ts` walks a value in the same way, but has another rule for keys. There they are sorted, so each is compared with the previous one.
+ * Here they have any order, so the hashes of all keys of an object are kept. Both share the code for scalars. A common walk with the rule as a
+ * parameter would call a function for each key, and the depth, the lines and the words of four bytes are only here.
  */
 import { jsonDepthMax } from '@daybook/core'
 import { escapes, scalarEnd } from './canonical-end.js'
@@ -13,7 +14,7 @@ import { backslash, closeBrace, closeBracket, colon, comma, lineFeed, nine, open
 /** A content is somewhat deeper than its payload. */
 const depthMax = jsonDepthMax + 8
 
-/** Hashes of the keys of the objects that are open, and how many there are. */
+/** Hashes of the keys of all open objects, and their number. */
 const keys = new Int32Array(1_024)
 let keysOpen = 0
 
@@ -21,8 +22,8 @@ let keysOpen = 0
 let words: Int32Array = new Int32Array(0)
 
 /**
- * The number of lines, if each is such an object whose last member is an object, and the others are not; −1 if one is not, or this check cannot
- * tell. An object that is spliced into a line as its last member has then not ended it early.
+ * The number of lines, if each is an object of this form, with an object as its last member and no other objects as members. −1 if one is not, or if
+ * this check cannot tell. It proves that an object which was spliced into a line as its last member has not ended the line early.
  *
  * Gotchas: assumes that the bytes are valid UTF-8.
  */
@@ -38,7 +39,7 @@ export const stableLines = (given: Buffer): number => {
 }
 
 /**
- * Whether each object is such, whatever is between them. `places`: where they are, the first byte of each and the byte after its end.
+ * Whether each object has this form, whatever is between them. `places`: for each object, its first byte and the byte after its end.
  *
  * Gotchas: as above.
  */
@@ -112,7 +113,7 @@ const listEnd = (bytes: Buffer, start: number, depth: number): number => {
   }
 }
 
-/** Offset just after the key that begins at `start` and its colon. `first`: where the keys of its object begin. */
+/** Offset just after the key that begins at `start` and its colon. `first`: the index of the first key of its object. */
 const keyEnd = (bytes: Buffer, start: number, first: number): number => {
   if (bytes[start] !== quote) return -1
   const begin = bytes[start + 1] as number
@@ -125,7 +126,7 @@ const keyEnd = (bytes: Buffer, start: number, first: number): number => {
     if (byte < 0x20 || byte === backslash || at >= bytes.length) return -1
     hash = (Math.imul(hash, 31) + byte) | 0
   }
-  // Other keys with the same hash are rare, and are parsed.
+  // Different keys with the same hash are rare, and are left to the parser.
   for (let i = first; i < keysOpen; i++) if (keys[i] === hash) return -1
   if (keysOpen === keys.length) return -1
   keys[keysOpen++] = hash
@@ -150,7 +151,7 @@ const textEnd = (bytes: Buffer, start: number): number => {
   return -1
 }
 
-/** Whether none of the four bytes is a control character, a quote or a backslash. Taking one from a zero byte sets its highest bit. */
+/** Whether none of the four bytes is a control character, a quote or a backslash. Subtracting one from a zero byte sets its highest bit. */
 const isPlain = (word: number): boolean => {
   const quotes = word ^ 0x22222222
   const backslashes = word ^ 0x5c5c5c5c

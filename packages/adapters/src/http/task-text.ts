@@ -1,4 +1,4 @@
-/** Makes the JSON of a task from the state and the log. */
+/** Prints the JSON of a task from the state and the log. */
 import type { TaskView } from '@daybook/core'
 import { contentOf, type Claim, parseObject, type QueueView } from '../engine/index.js'
 import type { Recalled } from '../memory-bank/index.js'
@@ -83,7 +83,7 @@ const memberOf = (data: string | undefined, name: 'progress' | 'checkpoint'): st
   return value === undefined ? undefined : JSON.stringify(value)
 }
 
-/** Takes the finish time of an imported task from its event. The state's time is that of the import, from which retention counts. */
+/** Takes the finish time of an imported task from its event. The state has the time of the import, from which retention counts. */
 const asFinished = (view: TaskView, data: string | undefined): TaskView => {
   if (view.finishedAt === undefined || (view.lastRevision !== view.enqueuedRevision && !isErased(data))) return view
   // Quotes within values are escaped, so this matches only the member itself.
@@ -91,15 +91,15 @@ const asFinished = (view: TaskView, data: string | undefined): TaskView => {
   return finishedAt === undefined ? view : { ...view, finishedAt: Number(finishedAt) }
 }
 
-/** Nothing that a user wrote is left in the data of an erased task. */
+/** The data of an erased task contain nothing that a user wrote. */
 const isErased = (data = ''): boolean => whyWithheld(contentOf(data) ?? '') === 'erased'
 
 /** Number of tasks whose contents are read at a time. */
 const joinMax = 100
 
 /**
- * The tasks' texts, in order, up to `bytesMax`, but at least one if there are tasks. Without the limit, a page of
- * a thousand tasks of 256 KiB would take 256 MiB.
+ * The tasks' texts, in order, up to `bytesMax`; at least one if there are tasks. Without the limit, a page of a thousand tasks of 256 KiB would take
+ * 256 MiB.
  */
 export const taskTexts = async (
   queue: Pick<QueueView, 'contents'>,

@@ -1,14 +1,14 @@
-/** What a call may be about when its token is for some tenants only. Nothing here looks at a queue, so no refusal tells of one. */
+/** What a call with a token for some tenants may be about. Nothing here looks at a queue, so no refusal reveals anything about one. */
 import { isUnder, under } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import { invalid, problem, type Problem } from './problem.js'
 
-/** `undefined`: all of them. */
+/** `undefined` for all tenants. */
 export type Tenants = ReadonlyArray<string> | undefined
 
 export const isOwn = (tenants: Tenants, tenant: string | undefined): boolean => tenants === undefined || (tenant !== undefined && tenants.includes(tenant))
 
-/** The tenant that a request is about: the one that it names, or that of the token if there is one. `path`: where the request names it. */
+/** The tenant of a request: the one that it names, or that of the token if it has only one. `path`: where the request names it. */
 export const tenantFor = (tenants: Tenants, given: string | undefined, path = 'tenant'): E.Either<Problem, string | undefined> => {
   if (tenants === undefined) return E.right(given)
   if (given === undefined) {
@@ -21,13 +21,16 @@ export const tenantFor = (tenants: Tenants, given: string | undefined, path = 't
 export const withTenant = <A extends { readonly tenant?: string }>(tenants: Tenants, given: A, path?: string): E.Either<Problem, A> =>
   tenants === undefined ? E.right(given) : E.map((tenant: string | undefined): A => (tenant === undefined ? given : { ...given, tenant }))(tenantFor(tenants, given.tenant, path))
 
-/** A new task, with its tenant. A token for tenants gives ids under the name of the tenant, so that they are no other's. `path`: of the task, with a dot at its end. */
+/**
+ * A new task, with its tenant. A token for tenants gives ids with the tenant's prefix, so that they cannot be another tenant's. `path`: that of the
+ * task, ending with a dot.
+ */
 export const ofProducer = <A extends { readonly id?: string; readonly tenant?: string }>(tenants: Tenants, task: A, path = ''): E.Either<Problem, A> =>
   E.chain(
     (given: A): E.Either<Problem, A> => (tenants === undefined || given.id === undefined ? E.right(given) : E.map(() => given)(underTenant(given.tenant, given.id, `${path}id`))),
   )(withTenant(tenants, task, `${path}tenant`))
 
-/** The request of an agent, with its tenant. Agents of a tenant have names under that of the tenant, so that no other can be meant. */
+/** The request of an agent, with its tenant. The names of a tenant's agents have the tenant's prefix, so that they cannot mean another tenant's agent. */
 export const ofAgent = <A extends { readonly agentId: string; readonly tenant?: string }>(tenants: Tenants, given: A): E.Either<Problem, A> =>
   E.chain((asked: A): E.Either<Problem, A> => {
     return tenants === undefined ? E.right(asked) : E.map(() => asked)(underTenant(asked.tenant, given.agentId, 'agentId'))
@@ -36,7 +39,7 @@ export const ofAgent = <A extends { readonly agentId: string; readonly tenant?: 
 export const underTenant = (tenant: string | undefined, name: string, path: string): E.Either<Problem, string> =>
   tenant === undefined || isUnder(tenant, name) ? E.right(name) : E.left(invalid([{ path, message: `must begin with ${tenant}: because the token is for this tenant` }]))
 
-/** A callback's key as it is kept for the tenant. */
+/** A callback's key as it is stored for the tenant. */
 export const callbackFor = (tenants: Tenants, key: string): E.Either<Problem, string> => {
   const over = tenants?.find((tenant) => isUnder(tenant, key))
   if (tenants === undefined || over !== undefined) return E.right(key)

@@ -4,8 +4,8 @@ import { quote } from '@daybook/core'
 export { quote }
 
 /**
- * Replaces each lone surrogate by U+FFFD. New ones are refused, but older logs contain some, and a single one would make
- * a whole page unreadable to strict parsers such as jq's.
+ * Replaces each lone surrogate by U+FFFD. New ones are refused, but older logs contain some. A single one would make a whole page unreadable for
+ * strict parsers such as jq's.
  */
 export const unicodeText = (json: string): string =>
   json.includes('\\ud') || json.includes('\\uD') ? json.replace(escape, (part, lone?: string) => (lone === undefined ? part : '\\ufffd')) : json

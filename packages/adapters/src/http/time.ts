@@ -5,10 +5,9 @@ const form = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?(?
 const instantMax = 253_402_300_799_999
 
 /**
- * Milliseconds of an ISO 8601 date and time with its zone; `undefined` for anything else.
+ * Milliseconds of an ISO 8601 date and time with its zone; `undefined` for any other text.
  *
- * Gotchas: stricter than `Date.parse`, which takes `120` for a year and 30 February for 2 March. Digits beyond
- * milliseconds are cut off.
+ * Gotchas: stricter than `Date.parse`, which takes `120` for a year and 30 February for 2 March. Digits beyond milliseconds are cut off.
  *
  * @example
  * parseTime('2026-07-01T12:00:00+02:00') // => 1782900000000

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { createSecureContext, type Server } from 'node:tls'
 
-/** In PEM; the certificate with those that it depends on, up to one that clients trust. */
+/** Files in PEM. The certificate file also has the intermediate certificates, up to one that clients trust. */
 export interface TlsFiles {
   readonly certFile: string
   readonly keyFile: string
@@ -13,10 +13,10 @@ export interface TlsPair {
   readonly key: Buffer
 }
 
-/** How often the files are looked at, in milliseconds. */
+/** How often the files are checked for changes, in milliseconds. */
 const everyMs = 60_000
 
-/** @throws Error with what to do if they cannot be read, or do not belong together. */
+/** @throws Error with what to do if the files cannot be read, or do not belong together. */
 export const readTls = ({ certFile, keyFile }: TlsFiles): TlsPair => {
   const pair = { cert: read('tls-cert', certFile), key: read('tls-key', keyFile) }
   try {
@@ -37,7 +37,7 @@ const read = (name: string, file: string): Buffer => {
 
 const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
-/** New connections get what the files have. Returns how to stop that. */
+/** New connections use the certificate that the files have by then. Returns a function that stops this. */
 export const followTls = (server: Server, files: TlsFiles, used: TlsPair, warn: (message: string) => void, lookMs = everyMs): (() => void) => {
   let known = used
   let told = ''
@@ -49,7 +49,7 @@ export const followTls = (server: Server, files: TlsFiles, used: TlsPair, warn: 
       server.setSecureContext(found)
       known = found
     } catch (error) {
-      // One of the two may be new, and the other not yet.
+      // One of the two files may be new, and the other not yet.
       const why = `the server goes on with the certificate that it has: ${reasonOf(error)}`
       if (why !== told) warn(why)
       told = why

@@ -8,7 +8,7 @@ import * as q from './query.js'
 import { input, type Route, serverRoute } from './route.js'
 import { Time } from './time.js'
 
-/** Without `burst`: as many as in a second, and at least one. */
+/** Without `burst`: the requests of one second, and at least one. */
 const NewRate = t.intersection([t.type({ perSecond: between(0.001, 100_000) }), t.partial({ burst: integer(1, 100_000) })], 'NewRate')
 
 export const NewTokenBody = t.intersection([t.type(tokenFields), t.partial({ ...optionalTokenFields, expiresAt: Time, rate: NewRate })], 'NewToken')
@@ -30,7 +30,7 @@ const ListedAnswer = t.intersection([listed, t.type({})], 'Token')
 const TokensAnswer = t.type({ tokens: t.readonlyArray(ListedAnswer) }, 'Tokens')
 const MadeAnswer = t.intersection([listed, t.type({ token: t.string })], 'Made token')
 
-/** `auth`: `off` if the server takes no tokens, and everybody may do everything. */
+/** `auth`: `off` if the server accepts no tokens, and everybody may do everything. */
 const MeAnswer = t.intersection(
   [
     t.type({ name: t.string, roles: t.readonlyArray(Role), auth: t.keyof({ tokens: null, off: null }) }),

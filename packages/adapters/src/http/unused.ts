@@ -1,8 +1,11 @@
-/** What is said about a queue that was never used, or was deleted. */
+/** The refusals of queues that were never used, or were deleted. */
 import { noSuchQueue, problem, type Problem } from './problem.js'
 import type { QueueRoute } from './route.js'
 
-/** `revision`: of its last event, -1 for none; `deleted`: why it was deleted, `null` if it was not, or was used since. `undefined`: it may be answered. */
+/**
+ * `revision`: that of its last event, -1 for none. `deleted`: why it was deleted; `null` if it was not, or was used since. Returns `undefined` if the
+ * request may be answered.
+ */
 export const refusalOfUnused = (unused: QueueRoute['unused'], name: string, revision: number, deleted: string | null): Problem | undefined => {
   if (unused !== 'refused') return undefined
   if (revision < 0) return noSuchQueue(name)

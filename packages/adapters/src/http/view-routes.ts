@@ -1,4 +1,4 @@
-/** The questions about a queue. Each is answered from a view, of now or of a past moment. */
+/** The queries about a queue. Each is answered from a view of the present or of a past moment. */
 import { readers } from './access.js'
 import { DiffAnswer, EventsAnswer, HistoryAnswer } from './answers/log.js'
 import { QueueStatusAnswer } from './answers/normative.js'

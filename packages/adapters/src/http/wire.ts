@@ -1,6 +1,6 @@
 /**
- * Codecs of request bodies, derived from the core's codecs. There are two differences: times are ISO 8601, and
- * payload and result are checked later, when they are made canonical, and not twice.
+ * Codecs of request bodies, derived from the core's codecs. There are two differences. Times are ISO 8601. Payload and result are checked only once,
+ * later, when they are made canonical.
  */
 import {
   AgentId,
@@ -151,7 +151,7 @@ export type OutcomeBody = t.TypeOf<(typeof outcomeBodies)[keyof typeof outcomeBo
 export const ReasonBody = t.type({ reason: Text }, 'Given reason')
 export type ReasonBody = t.TypeOf<typeof ReasonBody>
 const timeOrNone = t.union([Time, t.null])
-/** `null` takes a time away. */
+/** A time of `null` is removed. */
 export const AmendBody = t.intersection(
   [t.type({ reason: Text }), t.partial({ priority: t.union([Priority, PriorityName]), payload: AnyJson, deadlineAt: timeOrNone, availableAt: timeOrNone })],
   'Amendment',
@@ -163,7 +163,7 @@ export type OptionalReasonBody = t.TypeOf<typeof OptionalReasonBody>
 const NonEmpty = t.refinement(Text, (text) => text.trim() !== '', 'text of 1 to 4000 characters')
 export const ReviewBody = t.type({ reviewer: NonEmpty, reason: NonEmpty }, 'Review')
 export type ReviewBody = t.TypeOf<typeof ReviewBody>
-/** With a payload the dead letter gets that one. It is checked when it is made canonical. */
+/** With a payload, the dead letter gets it. It is checked when it is made canonical. */
 export const RetryBody = t.intersection([ReviewBody, t.partial({ payload: AnyJson })], 'Retry')
 export type RetryBody = t.TypeOf<typeof RetryBody>
 export const BulkReviewBody = t.intersection([ReviewBody, t.type({ filter: DeadLetterFilter })], 'Review of many')

@@ -2,7 +2,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import { DaybookError, type DaybookClient } from '../client/index.js'
 import type { ImportTarget } from './send.js'
 
-/** Refusals of single tasks. Any other error stops the import. */
+/** Codes of refusals of single tasks. Any other error stops the import. */
 const refusals = new Set(['invalid', 'conflict', 'unknown-dependency', 'dependency-cycle', 'too-large', 'wrong-state'])
 
 /** Makes the client's queue the target of an import. */

@@ -25,13 +25,10 @@ export const readDependencies = (given: ReadonlyArray<Given>): Dependencies | Gi
   return { ids: [...ids], hadNumbers }
 }
 
-/** The value is an id, or an object with one. */
+/** The id, if the value is an id or an object with one. */
 const idIn = (value: Json): Json => (isRecord(value) ? (value.id ?? value.taskId ?? value.task_id ?? null) : value)
 
-/**
- * Names that are dependencies only if they are ids of tasks: `requires` may also list skills, and a payload may mean
- * something else by `dependencies`.
- */
+/** Names that are dependencies only if they are ids of tasks: `requires` may also list skills, and a payload may mean something else by `dependencies`. */
 export const maybeDependencies = (requires: Given | undefined, payload: Json | undefined): ReadonlyArray<MaybeDependencies> => {
   const maybe: Array<MaybeDependencies> = []
   const names = requires === undefined ? [] : namesIn(requires.value)
@@ -45,7 +42,7 @@ export const maybeDependencies = (requires: Given | undefined, payload: Json | u
 }
 const payloadFields = ['dependencies', 'dependsOn', 'depends_on', 'blockedBy', 'blocked_by']
 
-/** The value must be a name or a list of names; otherwise the result is empty. */
+/** The names, if the value is a name or a list of names; otherwise empty. */
 const namesIn = (value: Json): ReadonlyArray<string> => {
   const ids = (Array.isArray(value) ? (value as ReadonlyArray<Json>) : [value]).map(readId)
   return ids.every((id) => id !== undefined) ? [...new Set(ids)] : []

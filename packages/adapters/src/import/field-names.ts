@@ -34,8 +34,8 @@ export type Field = keyof typeof alsoCalled | PlainField
 
 const othersOf: Readonly<Record<string, ReadonlyArray<string>>> = alsoCalled
 /**
- * The first of these names that a task has is used; what it has under the others is kept in the metadata. Case, spaces,
- * hyphens and underscores are ignored: `completedAt` also matches `completed_at`.
+ * The first of these names that a task has is used. Values under its other names are kept in the metadata. Case, spaces, hyphens and underscores are
+ * ignored: `completedAt` also matches `completed_at`.
  */
 const fieldNames: ReadonlyMap<Field, ReadonlyArray<string>> = new Map(
   [...(Object.keys(alsoCalled) as ReadonlyArray<Field>), ...plainFields].map((field) => [field, [field, ...(othersOf[field] ?? [])]]),
@@ -44,7 +44,7 @@ const fieldNames: ReadonlyMap<Field, ReadonlyArray<string>> = new Map(
 /** A field of a task, as the file has it. */
 export interface Given {
   readonly field: Field
-  /** As it is called in the file. */
+  /** The name in the file. */
   readonly name: string
   readonly value: Json
 }
@@ -59,7 +59,7 @@ for (const [field, names] of fieldNames) {
   names.forEach((name, place) => meanings.set(normal(name), { field, place }))
 }
 
-/** The fields of one task. Each is taken once; what is left at the end is unknown. */
+/** The fields of one task. Each is taken once; the rest is unknown at the end. */
 export class Fields {
   private readonly byField = new Map<Field, Array<Given & { readonly place: number }>>()
   private readonly others: Array<readonly [name: string, value: Json]> = []
@@ -71,7 +71,7 @@ export class Fields {
         this.others.push([name, value])
         continue
       }
-      // `null` means that the task has none.
+      // `null` means that the task does not have the field.
       if (value === null) continue
       const { field, place } = meaning
       const given = { field, name, value, place }

@@ -1,17 +1,17 @@
-/** Readers of single field values. Each returns a value that Daybook takes, or `undefined`. */
+/** Readers of single field values. Each returns a value that Daybook accepts, or `undefined`. */
 import { type FieldValue, type ImportedField, importedFields, isTimeField, type Json, type JsonObject, Name, type PreparedField, preparedFields, TaskId, taskFields, type TimeField } from '@daybook/core'
 import { readTime } from '../time.js'
 
-/** Milliseconds of the latest time that Daybook knows. */
+/** The latest time that Daybook accepts, in milliseconds since 1970. */
 const instantMax = 253_402_300_799_999
 
-/** ISO 8601 with a date, or a number of seconds or milliseconds since 1970 (told apart by their size). */
+/** Reads ISO 8601 with a date, or a number of seconds or milliseconds since 1970; the two are distinguished by their size. */
 export const readInstant = (value: unknown): string | undefined => {
   const ms = typeof value === 'number' ? (value >= 1e11 ? value : value * 1_000) : typeof value === 'string' ? readTime(value) : undefined
   return ms !== undefined && ms >= 0 && ms <= instantMax ? new Date(ms).toISOString() : undefined
 }
 
-/** A number, or a text of one; `NaN` for anything else. */
+/** A number, or a text of one; `NaN` for any other value. */
 export const readNumber = (value: unknown): number =>
   typeof value === 'number' ? value : typeof value === 'string' && /^-?\d+(\.\d+)?$/.test(value.trim()) ? Number(value) : Number.NaN
 
@@ -27,7 +27,7 @@ export const readId = (value: unknown): string | undefined => {
   const text = typeof value === 'number' ? String(value) : value
   return TaskId.is(text) ? text : undefined
 }
-/** `{"skills": […]}`. A list of names is read by `dependencies.ts`: they may be tasks. */
+/** Reads `{"skills": […]}`. A list of names is read by `dependencies.ts`, because the names may be tasks. */
 export const readSkills = (value: unknown): { readonly skills: ReadonlyArray<string> } | undefined => {
   if (!isRecord(value) || Object.keys(value).some((key) => key !== 'skills')) return undefined
   const { skills } = value
@@ -37,7 +37,7 @@ export const readSkills = (value: unknown): { readonly skills: ReadonlyArray<str
 export const isRecord = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Fields with a reader of their own, and one that means nothing to an import. */
+/** Fields with a reader of their own, and one that an import ignores. */
 const others = ['dependencies', 'skills', 'deduplicate'] as const satisfies ReadonlyArray<PreparedField>
 export type PlainField = Exclude<PreparedField, (typeof others)[number]> | ImportedField
 /** Times are ISO 8601. */
@@ -46,7 +46,7 @@ export type PlainFields = { readonly [K in PlainField]?: K extends TimeField ? s
 /** The fields that {@link readField} reads. */
 export const plainFields: ReadonlyArray<PlainField> = [...preparedFields.filter((field): field is Exclude<PlainField, ImportedField> => !others.some((other) => other === field)), ...importedFields]
 
-/** The first of the value's readings that the field takes: as it is, as a number, as a text, in upper case. */
+/** The first reading of the value that the field accepts: unchanged, as a number, as a text, in upper case. */
 export const readField = (field: PlainField, value: Json): PlainFields[PlainField] | undefined => {
   if (isTimeField(field)) return readInstant(value)
   const readings = [value, readNumber(value), ...(typeof value === 'number' ? [String(value)] : []), ...(typeof value === 'string' ? [value.toUpperCase()] : [])]

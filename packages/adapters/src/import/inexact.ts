@@ -1,8 +1,8 @@
-/** Finds entries with numbers that would be rounded. These entries are refused, the others are taken. */
+/** Finds entries with numbers that would be rounded. These entries are refused, and all others are accepted. */
 import type { FieldError } from '@daybook/core'
 import { inexactNumbers } from '../read-json.js'
 
-/** Returns a function: from the path of an entry (`[3]`, `tasks[3]`, `tasks.T-1`) to the first such number in it, with its path in the entry. */
+/** Returns a function. For the path of an entry (`[3]`, `tasks[3]`, `tasks.T-1`), it returns the first such number in the entry, with its path there. */
 export const inexactIn = (text: string): ((path: string) => FieldError | undefined) => {
   const inexact = inexactNumbers(text)
   const inLists = new Map<string, FieldError>()

@@ -5,7 +5,7 @@ import { meaningOf } from './status.js'
 import type { Stage } from './types.js'
 
 export interface TaskList {
-  /** Empty when the file itself is the list. */
+  /** Empty if the file itself is the list. */
   readonly name: string
   /** The stage that the list's name means. */
   readonly stage: Stage | undefined
@@ -13,20 +13,20 @@ export interface TaskList {
 }
 
 export interface Entry {
-  /** Its place in the file: `[2]`, `tasks[2]`, `tasks.T-1`. */
+  /** Its position in the file: `[2]`, `tasks[2]`, `tasks.T-1`. */
   readonly path: string
   readonly value: Json
 }
 
 export interface FoundLists {
   readonly lists: ReadonlyArray<TaskList>
-  /** Lists of objects whose names are not known. */
+  /** Lists of objects with unknown names. */
   readonly unknown: ReadonlyArray<{ readonly name: string; readonly entries: number }>
   /** The names of all other members of the file. */
   readonly others: ReadonlyArray<string>
 }
 
-/** `undefined` when the file has no list that could be one of tasks. */
+/** `undefined` if the file has no list that could be one of tasks. */
 export const listsIn = (file: Json): FoundLists | undefined => {
   if (Array.isArray(file)) return { lists: [listOf('', undefined, file as ReadonlyArray<Json>)], unknown: [], others: [] }
   if (!isRecord(file)) return undefined

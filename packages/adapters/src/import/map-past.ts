@@ -1,4 +1,4 @@
-/** The past of a task: times, retries, last error, result. That of an open task goes to its metadata, because the queue keeps its own. */
+/** Maps the past of a task: times, retries, last error, result. For an unfinished task it goes to the metadata, because the queue keeps its own record. */
 import { type Json, Result } from '@daybook/core'
 import type { Field, Fields, Given } from './field-names.js'
 import { isRecord, readCount, readInstant } from './fields.js'

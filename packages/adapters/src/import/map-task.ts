@@ -1,4 +1,4 @@
-/** Turns one entry of a queue file into a task that Daybook takes. Everything that the entry says is kept. */
+/** Converts one entry of a queue file to a task that Daybook accepts. Everything in the entry is kept. */
 import { createHash } from 'node:crypto'
 import { canonicalJson, type FieldError, type Json, type JsonObject, NotJson, TaskType, textMax } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
@@ -12,15 +12,15 @@ import { short } from './short.js'
 import { blockerIn, isOwnWord, stageOf } from './status.js'
 import type { Found, ImportStatus, ImportTask, Refused, Stage } from './types.js'
 
-/** Where the entry stands. */
+/** The position of the entry. */
 export interface Place {
   readonly file: string
-  /** Names the entry when it has no id: `#3`. */
+  /** Names an entry without an id: `#3`. */
   readonly position: string
   /** The stages that the names of its list and its file mean. */
   readonly list: NamedStage | undefined
   readonly around: NamedStage | undefined
-  /** A number in it that would be rounded. */
+  /** A number in the entry that would be rounded. */
   readonly inexact: FieldError | undefined
   readonly note: (what: string, task: string) => void
 }
@@ -56,7 +56,7 @@ export const mapTask = (entry: Json, place: Place): E.Either<Refused, Found> => 
 const refused = (place: Place, id: string | undefined, why: string): E.Either<Refused, never> =>
   E.left({ file: place.file, task: id ?? place.position, why, tasks: 1 })
 
-/** The same entry gets the same id each time, so that a second import finds it there. */
+/** The same entry always gets the same id, so that a second import recognises it. */
 const idOf = (entry: Json): string => `task-${createHash('sha256').update(canonicalJson(entry, 'task')).digest('hex').slice(0, 16)}`
 
 const mapText = (text: string, place: Place): E.Either<Refused, Found> => {
@@ -66,7 +66,7 @@ const mapText = (text: string, place: Place): E.Either<Refused, Found> => {
 }
 
 const mapObject = (entry: JsonObject, place: Place): E.Either<Refused, Found> => {
-  // 1. Id and type. Without a usable id the entry is refused: others may depend on it.
+  // 1. Id and type. An entry without a usable id is refused, because others may depend on it.
   const fields = new Fields(entry)
   const givenId = fields.take('id')
   const id = givenId === undefined ? idOf(entry) : readId(givenId.value)
@@ -120,13 +120,13 @@ const mapObject = (entry: JsonObject, place: Place): E.Either<Refused, Found> =>
   kept.keepAll(fields.rest())
   const metadata = kept.all()
   if (metadata !== undefined) task.metadata = metadata
-  // Refuses what JSON text can hold and Daybook does not take: values nested too deeply, numbers out of range.
+  // Refuses values that JSON text can have but Daybook does not accept: nested too deeply, numbers out of range.
   for (const field of ['payload', 'metadata', 'result'] as const) canonicalJson(task[field] ?? null, field)
   const maybe = maybeDependencies(skills === undefined ? requires : undefined, task.payload)
   return E.right({ task: task as ImportTask, stage, file: place.file, maybe, ...(number === undefined ? {} : { number }) })
 }
 
-/** The stage by the task's own status, else by its list's name, else by its file's. `undefined` for an unknown status. */
+/** The stage by the task's own status; otherwise by its list's name; otherwise by its file's. `undefined` for an unknown status. */
 const stageFor = (given: Given | undefined, { list, around }: Place, say: (what: string) => void): Stage | undefined => {
   if (given !== undefined) {
     const word = String(given.value)
@@ -147,7 +147,7 @@ const stageFor = (given: Given | undefined, { list, around }: Place, say: (what:
   return by?.stage ?? 'pending'
 }
 
-/** Scheduled and blocked count as pending here: the queue works these out itself. */
+/** Scheduled and blocked count as pending here, because the queue derives them itself. */
 const sayStage = ({ name, stage }: NamedStage, say: (what: string) => void): void => {
   if (stage === 'in-progress') say('in-progress → pending: the lease that an agent had elsewhere is not one here')
   else if (stage !== 'pending' && !isOwnWord(name, stage)) say(`${name} → ${stage}`)
@@ -162,7 +162,7 @@ const sayName = (given: Given | undefined, say: (what: string) => void): void =>
   if (given !== undefined && !hasOwnName(given)) say(`${given.name} is read as ${given.field}`)
 }
 
-/** Returns a number as it is: whether it is a priority or a rank depends on the numbers of all files. */
+/** Returns a number unchanged: whether it is a priority or a rank depends on the numbers in all files. */
 const mapPriority = (task: Draft, given: Given | undefined, kept: Kept, say: (what: string) => void): number | undefined => {
   if (given === undefined) return undefined
   const number = readNumber(given.value)

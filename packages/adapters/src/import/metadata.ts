@@ -1,4 +1,4 @@
-/** Collects what has no field of its own in Daybook. It is kept unchanged in the task's metadata. */
+/** Collects values that have no field of their own in Daybook. They are kept unchanged in the task's metadata. */
 import type { Json, JsonObject } from '@daybook/core'
 import type { Given } from './field-names.js'
 import { isRecord } from './fields.js'
@@ -24,7 +24,7 @@ export class Kept {
     this.say(`fields without a place of their own stay in metadata: ${[...fields.keys()].sort().join(', ')}`)
   }
 
-  /** The task's own metadata and what was kept. A name that is taken gets an underscore. */
+  /** The task's own metadata with the kept values. A name that exists already gets an underscore. */
   all(): JsonObject | undefined {
     const { own } = this
     const all = new Map<string, Json>(isRecord(own) ? Object.entries(own) : own === null ? [] : [['metadata', own]])

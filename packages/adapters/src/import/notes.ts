@@ -1,6 +1,6 @@
 import type { Mapped } from './types.js'
 
-/** Collects notes. Equal notes are joined, with all the tasks they are about. */
+/** Collects notes. Equal notes are joined, with all the tasks that they are about. */
 export interface Notes {
   readonly note: (file: string, what: string, task?: string) => void
   readonly all: () => ReadonlyArray<Mapped>

@@ -8,8 +8,8 @@ export interface Ordered {
 }
 
 /**
- * An open task is refused when one of its dependencies is missing or will never complete, and so is every task that
- * depends on it. Finished tasks and dead letters are taken without such a dependency: they do not wait for it any more.
+ * An unfinished task is refused if one of its dependencies is missing or will never complete; so is every task that depends on it. Finished tasks and
+ * dead letters are accepted without such a dependency, because they no longer wait for it.
  */
 export const inOrder = (tasks: ReadonlyMap<string, Found>, known: KnownTasks, said: Notes): Ordered => {
   const verdicts = new Map<string, 'taken' | 'refused'>()
@@ -19,11 +19,11 @@ export const inOrder = (tasks: ReadonlyMap<string, Found>, known: KnownTasks, sa
     verdicts.set(task.id, 'refused')
     refused.push({ file, task: task.id, why, tasks: 1 })
   }
-  /** Why the task cannot be taken with this dependency. */
+  /** Why the task cannot be accepted with this dependency. */
   const whyNot = ({ status }: ImportTask, id: string): string | undefined => {
     if (!tasks.has(id) && !known.has(id)) return 'is in none of the files, nor in the queue'
     if (tasks.has(id) && verdicts.get(id) !== 'taken') return 'was refused'
-    // A task that is in the queue keeps its status there, whatever the files say.
+    // A task that is in the queue already keeps its status, whatever the files say.
     const there = known.get(id) ?? tasks.get(id)?.task.status
     const isOver = there === 'cancelled' || there === 'discarded'
     return isOver && (status === 'pending' || status === 'dead-letter') ? `is ${there} and will never complete` : undefined

@@ -1,4 +1,4 @@
-/** Joins all files of a folder into one list of tasks: each once, with priority and dependencies, in the order in which to send them. */
+/** Joins all files of a folder into one list of tasks: each task once, with priority and dependencies, in the order in which to send them. */
 import { canonicalJson } from '@daybook/core'
 import { type Notes, notes } from './notes.js'
 import { inOrder } from './order.js'
@@ -6,7 +6,7 @@ import { settlePriorities } from './ranks.js'
 import { resolveDependencies } from './resolve-dependencies.js'
 import { type Found, type ImportOptions, type ImportPlan, type KnownTasks, type QueueFile, type Refused, stages } from './types.js'
 
-/** `known` has those of `namedTasks` that are in the queue. */
+/** `known`: those of `namedTasks` that are in the queue. */
 export const planImport = (files: ReadonlyArray<QueueFile>, known: KnownTasks = new Map(), options: ImportOptions = {}): ImportPlan => {
   const said = notes()
   const refused: Array<Refused> = files.flatMap((file) => file.refused)
@@ -24,7 +24,7 @@ export const planImport = (files: ReadonlyArray<QueueFile>, known: KnownTasks = 
   }
 }
 
-/** The ids that tasks depend on, or may depend on. The queue is asked for them: tasks that it has keep their status there. */
+/** The ids that tasks depend on, or may depend on. The queue is asked for them, because tasks that it has keep their status. */
 export const namedTasks = (files: ReadonlyArray<QueueFile>): ReadonlyArray<string> => [
   ...new Set(files.flatMap(({ found }) => found.flatMap(({ task, maybe }) => [...(task.dependencies ?? []), ...maybe.flatMap(({ names }) => names)]))),
 ]
@@ -54,7 +54,7 @@ const chooseFurthest = (files: ReadonlyArray<QueueFile>, said: Notes, refused: A
 }
 const textOf = ({ task, number }: Found): string => canonicalJson([task, number ?? null], 'task')
 
-/** Two tasks with the same idempotency key would become one task. The second gets its id as key. */
+/** Two tasks with the same idempotency key would become one task. The second one gets its id as its key. */
 const ownKeys = (tasks: ReadonlyArray<Found>, said: Notes): ReadonlyMap<string, Found> => {
   const holders = new Map<string, string>()
   const own = new Map<string, Found>()

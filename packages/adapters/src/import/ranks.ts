@@ -1,6 +1,6 @@
 /**
- * Numbers given as priorities. They may be Daybook's, from 10 (most urgent) to 1, or ranks: 1, 2, 3 … 29, where 1 comes
- * first. All files of an import are read the same way: as ranks if any number is above 10.
+ * Numbers given as priorities. They may be Daybook's, from 10 (most urgent) to 1, or ranks: 1, 2, 3 … 29, where 1 comes first. All files of an import
+ * are read the same way: as ranks if any number is above 10.
  */
 import type { Notes } from './notes.js'
 import type { Found, ImportOptions } from './types.js'
@@ -21,7 +21,7 @@ export const settlePriorities = (tasks: ReadonlyArray<Found>, { ranks }: ImportO
   return tasks.map((found) => (isNumbered(found) ? asPriority(found, said) : found))
 }
 
-/** 1, 2, 3 and so on, in the order of the files. */
+/** Whether the numbers are 1, 2, 3 and so on, in the order of the files. */
 const mayBeRanks = (numbered: ReadonlyArray<Numbered>): boolean => numbered.length >= 3 && numbered.every(({ number }, i) => number === i + 1)
 
 const asPriority = (found: Numbered, said: Notes): Found => {
@@ -41,10 +41,7 @@ const withPriority = (found: Numbered, priority: number): Found => {
   return { ...found, task: { ...task, priority, metadata: { ...metadata, [name]: number } } }
 }
 
-/**
- * The ranks are divided among the ten priorities, and tasks of the same priority are sent in the order of their ranks.
- * So they are claimed in the order of their ranks.
- */
+/** The ranks are divided among the ten priorities, and tasks of the same priority are sent in the order of their ranks. So they are claimed in that order. */
 const byRank = (tasks: ReadonlyArray<Found>, numbered: ReadonlyArray<Numbered>, most: number, said: Notes): ReadonlyArray<Found> => {
   const ranks = [...new Set(numbered.map(({ number }) => number))].sort((a, b) => a - b)
   const priorities = new Map(ranks.map((rank, i) => [rank, priorityMax - Math.floor((i * priorityMax) / ranks.length)]))

@@ -1,4 +1,4 @@
-/** Reads one queue file, in any of the shapes that fleets use. */
+/** Reads one queue file, in any of the shapes that are in use. */
 import { type FieldError, type Json, plural } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import { inexactIn } from './inexact.js'
@@ -9,11 +9,10 @@ import { stageOfFile } from './status.js'
 import type { Found, QueueFile, Refused } from './types.js'
 
 /**
- * Reads a list of tasks, or an object with lists of tasks: `{"tasks": […]}`, `{"pending": […], "completed": […]}`. A task
- * is an object or a text.
+ * Reads a list of tasks, or an object with lists of tasks: `{"tasks": […]}`, `{"pending": […], "completed": […]}`. A task is an object or a text.
  *
- * Pure and total. Each entry is found, or refused by its id or place. A list with an unknown name is refused by that
- * name, and a file that cannot be read by its own.
+ * Pure and total. Each entry is found, or refused by its id or position. A list with an unknown name is refused by that name, and a file that cannot
+ * be read by its own.
  *
  * @example
  * readQueueFile('["write the docs"]', 'pending.json').found[0].task.description // => 'write the docs'
@@ -26,7 +25,7 @@ export const readQueueFile = (text: string, name: string): QueueFile => {
   return readLists(inFile, name, inexactIn(text))
 }
 
-/** A file that cannot be read: how many tasks it holds is unknown. */
+/** The result for a file that cannot be read: its number of tasks is unknown. */
 export const unreadable = (name: string, why: string): QueueFile => ({
   name, isQueueFile: false, entries: 0, found: [], mapped: [], refused: [{ file: name, why, tasks: 0 }],
 })

@@ -4,10 +4,10 @@ import { basename, join } from 'node:path'
 import { readQueueFile, unreadable } from './read-file.js'
 import type { QueueFile, Refused } from './types.js'
 
-/** A larger file is refused, because its whole text is held in memory. */
+/** A larger file is refused, because its whole text is held in memory. In bytes. */
 export const queueFileBytesMax = 256 * 2 ** 20
 
-/** Where a project may have its queue files. */
+/** Folders in which a project may have its queue files. */
 const subfolders = ['queue', join('.loki', 'queue')]
 
 export interface QueueFolder {
@@ -17,10 +17,10 @@ export interface QueueFolder {
 }
 
 /**
- * Reads all `*.json` of a folder, or one file. A file that cannot be read is refused by name, and so is anything else
- * in the folder that may hold tasks. When given a project, it reads the folder with the project's queue files.
+ * Reads all `*.json` of a folder, or one file. A file that cannot be read is refused by name, and so is everything else in the folder that may
+ * contain tasks. For a project it reads the folder with the project's queue files.
  *
- * Rejects only when there is nothing to read: no such folder, or no `.json` in it.
+ * Rejects only if there is nothing to read: no such folder, or no `.json` in it.
  */
 export const readQueueFolder = async (path: string, reading: (file: string) => void = () => undefined): Promise<QueueFolder> => {
   const given = await stat(path)
@@ -36,7 +36,7 @@ export const readQueueFolder = async (path: string, reading: (file: string) => v
   return first
 }
 
-/** `undefined` where there is no `.json`. */
+/** `undefined` if there is no `.json`. */
 const readFolder = async (dir: string, reading: (file: string) => void): Promise<ReadonlyArray<QueueFile> | undefined> => {
   const entries = await entriesOf(dir)
   const names = entries.filter((entry) => !entry.isDirectory() && isJson(entry.name)).map(({ name }) => name).sort()
@@ -52,7 +52,7 @@ const readFolder = async (dir: string, reading: (file: string) => void): Promise
 
 const isJson = (name: string): boolean => /\.json$/i.test(name)
 
-/** What else is in the folder and may hold tasks. */
+/** Other entries of the folder that may contain tasks. */
 const besides = async (dir: string, entries: ReadonlyArray<Dirent>): Promise<ReadonlyArray<Pick<Refused, 'file' | 'why'>>> => {
   const found: Array<Pick<Refused, 'file' | 'why'>> = []
   for (const entry of entries) {

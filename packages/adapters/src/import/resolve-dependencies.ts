@@ -1,4 +1,4 @@
-/** Turns names that may be dependencies into dependencies, if they are ids of tasks. */
+/** Converts names that may be dependencies to dependencies, if they are ids of tasks. */
 import type { Notes } from './notes.js'
 import type { Found, ImportTask, KnownTasks, MaybeDependencies } from './types.js'
 
@@ -19,7 +19,7 @@ const resolve = (found: Found, { names, field, metadata }: MaybeDependencies, is
   return { ...found, task: others.length === 0 && metadata !== undefined ? without(waiting, metadata) : waiting }
 }
 
-/** Drops a member of the metadata that is in the dependencies now. */
+/** Drops a member of the metadata whose value is among the dependencies now. */
 const without = ({ metadata = {}, ...task }: ImportTask, member: string): ImportTask => {
   const { [member]: _, ...rest } = metadata
   return Object.keys(rest).length === 0 ? task : { ...task, metadata: rest }

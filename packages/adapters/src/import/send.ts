@@ -6,31 +6,31 @@ import type { ImportOptions, ImportPlan, ImportTask, KnownTasks, Mapped, QueueFi
 
 /** What happened to one task of a chunk. */
 export interface TakenIn {
-  /** The task's id in the queue. It differs from the one sent if another task has its key. */
+  /** The task's id in the queue. It differs from the one that was sent if another task has its key. */
   readonly id: string
   readonly duplicate: boolean
-  /** Where it stands in the queue now. */
+  /** Its present status in the queue. */
   readonly status: Status
 }
 
-/** The queue, as far as an import needs it. */
+/** The operations of a queue that an import needs. */
 export interface ImportTarget {
-  /** Where a task stands; `undefined` when the queue does not know it. */
+  /** The status of a task; `undefined` if the queue does not know it. */
   readonly statusOf: (id: string) => Promise<Status | undefined>
-  /** All of the chunk or nothing; `Left` says why the queue refused it. Rejects when it cannot be reached. */
+  /** Imports all tasks of the chunk or none. `Left` says why the queue refused it. Rejects if the queue cannot be reached. */
   readonly take: (tasks: ReadonlyArray<ImportTask>) => Promise<E.Either<string, ReadonlyArray<TakenIn>>>
 }
 
-/** Every task of the files is in exactly one of `took`, `alreadyThere`, `repeated` and `refused`. */
+/** Every task in the files is counted in exactly one of `took`, `alreadyThere`, `repeated` and `refused`. */
 export interface ImportReport {
   readonly files: ReadonlyArray<{ readonly name: string; readonly tasks: number }>
-  /** Tasks that are in the queue now and were not before. */
+  /** Number of tasks that this import added to the queue. */
   readonly took: number
-  /** Tasks that were there already, whatever has become of them since. */
+  /** Number of tasks that were in the queue before, whatever has become of them. */
   readonly alreadyThere: number
-  /** Entries of the files that stand for a task that was taken from another place. */
+  /** Number of entries that repeat a task in another position. */
   readonly repeated: number
-  /** Those of `took`, by where they stand now. */
+  /** The added tasks by their present status. */
   readonly byStatus: Readonly<Partial<Record<Status, number>>>
   readonly mapped: ReadonlyArray<Mapped>
   readonly refused: ReadonlyArray<Refused>
@@ -40,13 +40,13 @@ export interface ImportSteps extends ImportOptions {
   readonly progress?: (step: 'asking' | 'importing', done: number, of: number) => void
 }
 
-/** Half of what one request may hold. */
+/** Half of what one request may contain. */
 export const chunkTasksMax = 500
 export const chunkCharsMax = 1_000_000
-/** Questions under way at a time. */
+/** The largest number of requests in flight. */
 const askMax = 32
 
-/** The import broke off. What was taken is in the queue, and running the import again continues it. */
+/** The import was interrupted. The imported tasks are in the queue, and running the import again continues it. */
 export class ImportStopped extends Error {
   override readonly name = 'ImportStopped'
   constructor(
@@ -58,7 +58,7 @@ export class ImportStopped extends Error {
   }
 }
 
-/** @throws ImportStopped when the queue cannot be reached any more. */
+/** @throws ImportStopped if the queue can no longer be reached. */
 export const importFiles = async (files: ReadonlyArray<QueueFile>, target: ImportTarget, { ranks, progress = () => undefined }: ImportSteps = {}): Promise<ImportReport> => {
   const known = await askFor(namedTasks(files), target, progress)
   const plan = planImport(files, known, ranks === undefined ? {} : { ranks })
@@ -78,7 +78,7 @@ export const importFiles = async (files: ReadonlyArray<QueueFile>, target: Impor
   return sender.report()
 }
 
-/** Tells what `importFiles` would do. Writes nothing. */
+/** Returns what `importFiles` would do. Writes nothing. */
 export const tryImport = async (files: ReadonlyArray<QueueFile>, target: Pick<ImportTarget, 'statusOf'>, { ranks, progress = () => undefined }: ImportSteps = {}): Promise<ImportReport> => {
   const known = await askFor([...new Set([...namedTasks(files), ...files.flatMap(({ found }) => found.map(({ task }) => task.id))])], target, progress)
   const plan = planImport(files, known, ranks === undefined ? {} : { ranks })
@@ -87,7 +87,7 @@ export const tryImport = async (files: ReadonlyArray<QueueFile>, target: Pick<Im
   return sender.report()
 }
 
-/** What the queue would answer. Dependencies must come before their dependents. */
+/** Predicts the queue's answer. Dependencies must come before their dependents. */
 const foretell = (tasks: ReadonlyArray<ImportTask>, known: KnownTasks): ReadonlyArray<TakenIn> => {
   const statuses = new Map<string, Status>(known)
   return tasks.map((task) => {
@@ -118,7 +118,7 @@ const askFor = async (ids: ReadonlyArray<string>, { statusOf }: Pick<ImportTarge
 
 class Sender {
   private readonly fileOf: ReadonlyMap<string, string>
-  /** The id in the queue of each task whose key was known there under another id. */
+  /** The id in the queue of each task whose key exists there under another id. */
   private readonly ids = new Map<string, string>()
   private readonly gone = new Set<string>()
   private readonly refused: Array<Refused>
@@ -145,7 +145,7 @@ class Sender {
     if (E.isRight(answer)) answer.right.forEach((result, i) => this.count(ready[i] as ImportTask, result))
     else if (ready.length === 1) this.refuse(first, answer.left)
     else {
-      // At least one of them is refused: halve the chunk until it is found.
+      // At least one of them is refused: the chunk is halved until that task is found.
       const half = Math.ceil(ready.length / 2)
       await this.send(ready.slice(0, half))
       await this.send(ready.slice(half))
@@ -184,7 +184,7 @@ class Sender {
   }
 }
 
-/** Splits tasks into chunks within the bounds. A task that is too large gets a chunk of its own. */
+/** Splits tasks into chunks within the bounds. A task that is too large gets its own chunk. */
 export const chunksOf = (tasks: ReadonlyArray<ImportTask>): ReadonlyArray<ReadonlyArray<ImportTask>> => {
   const chunks: Array<Array<ImportTask>> = []
   let chars = 0

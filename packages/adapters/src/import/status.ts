@@ -1,4 +1,4 @@
-/** The words for a task's status: of the task itself, in the name of its list, or in that of its file. */
+/** The words for a task's status: in the task itself, in the name of its list, or in the name of its file. */
 import type { Stage } from './types.js'
 
 /** The words for each stage. Case, and anything but letters and digits, is ignored. */
@@ -16,21 +16,21 @@ for (const [stage, words] of Object.entries(wordsOf) as ReadonlyArray<[Stage, Re
   for (const word of words) stages.set(normal(word), stage)
 }
 
-/** The stage that a status means; `undefined` for a word that is not known. */
+/** The stage that a status means; `undefined` for an unknown word. */
 export const stageOf = (status: string): Stage | undefined => stages.get(normal(status))
 
-/** `blocked_by_C1` is a status, and a dependency as well. */
+/** The task in `blocked_by_C1`, which is a status and names a dependency. */
 export const blockerIn = (status: string): string | undefined => /^blocked[\s_-]*by[\s_:-]+(\S.*)$/i.exec(status.trim())?.[1]
 
 /** Words in names of lists and files that say nothing about the status. */
 const neutral = /tasks?|queue|items?|list|jobs?|entries|todos/g
 
 export interface ListMeaning {
-  /** `undefined` when the name says only that these are tasks. */
+  /** `undefined` if the name only says that these are tasks. */
   readonly stage: Stage | undefined
 }
 
-/** `completed_tasks` is a list of completed tasks, `queue` a list of tasks. `undefined` for an unknown name. */
+/** The meaning of a name: `completed_tasks` is a list of completed tasks, `queue` a list of tasks. `undefined` for an unknown name. */
 export const meaningOf = (name: string): ListMeaning | undefined => {
   const word = normal(name)
   const stage = stages.get(word) ?? stages.get(word.replace(neutral, ''))
@@ -41,6 +41,6 @@ export const meaningOf = (name: string): ListMeaning | undefined => {
 /** Whether the word is the stage's own name, in any spelling. */
 export const isOwnWord = (word: string, stage: Stage): boolean => normal(word).replace(neutral, '') === normal(stage)
 
-/** `queue/in_progress.json` says in-progress; a name that says nothing is `undefined`. */
+/** The stage in a file's name: `queue/in_progress.json` means in-progress. `undefined` if the name says nothing. */
 export const stageOfFile = (name: string): Stage | undefined =>
   meaningOf((name.split(/[\\/]/).pop() ?? '').replace(/\.json$/i, ''))?.stage

@@ -2,7 +2,7 @@
 import type { JsonObject, Json, Result, Status } from '@daybook/core'
 import type { PlainFields } from './fields.js'
 
-/** The status that a task is imported with. */
+/** The status with which a task is imported. */
 export type ImportStatus = 'pending' | 'completed' | 'cancelled' | 'dead-letter'
 
 /** A task for `POST …/imports`: a new task with its past. Times are ISO 8601. */
@@ -25,33 +25,33 @@ export interface ImportTask extends PlainFields {
   readonly result?: Result
 }
 
-/** A note on what was changed while reading, with the tasks it is about. */
+/** A note on a change while reading, with the tasks that it is about. */
 export interface Mapped {
   readonly file: string
   readonly what: string
   readonly tasks: ReadonlyArray<string>
 }
 
-/** What was not taken: a whole file, a list of it, or one task. */
+/** What was refused: a whole file, a list in it, or one task. */
 export interface Refused {
   readonly file: string
-  /** Its id, or its place (`#3`) when it has none. */
+  /** The task's id; without one, its position (`#3`). */
   readonly task?: string
   readonly why: string
-  /** How many tasks. 0 when that is unknown, because the file cannot be read. */
+  /** Number of tasks. 0 if it is unknown, because the file cannot be read. */
   readonly tasks: number
 }
 
-/** How far a task got, in the words of the files. Of two tasks with one id, the one that got further counts. */
+/** How far a task got, in the words of the files. Of two tasks with the same id, the one that got further is used. */
 export const stages = ['pending', 'in-progress', 'dead-letter', 'cancelled', 'completed'] as const
 export type Stage = (typeof stages)[number]
 
-/** Names that may be ids of tasks, from a field that may also hold something else. */
+/** Names that may be ids of tasks, from a field that may also contain something else. */
 export interface MaybeDependencies {
   readonly names: ReadonlyArray<string>
-  /** Where they stand: `requires`, `payload.dependencies`. */
+  /** Where they were found: `requires`, `payload.dependencies`. */
   readonly field: string
-  /** A member of the metadata that says no more than these, once they are dependencies. */
+  /** A member of the metadata that is redundant once these are dependencies. */
   readonly metadata?: string
 }
 
@@ -60,7 +60,7 @@ export interface Found {
   readonly task: ImportTask
   readonly stage: Stage
   readonly file: string
-  /** A number given as its priority. All files together show whether it is a rank (1 first) or a priority (10 first). */
+  /** A number given as its priority. Only all files together show whether it is a rank (1 first) or a priority (10 first). */
   readonly number?: number
   readonly maybe: ReadonlyArray<MaybeDependencies>
 }
@@ -68,32 +68,32 @@ export interface Found {
 /** One file, read. */
 export interface QueueFile {
   readonly name: string
-  /** Whether it is one at all: a list of tasks, if perhaps an empty one. */
+  /** Whether it is a queue file at all: a list of tasks, which may be empty. */
   readonly isQueueFile: boolean
-  /** Entries of its lists, whatever became of them. */
+  /** Number of entries in its lists, whether they were accepted or not. */
   readonly entries: number
   readonly found: ReadonlyArray<Found>
   readonly mapped: ReadonlyArray<Mapped>
   readonly refused: ReadonlyArray<Refused>
 }
 
-/** All files together. Every entry of every file is taken, a repetition, or refused. */
+/** All files together. Every entry of every file is accepted, a repetition, or refused. */
 export interface ImportPlan {
   readonly files: ReadonlyArray<{ readonly name: string; readonly tasks: number }>
-  /** What to take: every dependency before its dependents, else by rank, else in the order of the files. */
+  /** The tasks to import: every dependency before its dependents, otherwise by rank, otherwise in the order of the files. */
   readonly took: ReadonlyArray<ImportTask>
-  /** Entries that stand for a task that is taken from another place. */
+  /** Number of entries that repeat a task in another position. */
   readonly repeated: number
   readonly mapped: ReadonlyArray<Mapped>
   readonly refused: ReadonlyArray<Refused>
 }
 
 export interface ImportOptions {
-  /** Numbers that stand as priorities are ranks, 1 first. Default: when any of them is above 10. */
+  /** Whether numbers that are given as priorities are ranks, 1 first. Default: if any of them is above 10. */
   readonly ranks?: boolean
 }
 
-/** What is known of tasks that are in the queue already. */
+/** The statuses of tasks that are in the queue already. */
 export type KnownTasks = ReadonlyMap<string, Status>
 
 export const tasksIn = (refused: ReadonlyArray<Refused>): number => refused.reduce((sum, { tasks }) => sum + tasks, 0)

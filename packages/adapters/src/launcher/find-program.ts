@@ -17,7 +17,7 @@ const look = async (file: string): Promise<Found> => {
 /**
  * Why `command` cannot be started, in words; `undefined` if no reason is known.
  *
- * *Gotchas*: a script whose interpreter is missing passes. Windows has its own rules: there everything passes.
+ * *Gotchas*: a script whose interpreter is missing passes the check. On Windows, which has its own rules, everything passes.
  */
 export const cannotStart = async (command: string, path: string | undefined): Promise<string | undefined> => {
   if (process.platform === 'win32') return undefined

@@ -1,6 +1,6 @@
 /**
- * Starts a program for each task, in the server (TQM-PROC-002): workers in the process of the queue, each an agent with a name of its own
- * that runs one program at a time. Capacity limits them like all other agents.
+ * Starts a program for each task, inside the server (TQM-PROC-002): workers in the queue's process. Each is an agent with its own name and runs one
+ * program at a time. Capacity limits them like all other agents.
  */
 import { hostname } from 'node:os'
 import type { Phase } from '@daybook/core'
@@ -18,20 +18,20 @@ export interface LauncherOptions {
   readonly phases?: ReadonlyArray<Phase>
   readonly skills?: ReadonlyArray<string>
   readonly tenant?: string
-  /** Programs at a time in each queue, each an agent. Default 1. */
+  /** The largest number of programs at a time in each queue. Each is an agent. Default 1. */
   readonly concurrency?: number
   /** Default: the queue `default`. */
   readonly queues?: ReadonlyArray<string>
-  /** As for a worker: how long a program may run. Default 21,600. */
+  /** How long a program may run, in seconds, as for a worker. Default 21,600. */
   readonly maxRunSeconds?: number
 }
 
 export interface Launcher {
-  /** Starts no more programs. Those that run may finish within this time; then they are ended, and their tasks go back. */
+  /** Starts no more programs. Running programs may finish within this time. After that they are ended, and their tasks are given back. */
   readonly close: (graceMs: number) => Promise<void>
 }
 
-/** `memory`: what was found in earlier tasks is given to the programs. @throws Error with what to do if the program cannot be started. */
+/** `memory`: its memories of earlier tasks are given to the programs. @throws Error with what to do if the program cannot be started. */
 export const startLauncher = async (daybook: Daybook, url: string, options: LauncherOptions, warn: (message: string) => void, memory?: MemoryService): Promise<Launcher> => {
   const { command: [command = '', ...args], concurrency = 1, queues = ['default'], ...wanted } = options
   const obstacle = await cannotStart(command, process.env.PATH)
@@ -54,7 +54,7 @@ export const startLauncher = async (daybook: Daybook, url: string, options: Laun
             return await run(task, context)
           } catch (error) {
             if (!(error instanceof NoSuchProgram)) throw error
-            // The server is at fault, and not the task: it goes back without counting an attempt.
+            // The server is at fault, not the task: the task goes back without counting an attempt.
             warn(`queue ${queue}: the launcher stops: ${error.message}`)
             for (const each of workers) void each.stop({ graceMs: 0 })
             throw new WorkerStopped(error.message)

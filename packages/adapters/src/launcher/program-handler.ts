@@ -1,4 +1,4 @@
-/** The handler of a worker that runs a program for each task: `daybook work -- CMD`, and the launcher in the server. */
+/** The handler of a worker that runs a program for each task: for `daybook work -- CMD`, and for the launcher in the server. */
 import { activeTraceParent } from '@daybook/client/internal'
 import type { Handler, WorkTask } from '../worker/index.js'
 import { runAgent } from './run-agent.js'
@@ -36,11 +36,11 @@ export const programHandler =
       onStderr: (text) => onStderr(task.id, text),
     })
 
-/** The span that the program's own spans are children of: that of the handler, or else the one that the task was enqueued in. */
+/** The parent span for the program's own spans: the handler's span, or else the span that enqueued the task. */
 const traceOf = ({ traceparent }: WorkTask): { TRACEPARENT?: string } => {
   const parent = activeTraceParent() ?? traceparent
   return parent === undefined ? {} : { TRACEPARENT: parent }
 }
 
-/** The members of a task of the engine are getters, which a spread would lose. */
+/** The members of an engine's task are getters, which a spread would lose. */
 const plainOf = (task: WorkTask): object => JSON.parse(JSON.stringify(task)) as object

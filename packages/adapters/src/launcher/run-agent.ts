@@ -1,6 +1,6 @@
 /**
- * Runs a program for one task. It gets the task as JSON on standard input and prints the result as JSON on standard
- * output. It has a process group of its own: signals that end it reach its children, and Ctrl-C reaches only the worker.
+ * Runs a program for one task. The program gets the task as JSON on standard input and prints the result as JSON on standard output. It has its own
+ * process group: signals that end it reach its children, and Ctrl-C reaches only the worker.
  */
 import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { type Json, ParkRequest, Result, validate } from '@daybook/core'
@@ -14,24 +14,24 @@ export const exitDataError = 65
 export interface AgentRun {
   readonly command: string
   readonly args: ReadonlyArray<string>
-  /** Added to the worker's own. */
+  /** Added to the environment of the worker. */
   readonly env: Readonly<Record<string, string>>
-  /** Written to its standard input. */
+  /** Written to the program's standard input. */
   readonly input: string
-  /** Aborted: SIGTERM, then SIGKILL. */
+  /** When it aborts, the program gets SIGTERM, then SIGKILL. */
   readonly signal: AbortSignal
-  /** Whatever it writes to standard error, as it comes. */
+  /** Called with the program's standard error, as it comes. */
   readonly onStderr: (text: string) => void
 }
 
-/** Beyond this much output the program is stopped. */
+/** A program with more output than this is stopped. In bytes. */
 const outputBytesMax = 4 * 2 ** 20
 const stderrTailMax = 4_000
-/** How long it may take to end after SIGTERM before it gets SIGKILL. Shorter when the worker stops. */
+/** How long the program may take to end after SIGTERM before it gets SIGKILL, in milliseconds. Shorter when the worker stops. */
 const killAfterMs = 5_000
 const killAfterStopMs = 700
 
-/** Resolves to the result, or rejects with what the worker reports as a failure, or with a {@link Park}. */
+/** Resolves to the result. Rejects with the failure to report, or with a {@link Park}. */
 export const runAgent = async (run: AgentRun): Promise<Result> => {
   const child = startAgent(run)
   const ended = new Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>((resolve, reject) => {
@@ -77,7 +77,7 @@ export const runAgent = async (run: AgentRun): Promise<Result> => {
   }
 }
 
-/** Some failures to start are thrown here. The others come as an `error` event of the child. */
+/** Some failures to start are thrown here. Others come as an `error` event of the child. */
 const startAgent = (run: AgentRun): ChildProcessWithoutNullStreams => {
   try {
     return spawn(run.command, run.args, {
@@ -97,7 +97,7 @@ const notStarted = (command: string, error: unknown): NoSuchProgram => {
   return new NoSuchProgram(`${command} cannot be started: ${message}`)
 }
 
-/** The program cannot be started, for this task or any other. */
+/** The program cannot be started, neither for this task nor for any other. */
 export class NoSuchProgram extends Error {
   override readonly name = 'NoSuchProgram'
 }
@@ -108,7 +108,7 @@ const kill = (child: ChildProcess, signal: NodeJS.Signals): void => {
     if (process.platform === 'win32') child.kill(signal)
     else process.kill(-child.pid, signal)
   } catch {
-    // It has ended by itself meanwhile.
+    // The program has ended by itself meanwhile.
   }
 }
 
@@ -128,14 +128,14 @@ const parkOf = (asked: Json): Error => {
 
 const resultFields = Object.keys(Result.props)
 
-/** `{"park": {…}}` and nothing else parks the task. JSON with the fields of a result is taken as the result. Any other JSON, or text, becomes its `output`. */
+/** `{"park": {…}}` and nothing else parks the task. JSON with the fields of a result is the result. Any other JSON or text becomes the result's `output`. */
 export const resultOf = (text: string): Result => {
   if (text === '') return {}
   let value: Json
   try {
     value = parseJson(text)
   } catch (error) {
-    // The next run prints the same, and a rounded result is a wrong one.
+    // The next run would print the same, and a rounded result would be wrong.
     if (error instanceof InexactNumber) throw failure(`what it printed: ${error.message}`, 'inexact-number', true)
     return { output: text }
   }

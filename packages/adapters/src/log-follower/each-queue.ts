@@ -1,10 +1,10 @@
-/** Starts something for each queue of a server, also for queues that are created later. */
+/** Starts something for each queue of a server, including queues that are created later. */
 import type { Daybook, QueueEngine } from '../engine/index.js'
 
 /** Interval of looking for new queues, in milliseconds. */
 const lookMs = 50
 
-/** `start` is called once for each queue, from now on. Returns the end of it, which resolves when all are ended. */
+/** `start` is called once for each queue. Returns a function that ends all; it resolves when all have ended. */
 export const forEachQueue = (daybook: Daybook, start: (engine: QueueEngine) => () => Promise<void>): (() => Promise<void>) => {
   const started = new Map<string, () => Promise<void>>()
   const look = (): void => {

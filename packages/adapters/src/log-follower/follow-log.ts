@@ -1,12 +1,12 @@
 /**
- * Hands the events of some types of one queue to somebody, from its log, each at least once and in order.
+ * Passes the events of some types from one queue's log to a consumer, each at least once and in order.
  *
  *     load checkpoint ──▶ read the log from there ──▶ live: events that become durable
  *                                  ▲                          │ too many wait
  *                                  └──────────────────────────┘
  *
- * The checkpoint stays before what is not taken yet. So nothing is lost while the taker cannot take, over restarts too, and nobody who is served
- * waits for it.
+ * The checkpoint stays before the events that the consumer has not taken yet. So nothing is lost while it cannot take events, even over restarts, and
+ * no request waits for it.
  */
 import { isUnreadable, type QueueEvent } from '@daybook/core'
 import type { CheckpointStore } from '@daybook/projections'
@@ -21,22 +21,25 @@ export interface FollowOptions {
   /** The name of its checkpoint. */
   readonly name: string
   readonly types: ReadonlySet<string>
-  /** Whether an event of these types matters that this server decided. Fast. Default: all do. */
+  /** Whether an event of these types that this server decided matters. Must be fast. Default: all matter. */
   readonly matters?: (event: QueueEvent) => boolean
-  /** Takes these events: all of them when it resolves. It rejects with {@link Stopped} if it was stopped before, and with nothing else. */
+  /** Takes these events; it has taken all when it resolves. It may reject only with {@link Stopped}, if it was stopped before. */
   readonly take: (events: ReadonlyArray<RecordedEvent>, tools: Tools) => Promise<void>
-  /** Events that are taken together, at most. */
+  /** The largest number of events that are passed together. */
   readonly batchMax: number
-  /** While it reads the log: revisions between two checkpoints, if there was something to take. */
+  /** While it reads the log: number of revisions between two checkpoints, if there were events to pass. */
   readonly checkpointEvery: number
-  /** Who has taken what the checkpoint says, as JSON. If it is another one than then, the log is read from its beginning; `null` is nobody. Default: always the same. */
+  /**
+   * The identity of the consumer, as JSON. It is saved with the checkpoint. If it has changed, the log is read from its beginning. `null` for no
+   * consumer. Default: always the same.
+   */
   readonly identity?: () => Promise<unknown>
-  /** An error that trying again does not mend. */
+  /** Whether an error is permanent. */
   readonly isFinal?: (error: unknown) => boolean
   readonly warn: (message: string) => void
-  /** For a warning: what does not happen while something fails. */
+  /** The parts of a warning that say what does not happen while something fails. */
   readonly words: { readonly forNow: string; readonly untilStart: string }
-  /** Default: a second, doubled up to a minute. */
+  /** Default: one second, doubled up to a minute. */
   readonly retryMs?: RetryMs | undefined
 }
 
@@ -46,7 +49,7 @@ export interface RetryMs {
 }
 
 export interface Tools {
-  /** Does it until it succeeds. Rejects with {@link Stopped}, and with errors that are final. */
+  /** Repeats until it succeeds. Rejects with {@link Stopped}, and with permanent errors. */
   readonly untilDone: <A>(what: () => Promise<A>) => Promise<A>
   readonly signal: AbortSignal
 }
@@ -57,12 +60,12 @@ export interface Problem {
 }
 
 export interface LogFollower {
-  /** Revision up to which everything is taken; -1 for nothing. */
+  /** Revision up to which all events were taken; -1 for none. */
   readonly done: () => number
-  /** Events that are known and not taken yet. */
+  /** Number of known events that are not taken yet. */
   readonly waiting: () => number
   readonly problem: () => Problem | undefined
-  /** Stops at once, and saves the checkpoint. What is not taken is at the next start. */
+  /** Stops at once, and saves the checkpoint. The remaining events are passed after the next start. */
   readonly stop: () => Promise<void>
 }
 
@@ -70,12 +73,12 @@ export class Stopped extends Error {
   override readonly name = 'Stopped'
 }
 
-/** What is damaged or gone in the log. */
+/** Whether the error means that events of the log are damaged or gone. */
 export const isLost = (error: unknown): error is StoreError => error instanceof StoreError && (error.code === 'damaged' || error.code === 'deleted' || error.code === 'truncated')
 
-/** Events that may wait. If there are more, they are read from the log. */
+/** The largest number of waiting events. Beyond it, they are read from the log. */
 const waitingMax = 10_000
-/** Revisions without anything to take between two checkpoints. */
+/** Number of revisions between two checkpoints, if there was nothing to pass. */
 const idleEvery = 10_000
 
 export const followLog = (options: FollowOptions): LogFollower => {
@@ -87,7 +90,7 @@ export const followLog = (options: FollowOptions): LogFollower => {
   let saved = -1
   let problem: Problem | undefined
   let wake: () => void = () => undefined
-  /** Revisions of events that are not taken yet: those heard of, and those found in the log. And the last revision that was heard of. */
+  /** Revisions of events that are not taken yet: those announced, and those found in the log. And the last revision that was announced. */
   let waiting: Array<number> = []
   let found: ReadonlyArray<number> = []
   let heard = -1
@@ -136,7 +139,7 @@ export const followLog = (options: FollowOptions): LogFollower => {
     const taker = (await identity?.()) ?? null
     if (checkpoint === undefined || checkpoint.version !== 1 || checkpoint.revision > (await log.head(stream))) return
     const known: unknown = JSON.parse(checkpoint.state)
-    // One that was exchanged or removed gets everything again. One that had nothing then lacks nothing before.
+    // A consumer that was exchanged or removed gets everything again. One that had nothing before does not lack anything.
     if (known !== null && known !== taker) return
     done = saved = checkpoint.revision
   }
@@ -192,7 +195,7 @@ export const followLog = (options: FollowOptions): LogFollower => {
       if (!(error instanceof Stopped)) warn(`queue ${engine.name}: ${words.untilStart}: ${String(error)}`)
     } finally {
       subscription.unsubscribe()
-      // A checkpoint that cannot be saved makes the next start read more.
+      // If a checkpoint cannot be saved, the next start reads more.
       await save().catch(() => undefined)
     }
   }
@@ -210,7 +213,7 @@ export const followLog = (options: FollowOptions): LogFollower => {
   }
 }
 
-/** Waits so long, or until the signal. */
+/** Waits for this time, or until the signal aborts. */
 export const pause = (ms: number, signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     if (signal.aborted) return resolve()

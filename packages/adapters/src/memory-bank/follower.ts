@@ -1,5 +1,5 @@
 /**
- * Remembers the completions of one queue, from its log. What a memory does not take now is tried again until it does, so nothing is lost
+ * Remembers the completions of one queue, from its log. If the memory does not accept one now, it is tried again until it does. So nothing is lost
  * while a memory cannot be reached.
  */
 import type { CheckpointStore } from '@daybook/projections'
@@ -15,7 +15,7 @@ export interface FollowerOptions {
   readonly bank: MemoryBank
   readonly checkpoints: CheckpointStore
   readonly warn: (message: string) => void
-  /** Default: a second, doubled up to a minute. */
+  /** Default: one second, doubled up to a minute. */
   readonly retryMs?: RetryMs
 }
 
@@ -24,7 +24,7 @@ const completions: ReadonlySet<string> = new Set(['Completed'])
 export const followQueue = ({ engine, log, bank, checkpoints, warn, retryMs }: FollowerOptions): LogFollower => {
   const queue = engine.name
 
-  /** The memory of a completion. What is damaged in the log cannot be remembered. */
+  /** The memory of a completion. Events that are damaged in the log cannot be remembered. */
   const memoryAt = async (completed: RecordedEvent, { untilDone }: Tools): Promise<ReadonlyArray<Memory>> => {
     if (!mayMatter(completed.data)) return []
     try {
@@ -43,7 +43,7 @@ export const followQueue = ({ engine, log, bank, checkpoints, warn, retryMs }: F
       await tools.untilDone(() => bank.remember(memories))
     } catch (error) {
       if (!(error instanceof MemoryRefused)) throw error
-      // One of them, perhaps. The others must not be lost with it.
+      // Perhaps only one of them is refused. The others must not be lost with it.
       if (memories.length > 1) for (const memory of memories) await remember([memory], tools)
       else warn(`queue ${queue}: ${memories[0]?.id ?? ''} is not remembered: ${error.message}`)
     }

@@ -1,16 +1,16 @@
-/** A memory behind HTTP: see docs/memory.md for what it has to answer. */
+/** A memory over HTTP: see docs/memory.md for its API. */
 import { type Memory, type MemoryBank, MemoryRefused } from './memory-bank.js'
 
 export interface HttpBankOptions {
-  /** Its base address, without a slash at the end. */
+  /** The base address, without a trailing slash. */
   readonly url: string
   /** Sent as a bearer token. */
   readonly token?: string
-  /** How long it may take to keep memories, in milliseconds. */
+  /** How long keeping memories may take, in milliseconds. */
   readonly timeoutMs: number
 }
 
-/** Statuses with which the same request may succeed later; also all from 500 on. */
+/** Statuses after which the same request may succeed later. So may all from 500 on. */
 const passing = new Set([401, 403, 404, 408, 425, 429])
 
 export const openHttpBank = ({ url, token, timeoutMs }: HttpBankOptions): MemoryBank => {
@@ -45,6 +45,6 @@ export const openHttpBank = ({ url, token, timeoutMs }: HttpBankOptions): Memory
   }
 }
 
-/** What it gives is passed on to agents, so only objects are taken, and no more than were asked for. */
+/** The memories are passed on to agents, so only objects are accepted, and no more than requested. */
 const memoriesIn = (value: unknown, limit: number): ReadonlyArray<Memory> =>
   Array.isArray(value) ? (value.filter((each) => typeof each === 'object' && each !== null && !Array.isArray(each)).slice(0, limit) as ReadonlyArray<Memory>) : []

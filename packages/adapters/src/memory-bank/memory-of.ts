@@ -1,4 +1,4 @@
-/** What is worth remembering of a completion. */
+/** What is remembered of a completion. */
 import { clipped, type Json, redacted, redactedIn } from '@daybook/core'
 import { contentOf, parseObject, readStamp } from '../engine/index.js'
 import type { RecordedEvent } from '../store/index.js'
@@ -15,10 +15,10 @@ const itemMax = 1_000
 export const mayMatter = (text: string): boolean => /"(?:discoveries|errors)":\[[^\]]/.test(text)
 
 /**
- * The memory of a completion; `undefined` if it has neither discoveries nor errors. `enqueued`: the first event of the task, if it is known. `amended`: the
- * last one that gave it another payload, if there is one.
+ * The memory of a completion; `undefined` if it has neither discoveries nor errors. `enqueued`: the first event of the task, if it is known.
+ * `amended`: the last event that changed its payload, if there is one.
  *
- * Errors of a task that validated another are remembered like discoveries: they are what somebody who works on the ticket has to know.
+ * Errors of a task that validated another one are remembered like discoveries, because whoever works on the ticket next must know them.
  */
 export const memoryOf = (queue: string, completed: RecordedEvent, enqueued: RecordedEvent | undefined, amended?: RecordedEvent): Memory | undefined => {
   const { task, token } = (parseObject(completed.data) ?? {}) as { readonly task?: string; readonly token?: number }
@@ -49,7 +49,7 @@ export const memoryOf = (queue: string, completed: RecordedEvent, enqueued: Reco
   return withoutSecrets(memory)
 }
 
-/** Ids are the log's, and needed to find the task; everything else is what people and agents wrote. */
+/** Ids come from the log and are needed to find the task. Everything else was written by people and agents. */
 const withoutSecrets = (memory: Memory): Memory => {
   const { goal, summary, files, discoveries, errors } = memory
   return {

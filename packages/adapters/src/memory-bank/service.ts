@@ -1,4 +1,4 @@
-/** The memory of a server: followers of all queues, and what comes with claims. */
+/** The memory of a server: followers of all queues, and the memories that come with claims. */
 import { headOf } from '@daybook/core'
 import type { CheckpointStore } from '@daybook/projections'
 import * as E from 'fp-ts/lib/Either.js'
@@ -14,16 +14,16 @@ export interface MemoryOptions {
   readonly warn?: (message: string) => void
   /** How long an answer to a claim may wait for its memories, in milliseconds. */
   readonly recallMs: number
-  /** Memories with each task, at most. */
+  /** The largest number of memories with each task. */
   readonly limit: number
   readonly retryMs?: FollowerOptions['retryMs']
 }
 
-/** What comes with a claim. */
+/** The memories that come with a claim. */
 export interface Recalled {
   /** For each claimed task. */
   readonly memories: ReadonlyArray<ReadonlyArray<Memory>>
-  /** Why there may be more. */
+  /** Why some memories may be missing. */
   readonly missing?: string
 }
 
@@ -35,22 +35,22 @@ export interface MemoryStatus {
 }
 
 export interface MemoryService {
-  /** Never rejects, and takes no longer than the budget. */
+  /** Never rejects, and takes no longer than `recallMs`. */
   readonly recallFor: (queue: string, claims: ReadonlyArray<Claim>) => Promise<Recalled>
-  /** For people: waits for the memory as long as it takes, some seconds at most. */
+  /** For people: waits for the memory for some seconds at most. */
   readonly search: (queue: string, request: RecallRequest) => Promise<ReadonlyArray<Memory>>
   readonly status: () => ReadonlyArray<MemoryStatus>
   readonly close: () => Promise<void>
 }
 
-/** Tasks of one answer for which memories are looked up. */
+/** The largest number of tasks in one answer for which memories are looked up. */
 const tasksMax = 50
-/** Answers that may wait at the same time. */
+/** The largest number of answers that wait at the same time. */
 const waitingMax = 8
-/** After a memory has not answered in time it is not asked for a while, doubled with each time in a row. */
+/** If a memory has not answered in time, it is not asked for a while, doubled with each time in a row. */
 const restMs = { first: 1_000, most: 60_000 }
 const searchMs = 10_000
-/** Contents that are longer are not looked at for a description. */
+/** Longer contents are not searched for a description. */
 const contentMax = 64 * 1024
 
 export const startMemory = ({ daybook, bank, checkpoints, warn = () => undefined, recallMs, limit, retryMs }: MemoryOptions): MemoryService => {
@@ -129,7 +129,7 @@ export const startMemory = ({ daybook, bank, checkpoints, warn = () => undefined
 const nothing: Recalled = { memories: [] }
 const missing = (why: string): Recalled => ({ memories: [], missing: why })
 
-/** What to look for; `undefined` for a task with neither ticket nor description. */
+/** The search for a task; `undefined` for a task with neither ticket nor description. */
 const requestOf = ({ ticketId, type, content }: Claim, limit: number): RecallRequest | undefined => {
   const description = descriptionIn(content)
   if (ticketId === undefined && description === undefined) return undefined

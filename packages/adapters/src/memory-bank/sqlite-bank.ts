@@ -1,4 +1,4 @@
-/** The embedded memory: a file of its own, searched by SQLite's full-text search in a thread of its own. File and thread are made with the first memory. */
+/** The embedded memory: a separate file, searched by SQLite's full-text search on a separate thread. File and thread are created with the first memory. */
 import { existsSync } from 'node:fs'
 import { newThread } from '../threads.js'
 import type { Memory, MemoryBank } from './memory-bank.js'
@@ -13,7 +13,7 @@ interface Thread {
   readonly ended: Promise<void>
 }
 
-/** `file`: `:memory:` for one that is forgotten at the end. */
+/** `file`: `:memory:` for a memory that is lost at the end. */
 export const openSqliteBank = (file: string): MemoryBank => {
   let thread: Thread | undefined
   let isClosed = false

@@ -1,4 +1,4 @@
-/** Entry point of the thread that searches and writes memories, so that nobody who is served waits for either. */
+/** Entry point of the thread that searches and writes memories, so that no request waits for either. */
 import { randomUUID } from 'node:crypto'
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import Database from 'better-sqlite3'

@@ -14,9 +14,9 @@ import {
 import { readSpan } from '../store/read-span.js'
 
 export interface MemoryStoreOptions {
-  /** For `created`. Default: the system's clock. */
+  /** The time for `created`. Default: the system's clock. */
   readonly now?: () => string
-  /** Whether several engines are to use it side by side. Default: false. */
+  /** Whether several engines use the store side by side. Default: false. */
   readonly isShared?: boolean
 }
 
@@ -24,8 +24,8 @@ const limits = { appendBytesMax: 16 * 2 ** 20, appendEventsMax: 10_000 }
 const pageEvents = 1000
 
 /**
- * A store for tests, demonstrations and simulations: the whole contract but durability. It takes
- * no time of its own (microtasks only), so a simulated scheduler sees all of its interleavings.
+ * A store for tests, demonstrations and simulations: the whole contract except durability. It uses only microtasks, so a simulated scheduler sees all
+ * of its interleavings.
  */
 export const openMemoryStore = ({ now = () => new Date().toISOString(), isShared = false }: MemoryStoreOptions = {}): EventStore => {
   const streams = new Map<string, Array<RecordedEvent>>()
@@ -99,7 +99,7 @@ export const openMemoryStore = ({ now = () => new Date().toISOString(), isShared
     pick: (stream, revisions) => open().then(() => revisions.map((revision) => streams.get(stream)?.[revision])),
     head,
     first: () => open().then(() => 0),
-    // A Map keeps the order in which its keys came, and a stream comes with its first event.
+    // A Map keeps the order of insertion, and a stream is inserted with its first event.
     streams: (prefix) => open().then(() => [...streams.keys()].filter((name) => name.startsWith(prefix))),
     subscribe: (stream, from) => catchUpSubscription({ head, read }, signal, stream, from),
     close: async () => {

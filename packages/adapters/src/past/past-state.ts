@@ -1,14 +1,14 @@
 /**
- * One state of a queue that moves between revisions: on, event by event, and back over the last events, for which it keeps what undoes them.
- * So stepping through time costs what lies between the steps, in both directions.
+ * One state of a queue that moves between revisions: forward, event by event, and back over the last events, for which it keeps an undo log. So
+ * stepping through time costs only the events between the steps, in both directions.
  */
 import { type Mark, mark, type QueueEvent, type QueueState, release, revisionOf, rollback, taskCount, type Unreadable } from '@daybook/core'
 import { foldRecorded } from '../engine/replay.js'
 import type { RecordedEvent } from '../store/index.js'
 
-/** There are about so many marks to which a state can go back. From there events are folded again. */
+/** About the largest number of marks to which a state can go back. From there events are folded again. */
 const marksMax = 512
-/** What undoes an event takes so much of the memory of a task, and of the time of folding an event. */
+/** The undo of an event takes this share of the memory of a task, and of the time of folding an event. */
 const tasksPerUndo = 0.4
 const foldsPerUndo = 0.5
 
@@ -21,7 +21,7 @@ export class PastState {
 
   private readonly eventsPerMark: number
 
-  /** `backEvents`: so many can be undone. */
+  /** `backEvents`: number of events that can be undone. */
   constructor(
     readonly queue: string,
     private current: QueueState,
@@ -39,19 +39,19 @@ export class PastState {
     return revisionOf(this.current)
   }
 
-  /** Memory that it takes, in tasks. */
+  /** Memory that it takes, in units of one task. */
   get size(): number {
     return taskCount(this.current) + tasksPerUndo * (this.revision - (this.marks[0]?.revision ?? this.revision))
   }
 
-  /** What it costs to go to a revision, in events folded; infinity if it is too far back. */
+  /** The cost of moving to a revision, in units of one folded event; infinity if it is too far back. */
   distanceTo(revision: number): number {
     if (revision >= this.revision) return revision - this.revision
     const from = this.marks.findLast((each) => each.revision <= revision)
     return from === undefined ? Number.POSITIVE_INFINITY : foldsPerUndo * (this.revision - from.revision) + revision - from.revision
   }
 
-  /** Undoes the events after the last mark that is not later than `revision`. Does nothing for a revision to come. */
+  /** Undoes the events after the last mark that is not later than `revision`. Does nothing for a later revision. */
   back(revision: number): void {
     if (revision >= this.revision) return
     const index = this.marks.findLastIndex((each) => each.revision <= revision)
@@ -61,7 +61,7 @@ export class PastState {
     this.current = rollback(this.current, from.mark)
   }
 
-  /** Folds the next events. `left`: how many are to come after them. */
+  /** Folds the next events. `left`: how many will come after them. */
   fold(events: ReadonlyArray<RecordedEvent>, left: number, onEvent: OnEvent): void {
     const { eventsPerMark } = this
     for (let from = 0; from < events.length; from += eventsPerMark) {
@@ -71,11 +71,11 @@ export class PastState {
     }
   }
 
-  /** While many events are to come, nothing is kept: they could not be undone in the end. */
+  /** While many events are still to come, no mark is set, because it would be too far back in the end. */
   private setMarks(toCome: number): void {
     const { marks, revision, backEvents, eventsPerMark } = this
     const reach = revision + toCome - backEvents
-    // The mark before the first that is still of use is of use, too.
+    // The mark before the first useful one is useful as well.
     while (marks[0] !== undefined && (marks[1]?.revision ?? revision) <= reach) {
       release(this.current, marks[0].mark)
       marks.shift()

@@ -1,6 +1,6 @@
 /**
- * States of queues at past revisions. A state is made from the newest snapshot that is not later, and a replay of the events between. A few
- * are kept, because questions about one moment come together, and moments close to it cost only the events between.
+ * States of queues at past revisions. A state is made from the newest snapshot that is not later, and a replay of the events after it. A few states
+ * are kept: queries about one moment come together, and moments close to it cost only the events between.
  */
 import { foldVersion, type QueueState } from '@daybook/core'
 import { emptyState, loadSnapshot, streamOf } from '../engine/replay.js'
@@ -8,13 +8,13 @@ import { type LogReader, type SnapshotStore, StoreError } from '../store/index.j
 import { type OnEvent, PastState } from './past-state.js'
 
 export interface PastLimits {
-  /** States that are kept. */
+  /** The largest number of kept states. */
   readonly statesMax: number
-  /** Tasks in all of them together, with what undoes events. One state is kept however large it is. */
+  /** The largest number of tasks in all of them, including their undo logs. One state is kept however large it is. */
   readonly tasksMax: number
   /** How long a state is kept after its last use, in milliseconds. */
   readonly idleMs: number
-  /** Events that can be undone in each: about 200 bytes each. At least 1. */
+  /** Number of events that can be undone in each state, at about 200 bytes each. At least 1. */
   readonly backEvents: number
 }
 
@@ -37,11 +37,11 @@ export interface Steps<A> {
   readonly end: (state: QueueState) => A
 }
 
-/** Loading a task of a snapshot takes this part of the time of folding an event. */
+/** Loading a task of a snapshot takes this share of the time of folding an event. */
 const eventsPerTask = 0.7
 
 export class PastStates {
-  /** The one used last comes last. */
+  /** The most recently used comes last. */
   private kept: ReadonlyArray<PastState> = []
   private turn: Promise<unknown> = Promise.resolve()
   private idle: NodeJS.Timeout | undefined
@@ -52,16 +52,16 @@ export class PastStates {
   }
 
   /**
-   * Runs `body` with the state of a queue when `revision` was the last; -1: before its first event. One at a time, so nobody moves the state on
-   * meanwhile. `body` must not keep it.
+   * Calls `body` with the state of a queue when `revision` was the last; -1: before its first event. Calls run one at a time, so the state does not
+   * move meanwhile. `body` must not keep it.
    *
-   * @throws the signal's reason, when it is aborted before the state is there; StoreError, when the log cannot be read that far.
+   * @throws the signal's reason if it is aborted before the state is ready; StoreError if the log cannot be read that far.
    */
   use<A>(queue: string, revision: number, body: (state: QueueState) => Promise<A>, signal?: AbortSignal): Promise<A> {
     return this.inTurn(async () => body((await this.reach(queue, revision, signal)).state), signal)
   }
 
-  /** Goes from one revision to a later one, event by event. Otherwise as {@link use}. */
+  /** Walks from one revision to a later one, event by event. Otherwise as {@link use}. */
   walk<A>(queue: string, from: number, to: number, steps: Steps<A>, signal?: AbortSignal): Promise<A> {
     return this.inTurn(async () => {
       const kept = await this.reach(queue, from, signal)
@@ -87,7 +87,7 @@ export class PastStates {
     return result
   }
 
-  /** Lets go of all states. */
+  /** Drops all states. */
   forget(): void {
     clearTimeout(this.idle)
     this.kept = []
@@ -109,14 +109,15 @@ export class PastStates {
       kept.back(revision)
       await this.replayTo(kept, revision, signal, onEvent)
     } catch (error) {
-      // Between two pages, so that whoever asks again need not begin anew. Any other failure may be within one: then the state is of no use.
+      // Aborted between two pages: the state is kept, so that the next query need not begin anew. Any other failure may be within a page, and then
+      // the state is of no use.
       if (signal?.aborted === true) keep()
       throw error
     }
     keep()
   }
 
-  /** The cheapest beginning: a kept state, which moves, or one of its own. */
+  /** The cheapest start: a kept state, which moves, or a new one. */
   private async nearest(queue: string, revision: number): Promise<PastState> {
     const { log, snapshots, skipped = () => undefined } = this.options
     const stream = streamOf(queue)
@@ -136,7 +137,7 @@ export class PastStates {
     return new PastState(queue, loaded?.state ?? emptyState(queue), this.limits.backEvents)
   }
 
-  /** Those that may be kept beside one with so many tasks: not the ones that were not used for longest. */
+  /** The states that may be kept besides one with this many tasks: the least recently used are dropped. */
   private fitting(kept: ReadonlyArray<PastState>, tasks: number): ReadonlyArray<PastState> {
     const { statesMax, tasksMax } = this.limits
     const counts = kept.map(({ size }) => size)
@@ -158,7 +159,7 @@ export class PastStates {
       done += page.length
       kept.fold(page, of - done, onEvent)
       progress(done, of)
-      // Others get their turn, on the thread of a memory store also those who decide.
+      // Yields to others. On the thread of a memory store these include the deciding engine.
       await new Promise((resolve) => setImmediate(resolve))
       signal?.throwIfAborted()
     }

@@ -1,4 +1,4 @@
-/** A queue as it was: the view over a past state. */
+/** A queue at a past moment: the view over a past state. */
 import { type QueueState, revisionOf } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import { type FindCauses, type QueueView, streamOf } from '../engine/index.js'
@@ -15,7 +15,7 @@ export const pastView = (name: string, state: QueueState, at: number, log: LogRe
     revision: () => revision,
     read: async (query) => E.right({ value: query(state, at), revision }),
     contents: contentsFrom(log, name),
-    // The view ends here: nobody waits for what comes later.
+    // The view ends here, so nothing later is waited for.
     nextSettled: async () => undefined,
     log,
     causes,

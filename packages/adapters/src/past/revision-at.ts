@@ -1,10 +1,10 @@
-/** Finds the revision that was the last one at a time. */
+/** Finds the last revision at a time. */
 import { readStamp } from '../engine/wire.js'
 import type { LogReader } from '../store/index.js'
 
 /**
- * The revision of the last event at or before `at`, in milliseconds since 1970; -1 if all are later. The times of a log never decrease (INV-14),
- * so a binary search reads about log2 of `head` events. `head`: the last revision to consider.
+ * The revision of the last event at or before `at`, in milliseconds since 1970; -1 if all are later. The times of a log never decrease (INV-14), so a
+ * binary search reads about log2 of `head` events. `head`: the last revision to consider.
  */
 export const revisionAt = async (log: LogReader, stream: string, head: number, at: number): Promise<number> => {
   let low = -1

@@ -1,8 +1,8 @@
 /**
- * Feeds the file of read models from the log, as long as it is not stopped.
+ * Feeds the file of read models from the log until it is stopped.
  *
  *     for each queue:  a batch into the tables that answer ──▶ a batch into those that are being built ──▶ …
- *                                                                      └── as far as the others ──▶ they take their place
+ *                                                                      └── as far as the others ──▶ they replace them
  *     nothing to do ──▶ wait until the log has grown
  *
  * Each batch is bounded. While others append, it rests after a batch (`rest-after.ts`).
@@ -19,18 +19,18 @@ import { restAfter } from './rest-after.js'
 import { ViewsFile, type ViewsOptions } from './views-file.js'
 
 /**
- * Events folded and written together, at most: the largest of these that tables have to go. The row of a task that lived shortly is written once, so large
- * batches cost less for each event; small ones show sooner what happened, and take less memory. The largest are for builds: for what was in the log already
- * when it was first looked at.
+ * The largest number of events that are folded and written together. It depends on how far the tables are behind. A task that lived shortly is
+ * written once, so large batches cost less per event; small ones show events sooner and take less memory. The largest are for builds, that is for
+ * events that were in the log when it was first examined.
  */
 const batchSizes = { building: 50_000, behind: 20_000, level: 4_000 } as const
-/** Rows kept in memory from batch to batch. A server has other uses for its memory than one that is built. */
+/** Number of rows kept in memory from batch to batch. A server needs its memory for other things than a build does. */
 const keptRows = { building: 50_000, following: 20_000 } as const
-/** A batch ends when its events have so many characters, because their words are in memory. */
+/** A batch ends when its events have this many characters, because their words are in memory. */
 const batchTextMax = 32 * 2 ** 20
-/** Until a queue is looked at again whose events cannot be read. */
+/** How long until a queue whose events cannot be read is tried again. */
 const lostRetryMs = 5_000
-/** After an error. */
+/** Pauses after an error. */
 const retryMs = { firstMs: 500, mostMs: 30_000 }
 
 export interface FeedOptions extends ViewsOptions {
@@ -38,24 +38,24 @@ export interface FeedOptions extends ViewsOptions {
   /** Resolves when the log may have grown, or at the signal. */
   readonly grown: () => Promise<void>
   readonly signal: AbortSignal
-  /** Rests after a batch for so many milliseconds; 0 is a turn of the event loop. */
+  /** Rests after a batch for this many milliseconds; 0 is a turn of the event loop. */
   readonly rest?: (ms: number) => Promise<unknown>
   readonly report: (status: FeedStatus) => void
-  /** Stops at the end of the log as it is then. */
+  /** Stops at the end of the log as it is at that time. */
   readonly once?: boolean
   readonly waitAfterError?: (ms: number) => Promise<void>
 }
 
 export interface QueuePlace {
   readonly queue: string
-  /** Revision of the last event that the tables show; -1 for none. */
+  /** Revision of the last event that the tables include; -1 for none. */
   readonly revision: number
-  /** Revision of the last event of the log when that was read. */
+  /** Revision of the last event in the log when that was last read. */
   readonly head: number
 }
 
 export interface Building {
-  /** The projections that are built anew. */
+  /** The projections that are being built anew. */
   readonly names: ReadonlyArray<string>
   /** Events folded so far, and events to fold. */
   readonly done: number
@@ -65,14 +65,14 @@ export interface Building {
 export interface FeedStatus {
   readonly queues: ReadonlyArray<QueuePlace>
   readonly building: Building | undefined
-  /** Why nothing goes on now. It is tried again. */
+  /** Why the feed has stopped for now. It is tried again. */
   readonly problem: string | undefined
-  /** Set if the problem is that of one queue, whose events cannot be read. The others go on. */
+  /** Set if the problem concerns one queue, whose events cannot be read. The others go on. */
   readonly queue?: string
 }
 
 /**
- * Resolves at the signal, or with `once` at the end of the log. Rejects with `once` if something cannot be read or written.
+ * Resolves at the signal, or with `once` at the end of the log. With `once`, rejects if something cannot be read or written.
  *
  * @throws ProjectionFailed
  */
@@ -97,7 +97,7 @@ export const feedViews = async (options: FeedOptions): Promise<void> => {
         problem = error instanceof Error ? error.message : String(error)
         const { queues, building } = feeder?.status() ?? { queues: [], building: undefined }
         report({ queues, building, problem })
-        // Opened again, because what is in memory may not be what is in the file.
+        // Opened again, because memory and file may differ.
         feeder?.close()
         feeder = undefined
         await waitAfterError(delays.next())
@@ -114,9 +114,9 @@ class Feeder {
   private readonly places = new Map<string, QueuePlace>()
   /** Whether the tables have all their indexes. */
   private isIndexed = false
-  /** Where the log of each queue ended when it was first looked at. */
+  /** The end of each queue's log when it was first examined. */
   private readonly firstHeads = new WeakMap<Group, Map<string, number>>()
-  /** Queues whose events cannot be read, and when they are looked at again. */
+  /** Queues whose events cannot be read, and when they are tried again. */
   private readonly unreadable = new Map<string, { readonly reason: string; readonly again: number }>()
 
   constructor(private readonly options: FeedOptions) {
@@ -137,13 +137,13 @@ class Feeder {
     return { queues, building: { names: building.models.map(({ name }) => name), done, of } }
   }
 
-  /** Of the first queue that cannot be read. */
+  /** The problem of the first queue that cannot be read. */
   lost(): Pick<FeedStatus, 'problem' | 'queue'> | undefined {
     for (const [queue, { reason }] of this.unreadable) return { problem: reason, queue }
     return undefined
   }
 
-  /** One batch of each queue that has more. Returns whether there was nothing to do. */
+  /** Takes one batch of each queue that has more. Returns whether there was nothing to do. */
   async round(): Promise<boolean> {
     const { log, signal, once = false, rest = restFor } = this.options
     this.checkFile()
@@ -182,7 +182,7 @@ class Feeder {
     return isLevel
   }
 
-  /** Whether the tables that answer show a queue that those being built cannot have now. */
+  /** Whether the answering tables include a queue that the tables being built cannot have now. */
   private wouldLose(): boolean {
     return [...this.unreadable.keys()].some((queue) => this.views.shownOf(queue) >= 0)
   }
@@ -207,20 +207,20 @@ class Feeder {
       }
     } catch (error) {
       if (!isLost(error) || text === 0) throw error
-      // What was read before is in memory: it is written, so that memory and file stay the same.
+      // Events that were read before are in memory. They are written, so that memory and file stay the same.
       failure = error
     }
     group.write(queue, isBuilding ? keptRows.building : keptRows.following)
     if (failure !== undefined) throw failure
   }
 
-  /** Somebody may have deleted the file, or put another one in its place. */
+  /** Somebody may have deleted the file, or replaced it. */
   private checkFile(): void {
     const found = statSync(this.options.file, { throwIfNoEntry: false })
     if (found?.ino !== this.inode) throw new Error('the file of read models was deleted or exchanged: it is built anew from the log')
   }
 
-  /** Whether the log has the event with which the tables end. If not, it is another log, or was restored from a backup, and all is built anew. */
+  /** Whether the log has the last event of the tables. If not, it is another log, or was restored from a backup, and everything is built anew. */
   private async isOfThisLog(group: Group, queue: string, head: number): Promise<boolean> {
     const seen = this.firstHeads.get(group) ?? new Map<string, number>()
     this.firstHeads.set(group, seen)

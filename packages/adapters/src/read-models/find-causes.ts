@@ -5,7 +5,7 @@ import { isCommandId } from '@daybook/projections'
 import type { CauseQuestion, Caused, FindCauses } from '../engine/index.js'
 
 /**
- * What the file says; `undefined` if it says nothing: it is not there, has no such table yet, or misses events that could not be read.
+ * The file's answer. `undefined` if it has none: the file does not exist, has no such table yet, or misses events that could not be read.
  *
  * @throws SqliteError if the file cannot be read.
  */
@@ -21,7 +21,7 @@ export const readCauses = (file: string, { queue, actor, correlationId, from, un
       if (shown === undefined || shown.unreadable > 0) return undefined
       const isAsked = [...(actor === undefined ? [] : ['actor = ?']), ...(correlationId === undefined ? [] : [isCommandId(correlationId) ? '(correlation = ? OR correlation IS NULL)' : 'correlation = ?'])]
       const asked = [actor, correlationId].flatMap((value) => value ?? [])
-      // Runs do not overlap, so of those that begin before `from` only the last one can reach it.
+      // Spans do not overlap, so of those that begin before `from` only the last one can reach it.
       const begin = db.prepare<[string, number], number>('SELECT revision FROM causes WHERE queue = ? AND revision <= ? ORDER BY revision DESC LIMIT 1').pluck().get(queue, from) ?? from
       const spans = db
         .prepare<[ReadonlyArray<string | number>], readonly [number, number]>(`SELECT revision, last_revision FROM causes WHERE ${isAsked.join(' AND ')} AND queue = ? AND revision BETWEEN ? AND ? ORDER BY revision LIMIT ?`)
@@ -35,7 +35,7 @@ export const readCauses = (file: string, { queue, actor, correlationId, from, un
   }
 }
 
-/** On the caller's thread. What cannot be read says nothing: the log is read instead. */
+/** Reads on the caller's thread. If the file cannot be read, there is no answer, and the log is read instead. */
 export const causesIn =
   (file: string): FindCauses =>
   (question) =>

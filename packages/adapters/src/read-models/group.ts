@@ -9,19 +9,19 @@ import { TableRows } from './table-rows.js'
 
 /** How far a group has come in a queue. */
 interface Place {
-  /** What is written: -1 before the first event. */
+  /** The last written revision; -1 before the first event. */
   revision: number
   /** Id of that event, '' before the first. */
   eventId: string
   unreadable: number
-  /** The last event of the batch under way. */
+  /** The last event of the current batch. */
   folded: RecordedEvent | undefined
-  /** Events of that batch that could not be read. */
+  /** Number of events in that batch that could not be read. */
   skipped: number
   readonly feeds: ReadonlyArray<Feed>
 }
 
-/** Tasks of a queue in one file, at most. */
+/** The largest number of tasks of one queue in a file. */
 const numbersMax = 2 ** 40
 
 export class Group {
@@ -37,7 +37,7 @@ export class Group {
     for (const { tables } of models) for (const table of tables) this.tables.set(table, new TableRows(db, table, prefix))
   }
 
-  /** Revision of the last event that its tables show of the queue, and that event's id. */
+  /** Revision and id of the last event of the queue that its tables include. */
   at(queue: string): { readonly revision: number; readonly eventId: string } {
     return this.place(queue)
   }
@@ -48,7 +48,7 @@ export class Group {
     this.write(queue)
   }
 
-  /** Folds the next events of a queue into rows in memory. Nobody sees them before {@link write}. */
+  /** Folds the next events of a queue into rows in memory. Readers do not see them before {@link write}. */
   fold(queue: string, events: ReadonlyArray<RecordedEvent>): void {
     const place = this.place(queue)
     const last = events[events.length - 1]
@@ -57,7 +57,7 @@ export class Group {
     if (events[0]?.revision !== next || last.revision !== next + events.length - 1) {
       throw new Error(`the log of queue ${queue} goes on at revision ${events[0]?.revision ?? -1} where ${next} should be`)
     }
-    // One transaction for all rows that are looked up in a batch: one for each takes more than half as long again.
+    // One transaction for all look-ups of a batch. A transaction for each would take more than half as long again.
     if (!this.db.inTransaction) this.db.exec('BEGIN')
     for (const recorded of events) {
       const logged = loggedEvent(recorded)
@@ -67,13 +67,16 @@ export class Group {
     place.folded = last
   }
 
-  /** Writes the rows of the batch and the checkpoint in one transaction. Between `keptMax` and twice as many rows of each table stay in memory, besides those of two batches. */
+  /**
+   * Writes the rows of the batch and the checkpoint in one transaction. Afterwards, between `keptMax` and twice as many rows of each table stay in
+   * memory, besides those of two batches.
+   */
   write(queue: string, keptMax = 0): void {
     const place = this.place(queue)
     const { folded: last } = place
     if (last === undefined) return
     for (const feed of place.feeds) feed.settle()
-    // It has only read, and could not write if another process has written since.
+    // The transaction has only read. It could not write if another process has written since.
     this.db.exec('COMMIT')
     this.db.transaction(() => {
       this.moveOn(queue, place, last)
@@ -117,7 +120,7 @@ export class Group {
     return this.db.prepare<[string], number>('SELECT number FROM queues WHERE queue = ?').pluck().get(queue) as number
   }
 
-  /** Each event once: nothing is written if the checkpoint is not where this process has left it. */
+  /** Each event is folded once: nothing is written if the checkpoint differs from the one that this process wrote last. */
   private moveOn(queue: string, { revision, unreadable, skipped }: Place, last: RecordedEvent): void {
     const state = stateOf(this.prefix)
     const insert = this.db.prepare('INSERT OR IGNORE INTO projections (name, state, queue, version, revision, event_id, unreadable, reader) VALUES (?, ?, ?, ?, -1, ?, 0, ?)')

@@ -1,4 +1,4 @@
-/** A user's projection: its module, and the file that it has for itself. */
+/** A user's projection: its module, and its own file. */
 import { existsSync } from 'node:fs'
 import { basename, extname, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -13,7 +13,7 @@ export class UnusableModule extends Error {
 
 const isTypeScript = (file: string): boolean => ['.ts', '.mts', '.cts'].includes(extname(file))
 
-/** Whether this Node loads TypeScript by itself: 22.18, 23.6 and newer ones do. */
+/** Whether this Node loads TypeScript by itself. Versions from 22.18 and from 23.6 do. */
 const loadsTypeScript = (): boolean => Boolean((process.features as { readonly typescript?: unknown }).typescript)
 
 /**
@@ -63,7 +63,7 @@ export interface OwnResult {
   readonly result: string
 }
 
-/** What a value projection shows, for each queue. Empty for a projection into tables of its own. */
+/** The results of a value projection, for each queue. Empty for a projection with tables of its own. */
 export const readResults = (file: string, { name, tables }: TableProjection): ReadonlyArray<OwnResult> => {
   if (!tables.some((table) => table === results)) return []
   const db = openForReading(file)

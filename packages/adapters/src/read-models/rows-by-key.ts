@@ -1,4 +1,4 @@
-/** Rows by the values that name them: a map of maps, so that no text is made for a look-up. */
+/** Rows by their key values: a map of maps, so that a look-up makes no text. */
 
 type Level<R> = Map<string, Level<R> | R>
 
@@ -8,7 +8,7 @@ export class RowsByKey<R extends object> {
   private root: Level<R> = new Map()
   private count = 0
 
-  /** `depth`: how many values name a row, 1 or more. */
+  /** `depth`: number of key values of a row, at least 1. */
   constructor(readonly depth: number) {}
 
   get size(): number {
@@ -51,7 +51,7 @@ export class RowsByKey<R extends object> {
     if (level.delete(nameOf(values[last]!))) this.count--
   }
 
-  /** Drops so many rows: of those with the same first values, the ones that have been there longest. Cost: O(dropped). */
+  /** Drops this many rows. Of the rows with the same first values, those that have been there longest are dropped. Cost: O(dropped). */
   dropOldest(count: number): void {
     this.count -= this.dropIn(this.root, 1, Math.min(count, this.count))
   }

@@ -1,17 +1,17 @@
 /** The SQL of the tables of read models. Their comments are kept in the file, so that `.schema` in the shell explains them. */
 import type { Column, Index, Table, TableProjection } from '@daybook/projections'
 
-/** ASCII "DAYV": tells read models from every other SQLite file. */
+/** ASCII "DAYV": distinguishes read models from every other SQLite file. */
 export const applicationId = 0x44415956
-/** Grows if the table `projections`, or how tables are named, changes. */
+/** Raised when the table `projections`, or the naming of tables, changes. */
 export const fileVersion = 1
 
-/** Tables that are being built have this before their names. */
+/** The prefix of the names of tables that are being built. */
 export type Prefix = '' | 'next_'
-/** The state of projections whose tables have this before their names. */
+/** The state of the projections whose tables have this prefix. */
 export const stateOf = (prefix: Prefix): 'current' | 'next' => (prefix === '' ? 'current' : 'next')
 
-/** Where a projection is. The same transaction that writes its rows moves it on. */
+/** The revision of each projection. The transaction that writes its rows updates it as well. */
 export const projectionsTable = `CREATE TABLE projections ( -- How far each projection has come.
   name TEXT NOT NULL, -- the projection
   state TEXT NOT NULL, -- current; or next, while its tables are being built
@@ -43,7 +43,7 @@ export const tableSql = (table: Table, version: number, prefix: Prefix): string 
   return `CREATE TABLE "${prefix}${table.name}" ( -- ${table.about} (version ${version})\n${lines.join('')}${end}`
 }
 
-/** An index keeps its name when its table is renamed, so its name has a number that no other has. */
+/** An index keeps its name when its table is renamed, so its name contains a unique number. */
 export const indexSql = ({ name, on, where }: Index, table: string, unique: number): string =>
   `CREATE INDEX ${name}_${unique} ON "${table}" (${on})${where === undefined ? '' : ` WHERE ${where}`}`
 
@@ -54,7 +54,7 @@ const wordsSql = (prefix: Prefix): string => `CREATE VIRTUAL TABLE "${prefix}${w
 
 export interface Part {
   readonly name: string
-  /** Makes it, word for word as SQLite keeps it. */
+  /** The SQL that creates it, exactly as SQLite keeps it. */
   readonly sql: (prefix: Prefix) => string
   readonly indexes: ReadonlyArray<Index>
 }
@@ -67,7 +67,7 @@ export const partsOf = ({ tables, version, hasWords }: TableProjection): Readonl
 
 export const wordsInsert = (prefix: Prefix): string => `INSERT OR REPLACE INTO "${prefix}${wordsName}" (rowid, description, error) VALUES (?, ?, ?)`
 
-/** Writes a row, whether it is there or not. */
+/** Inserts a row, or replaces an existing one. */
 export const upsertSql = ({ name, columns, key, fixed = [] }: Table, prefix: Prefix): string => {
   const names = Object.keys(columns)
   const set = names.filter((column) => !key.includes(column) && !fixed.includes(column)).map((column) => `${column} = excluded.${column}`)
@@ -75,7 +75,7 @@ export const upsertSql = ({ name, columns, key, fixed = [] }: Table, prefix: Pre
   return `INSERT INTO "${prefix}${name}" (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')}) ON CONFLICT (${key.join(', ')}) ${conflict}`
 }
 
-/** The columns of a row that was found. */
+/** The columns that a look-up reads. */
 export const foundColumns = ({ columns, unread = [] }: Table): ReadonlyArray<string> => Object.keys(columns).filter((name) => !unread.includes(name))
 
 /** Finds a row. */
@@ -84,10 +84,10 @@ export const selectSql = (table: Table, prefix: Prefix): string => {
   return `SELECT ${foundColumns(table).join(', ')} FROM "${prefix}${name}" WHERE ${foundBy.map((column) => `${column} = ?`).join(' AND ')}${foundBy === key ? '' : ` ORDER BY ${key.join(', ')} DESC LIMIT 1`}`
 }
 
-/** The columns that a change writes, and then those that name the row. */
+/** The columns that a change writes, followed by those of the key. */
 export const changedColumns = ({ columns, key, fixed = [] }: Table): ReadonlyArray<string> => [...Object.keys(columns).filter((name) => !key.includes(name) && !fixed.includes(name)), ...key]
 
-/** Changes a row that is there. */
+/** Updates an existing row. */
 export const updateSql = (table: Table, prefix: Prefix): string => {
   const set = changedColumns(table).slice(0, -table.key.length)
   return `UPDATE "${prefix}${table.name}" SET ${set.map((column) => `${column} = ?`).join(', ')} WHERE ${table.key.map((column) => `${column} = ?`).join(' AND ')}`

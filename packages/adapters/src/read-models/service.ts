@@ -1,4 +1,4 @@
-/** The read models of a server: the thread that keeps them, and how far it is. */
+/** The read models of a server: the thread that maintains them, and how far it is. */
 import type { Worker } from 'node:worker_threads'
 import type { Either } from 'fp-ts/lib/Either.js'
 import type { Daybook, FindCauses, QueueEngine } from '../engine/index.js'
@@ -14,15 +14,15 @@ export interface ReadModelsOptions {
   /** The file, usually `views.db` in the data folder. */
   readonly file: string
   readonly log: LogAddress
-  /** For people: what is built anew, and what does not go on. */
+  /** Messages for people: what is being built, and what has stopped. */
   readonly say?: (message: string) => void
 }
 
 export interface ReadModelStatus {
   readonly queue: string
-  /** Revision of the last event that the tables show; -1 for none. */
+  /** Revision of the last event that the tables include; -1 for none. */
   readonly revision: number
-  /** Events that they do not show yet. */
+  /** Number of events that they do not include yet. */
   readonly behind: number
 }
 
@@ -31,24 +31,24 @@ export interface ReadModels {
   readonly status: () => ReadonlyArray<ReadModelStatus>
   readonly statusOf: (queue: QueueEngine) => ReadModelStatus
   readonly building: () => Building | undefined
-  /** Why nothing goes on now; `undefined` if it does. */
+  /** Why the feed has stopped for now; `undefined` if it has not. */
   readonly problem: () => Problem | undefined
-  /** Waits until the tables show this revision of the queue, at most `waitMs`. False if they do not by then. */
+  /** Waits until the tables include this revision of the queue, at most `waitMs`. False if they do not by then. */
   readonly reached: (queue: string, revision: number, waitMs: number) => Promise<boolean>
-  /** A report, read on a thread of its own. Rejects if the file cannot be read, or too many reports wait. */
+  /** A report, read on a separate thread. Rejects if the file cannot be read, or if too many reports wait. */
   readonly report: (request: ReportRequest) => Promise<Either<ReportRefusal, ReportAnswer>>
-  /** Where the events of an actor or a correlation id are, read on the same thread. */
+  /** Finds the events of an actor or a correlation id, on the same thread. */
   readonly causes: FindCauses
   readonly close: () => Promise<void>
 }
 
-/** How often the thread is told that the logs have grown, if they have. */
+/** How often the thread is told that the logs have grown, in milliseconds. */
 const tellMs = 50
-/** A share of what is to be built, of which people are told. */
+/** Progress of a build is reported each time it has grown by this share. */
 const tellShare = 0.1
-/** The batch under way may take so long at the end. */
+/** How long the current batch may take at the end, in milliseconds. */
 const closeMsMax = 3_000
-/** After the thread has ended by itself. */
+/** The pause after the thread has ended by itself, in milliseconds. */
 const restartMs = 5_000
 
 export const startReadModels = ({ daybook, file, log, say = () => undefined }: ReadModelsOptions): ReadModels => {
@@ -101,7 +101,7 @@ export const startReadModels = ({ daybook, file, log, say = () => undefined }: R
   }
   start()
 
-  // A queue that is new here may have events of before.
+  // A queue that is new here may have earlier events.
   const stopWatching = forEachQueue(daybook, (engine) => {
     hasGrown = true
     const subscription = engine.committed.subscribe(() => (hasGrown = true))
@@ -149,7 +149,7 @@ export const startReadModels = ({ daybook, file, log, say = () => undefined }: R
       clearInterval(telling)
       await stopWatching()
       post('stop')
-      // A store that cannot be reached may hold it. What it has not written is in the log.
+      // A store that cannot be reached may block the thread. Rows that it has not written can be built from the log.
       const cutting = setTimeout(() => void worker?.terminate(), closeMsMax)
       await ended
       clearTimeout(cutting)

@@ -1,6 +1,6 @@
 /**
- * The rows of one table, with those used lately in memory. What is put is written at the end of the batch, so a row that changes
- * many times in a batch is written once.
+ * The rows of one table; those that were used lately are in memory. Changed rows are written at the end of the batch, so a row that changes many
+ * times in a batch is written once.
  */
 import type { Database, Statement } from 'better-sqlite3'
 import { unrolled } from '@daybook/core'
@@ -9,24 +9,24 @@ import { RowsByKey } from './rows-by-key.js'
 import { changedColumns, foundColumns, type Prefix, selectSql, updateSql, upsertSql } from './schema.js'
 
 type Value = string | number | null
-/** Gives the columns of a row to a statement. */
+/** Passes the columns of a row to a statement. */
 type Write<R> = (row: R) => void
 
 export class TableRows<T extends Table> implements Rows<RowOf<T>> {
   /** Rows found or put lately, oldest first. */
   private readonly kept: RowsByKey<RowOf<T>>
-  /** Put in this batch, with whether they were found before: a row that was is updated. */
+  /** Rows put in this batch. The value tells whether the row existed before, so that it is updated. */
   private readonly puts = new Map<RowOf<T>, boolean>()
-  /** Put in this batch, of a table that is only written. */
+  /** Rows put in this batch, for a write-only table. */
   private added: Array<RowOf<T>> = []
-  /** What the last `get` has found, while no other row was put since: mostly it is the next to be put. */
+  /** The result of the last `get`, until another row is put: mostly it is the next to be put. */
   private lastFound: RowOf<T> | undefined
   private readonly select: Statement<Array<string | number>, ReadonlyArray<Value>>
   private readonly rowOf: (values: ReadonlyArray<Value>) => RowOf<T>
   private readonly upsert: Write<RowOf<T>>
   private readonly update: Write<RowOf<T>>
   private readonly foundBy: (row: RowOf<T>) => ReadonlyArray<string | number>
-  /** By the first column of the key, if that is a number. */
+  /** Orders rows by the first column of the key, if that is a number. */
   private readonly order: ((one: RowOf<T>, other: RowOf<T>) => number) | undefined
   private readonly isFinished: ((row: RowOf<T>) => boolean) | undefined
 
@@ -75,11 +75,14 @@ export class TableRows<T extends Table> implements Rows<RowOf<T>> {
     this.puts.set(row, known === row)
     if (known === row) return
     this.kept.set(name, row)
-    // The row that it replaces must not be written after it. Another one that is found by the same values stays.
+    // The row that it replaces must not be written after it. A different row that is found by the same values stays.
     if (known !== undefined && this.table.foundBy === undefined && this.puts.get(known) === true) this.puts.delete(known)
   }
 
-  /** Writes what was put, within the transaction of the caller: new rows, then changed ones, each in the order of their keys, so that a page of the file is written once. */
+  /**
+   * Writes all rows that were put, within the caller's transaction: new rows, then changed ones, each in the order of their keys, so that a page of
+   * the file is written once.
+   */
   write(): void {
     const changed: Array<RowOf<T>> = []
     for (const [row, wasFound] of this.puts) (wasFound ? changed : this.added).push(row)
@@ -87,12 +90,12 @@ export class TableRows<T extends Table> implements Rows<RowOf<T>> {
     for (const row of this.inOrder(changed)) this.update(row)
   }
 
-  /** Rows with the same first column of the key stay as they were put. */
+  /** Rows with the same first column of the key keep their order. */
   private inOrder(rows: Array<RowOf<T>>): Array<RowOf<T>> {
     return this.order === undefined ? rows : rows.sort(this.order)
   }
 
-  /** After the transaction. Lets rows go if there are more than this. */
+  /** Called after the transaction. Evicts rows if there are more than this. */
   settled(keptMax: number): void {
     const { kept, isFinished } = this
     if (isFinished !== undefined && kept.size > keptMax) for (const row of this.puts.keys()) if (isFinished(row)) kept.delete(this.foundBy(row))
@@ -103,19 +106,19 @@ export class TableRows<T extends Table> implements Rows<RowOf<T>> {
   }
 }
 
-/** Makes a row of the columns that were found. All rows of a table have the same shape. */
+/** Makes a row of the columns that were read. All rows of a table have the same shape. */
 const rowMaker = <T extends Table>(table: T): ((values: ReadonlyArray<Value>) => RowOf<T>) => {
   const places = new Map(foundColumns(table).map((name, i) => [name, i]))
   const members = Object.keys(table.columns).map((name) => `${name}: ${places.has(name) ? `values[${places.get(name)}]` : 'null'}`)
   return unrolled([], 'values', () => '', `return { ${members.join(', ')} }`)
 }
 
-/** Statements of one table and kind, at most. Rows whose nulls are of yet another kind are written by one that binds all values. */
+/** The largest number of statements for one table and kind. Rows with yet another combination of nulls use a statement that binds all values. */
 const statementsMax = 64
 
 /**
- * Binding a value takes longer than what SQLite does with it, and most values of a row are null. So there is a statement for each set of columns that are
- * null in some row, which binds only the others.
+ * Binding a value takes longer than SQLite's own work on it, and most values of a row are null. So each combination of null columns has its own
+ * statement, which binds only the other columns.
  */
 const writer = <R>(db: Database, sql: string, columns: ReadonlyArray<string>): Write<R> => {
   const parts = sql.split('?')
@@ -123,12 +126,12 @@ const writer = <R>(db: Database, sql: string, columns: ReadonlyArray<string>): W
   const making = (isNull: (column: number) => boolean): Write<R> => {
     const bound = columns.filter((_, i) => !isNull(i))
     const statement = db.prepare(parts.map((part, i) => (i === columns.length ? part : `${part}${isNull(i) ? 'NULL' : '?'}`)).join(''))
-    // Values one by one: those of an array take half as long again.
+    // Values are passed one by one: an array takes half as long again.
     return unrolled<Write<R>>([], 'row', () => '', `statement.run(${bound.map((name) => `row.${name}`).join(', ')})`, { statement })
   }
   const writeAll = making(() => false)
   if (columns.length > nullsMax) return writeAll
-  // Two numbers of so few bits that V8 keeps them as integers.
+  // Two numbers with so few bits that V8 keeps them as small integers.
   const nullsOf = unrolled<(row: R) => number>(columns, 'row, low = 0, high = 0', (name) => {
     const column = columns.indexOf(name)
     return `if (row.${name} === null) ${column < lowBits ? `low |= ${2 ** column}` : `high |= ${2 ** (column - lowBits)}`}`
@@ -145,6 +148,6 @@ const writer = <R>(db: Database, sql: string, columns: ReadonlyArray<string>): W
   }
 }
 
-/** As many as a whole number has exact bits. */
+/** A double has this many exact bits. */
 const nullsMax = 53
 const lowBits = 27

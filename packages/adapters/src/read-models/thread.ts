@@ -1,4 +1,4 @@
-/** Entry point of the thread that keeps the read models, with a connection of its own to the log. */
+/** Entry point of the thread that maintains the read models. It has its own connection to the log. */
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { readModels } from '@daybook/projections'
 import { feedViews, type FeedStatus } from './feed.js'
@@ -14,7 +14,7 @@ export interface ThreadOptions {
 
 export type ToThread = 'grown' | 'stop'
 
-/** The log is looked at this often, in case it has grown without a word. */
+/** How often the log is checked, in case it has grown without a notice. In milliseconds. */
 const lookMs = 1_000
 
 const serve = async (port: MessagePort, { file, log: address }: ThreadOptions): Promise<void> => {

@@ -1,8 +1,9 @@
 /**
- * The file of read models: tables, and how far each projection has come. A cache: it can be deleted at any time.
+ * The file of read models: the tables, and the revision of each projection. It is a cache: it can be deleted at any time.
  *
- * The tables of a projection have the SQL of its version. If they have another one, or none, it is built anew under other names while the old ones
- * stay as they are, and then takes their place, all in one transaction. People who read the file see the old rows or the new ones.
+ * The tables of a projection must have the SQL of its version. If they differ or do not exist, the projection is built anew under other names while
+ * the old tables stay as they are. The new tables then replace the old ones, all in one transaction. Readers of the file see the old rows or the new
+ * ones.
  */
 import Database from 'better-sqlite3'
 import { daybookVersion } from '@daybook/core'
@@ -15,7 +16,7 @@ export interface ViewsOptions {
   readonly models: ReadonlyArray<TableProjection>
 }
 
-/** The WAL is copied into the file after about this many pages. */
+/** The WAL (write-ahead log) is copied into the file after about this many pages. */
 const walPages = 2_000
 const pageSize = 8192
 
@@ -25,11 +26,11 @@ export class ViewsFile {
     private readonly models: ReadonlyArray<TableProjection>,
     /** The projections whose tables answer, and are kept up to date. */
     private currentGroup: Group,
-    /** Those whose tables are being built. */
+    /** The projections whose tables are being built. */
     private nextGroup: Group | undefined,
   ) {}
 
-  /** @throws Error with what to do, if the file is none of Daybook's, or is damaged. */
+  /** @throws Error with what to do if the file is not one of Daybook's, or is damaged. */
   static open({ file, models }: ViewsOptions): ViewsFile {
     const db = new Database(file, { timeout: 10_000 })
     try {
@@ -50,7 +51,7 @@ export class ViewsFile {
     return this.nextGroup
   }
 
-  /** Revision of the last event that all tables which answer show of the queue; -1 if one of them shows nothing yet. */
+  /** The revision of the queue that all answering tables include; -1 if one of them includes nothing yet. */
   shownOf(queue: string): number {
     const { currentGroup: current, nextGroup: next, db } = this
     const old = (next?.models ?? []).map(({ name }) =>
@@ -59,14 +60,14 @@ export class ViewsFile {
     return Math.min(...old, ...(current.models.length === 0 ? [] : [current.at(queue).revision]))
   }
 
-  /** Makes the indexes that the tables wait for until they are level. Cost: once O(rows · log rows). */
+  /** Makes the indexes that wait until the tables have caught up with the log. Cost, once: O(rows · log rows). */
   completeIndexes(): void {
     const { db, currentGroup: current, nextGroup: next } = this
     const all = [...current.models.map((model) => ({ model, prefix: '' })), ...(next?.models ?? []).map((model) => ({ model, prefix: 'next_' }))]
     for (const { model, prefix } of all) for (const { name, indexes } of partsOf(model)) createIndexes(db, prefix + name, indexes)
   }
 
-  /** The tables that were being built take the place of the old ones. */
+  /** Replaces the old tables by those that were being built. */
   switchOver(): void {
     const { nextGroup: next, db } = this
     if (next === undefined) return
@@ -79,12 +80,12 @@ export class ViewsFile {
         db.prepare("UPDATE projections SET state = 'current' WHERE name = ?").run(model.name)
       }
     }).immediate()
-    // The statements of both groups are of tables that have other names now.
+    // The tables of both groups' statements have other names now.
     this.currentGroup = new Group(db, this.models, '')
     this.nextGroup = undefined
   }
 
-  /** Builds everything anew: it is of another log, or of a log that ended later. */
+  /** Builds everything anew, because the tables are of another log, or of a log that ended later. */
   startAnew(): void {
     const { db, models } = this
     db.transaction(() => {
@@ -114,7 +115,7 @@ const prepare = (db: Database.Database, file: string): void => {
   if (id !== applicationId && !isEmpty) throw new Error(`${file} is no file of read models: move it away, or name another one`)
   if (isEmpty) db.pragma(`page_size = ${pageSize}`)
   db.pragma('journal_mode = WAL')
-  // After a power failure some of the last batches may be missing, with their revisions: they are read from the log again.
+  // After a power failure some of the last batches may be missing, together with their revisions: they are read from the log again.
   db.pragma('synchronous = NORMAL')
   db.pragma(`wal_autocheckpoint = ${walPages}`)
   db.pragma('cache_size = -16000')
@@ -140,7 +141,7 @@ const create = (db: Database.Database, model: TableProjection, prefix: Prefix): 
   }
 }
 
-/** Those that are not there yet. */
+/** Makes the indexes that do not exist yet. */
 const createIndexes = (db: Database.Database, table: string, indexes: ReadonlyArray<Index>): void => {
   const found = db.prepare<[string], string>("SELECT name FROM sqlite_schema WHERE type = 'index' AND tbl_name = ?").pluck().all(table)
   for (const index of indexes) {
@@ -150,7 +151,7 @@ const createIndexes = (db: Database.Database, table: string, indexes: ReadonlyAr
   }
 }
 
-/** Which projections have their tables, and which have to be built, for which there are tables afterwards. */
+/** Which projections have their tables, and which must be built. Creates tables for the latter. */
 const arrange = (db: Database.Database, models: ReadonlyArray<TableProjection>) => {
   const found = namesIn(db)
   const has = (model: TableProjection, prefix: Prefix): boolean => partsOf(model).every((part) => isSame(found.get(prefix + part.name), part.sql(prefix))) && isReadable(db, model, prefix)
@@ -162,7 +163,7 @@ const arrange = (db: Database.Database, models: ReadonlyArray<TableProjection>) 
     for (const model of models) create(db, model, '')
     return { current: models, next: [] }
   }
-  // They go on together, so those that were begun before stay only if they are the same ones.
+  // They are built together, so a build that was begun before is continued only if it has the same projections.
   const isBegun = next.length > 0 && next.every((model) => has(model, 'next_'))
   if (!isBegun) {
     dropAll(db, 'next_')
@@ -172,20 +173,20 @@ const arrange = (db: Database.Database, models: ReadonlyArray<TableProjection>) 
   return { current, next }
 }
 
-/** Whether the SQL is the same, whatever its comments say, except the version in them. */
+/** Whether the SQL is the same apart from comments; the version in the comments counts. */
 const isSame = (found: string | undefined, sql: string): boolean => found !== undefined && bare(found) === bare(sql)
 const bare = (sql: string): string => sql.replace(/ -- [^\n]*?(\(version \d+\))?$/gm, '$1')
 
-/** Whether no event is missing in it that this version of Daybook may be able to read. */
+/** Whether it misses no event that this version of Daybook may be able to read. */
 const isReadable = (db: Database.Database, { name }: TableProjection, prefix: Prefix): boolean =>
   db.prepare('SELECT count(*) FROM projections WHERE name = ? AND state = ? AND unreadable > 0 AND reader <> ?').pluck().get(name, stateOf(prefix), daybookVersion) === 0
 
-/** Drops the tables of projections whose names begin with this. */
+/** Drops the tables of projections with this prefix. */
 const dropAll = (db: Database.Database, prefix: Prefix = ''): void => {
   const drop = (begin: string): void => {
     for (const [name, sql] of namesIn(db)) if (name.startsWith(prefix) && sql.startsWith(begin)) db.exec(`DROP TABLE "${name}"`)
   }
-  // Its own tables go with the full-text index, so it is first.
+  // The full-text index is dropped first, because its own tables go with it.
   drop('CREATE VIRTUAL TABLE')
   drop('CREATE TABLE "')
 }

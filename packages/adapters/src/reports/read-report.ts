@@ -1,4 +1,4 @@
-/** Reads a report from the file of read models. It opens the file and closes it again, and leaves it as it is. */
+/** Reads a report from the file of read models. It opens the file and closes it again, and does not change it. */
 import Database from 'better-sqlite3'
 import { type BreakerSpanRow, clockOf, type FailureRollupRow, pictureOf, reportCsv, reportJson, reportOf, type ReportSource, type RollupPart } from '@daybook/projections/reports'
 import * as E from 'fp-ts/lib/Either.js'
@@ -7,7 +7,7 @@ import type { ReportRequest } from './request.js'
 export interface ReportAnswer {
   readonly text: string
   readonly type: string
-  /** Revision of the last event that it shows; -1 for none. */
+  /** Revision of the last event that the report includes; -1 for none. */
   readonly revision: number
 }
 

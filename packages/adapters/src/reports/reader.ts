@@ -1,4 +1,4 @@
-/** Reports on a thread of their own, which is started by the first one. */
+/** Reads reports on a separate thread, which the first report starts. */
 import type { Worker } from 'node:worker_threads'
 import type * as E from 'fp-ts/lib/Either.js'
 import type { ReportAnswer, ReportRefusal } from './read-report.js'
@@ -18,7 +18,7 @@ interface Waiting {
   readonly reject: (error: Error) => void
 }
 
-/** Reports that may wait: they are read one after the other. */
+/** The largest number of waiting reports. They are read one after the other. */
 const waitingMax = 32
 
 export class ReportReader {
@@ -29,12 +29,12 @@ export class ReportReader {
 
   constructor(private readonly file: string) {}
 
-  /** Rejects if the file cannot be read, or too many reports wait. */
+  /** Rejects if the file cannot be read, or if too many reports wait. */
   read(request: ReportRequest): Promise<E.Either<ReportRefusal, ReportAnswer>> {
     return this.ask({ kind: 'report', request })
   }
 
-  /** Where the events of an actor or a correlation id are. Rejects like {@link read}. */
+  /** Finds the events of an actor or a correlation id. Rejects like {@link read}. */
   causes(question: CauseQuestion): Promise<Caused | undefined> {
     return this.ask({ kind: 'causes', question })
   }

@@ -1,4 +1,4 @@
-/** Reads what a report is asked for, from the parameters of a request or the options of a command. */
+/** Reads the question for a report from the parameters of a request or the options of a command. */
 import { type FieldError } from '@daybook/core'
 import { type BucketSize, bucketSizeOf, type Clock, clockOf, type Dimension, dimensions, quarterMs, type ReportName, type ReportPeriod, wholeQuarters } from '@daybook/projections/reports'
 import * as E from 'fp-ts/lib/Either.js'
@@ -9,13 +9,13 @@ export type ReportFormat = (typeof formats)[number]
 
 /** As text; all are optional. */
 export interface ReportParameters {
-  /** A time, or a day: when it begins in the zone. Default: a day before `to`. */
+  /** A time, or a day, which means its beginning in the zone. Default: a day before `to`. */
   readonly from?: string | undefined
   /** Not included. Default: the end of this quarter of an hour. */
   readonly to?: string | undefined
-  /** month, week, day, hour, total, or a number of minutes. Default: by the length of the period. */
+  /** month, week, day, hour, total, or a number of minutes. Default: depends on the length of the period. */
   readonly bucket?: string | undefined
-  /** Of the IANA list. Default: UTC. */
+  /** A time zone of the IANA list. Default: UTC. */
   readonly zone?: string | undefined
   readonly by?: string | undefined
   readonly top?: string | undefined
@@ -75,7 +75,7 @@ const timeOf = (text: string, clock: Clock): number | undefined => {
   return day === undefined ? undefined : clock.beginOf(day)
 }
 
-/** So that a report has some dozens of buckets, or one if it is a summary. */
+/** Chosen so that a report has some dozens of buckets, and a summary one. */
 const bucketFor = (report: ReportName, { from, to }: ReportPeriod): BucketSize => {
   if (report === 'summary' || report === 'fairness' || report === 'failures') return 'total'
   const days = (to - from) / dayMs

@@ -1,4 +1,4 @@
-/** Entry point of the thread that reads reports, so that nobody who is served now waits for one. */
+/** Entry point of the thread that reads reports, so that no other request waits for one. */
 import { parentPort, workerData } from 'node:worker_threads'
 import { readCauses } from '../read-models/find-causes.js'
 import { readReport } from './read-report.js'

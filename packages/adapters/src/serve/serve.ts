@@ -1,6 +1,6 @@
 /**
- * Puts a server together: store, snapshots, queues, tokens, HTTP, queue files. The parts are closed in reverse order.
- * When one cannot be opened, those before it are closed.
+ * Assembles a server: store, snapshots, queues, tokens, HTTP, queue files. The parts are closed in reverse order. If one cannot be opened, those
+ * before it are closed.
  */
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -29,10 +29,10 @@ import { startWebhooks, type WebhookOptions, type Webhooks } from '../webhooks/i
 
 export interface RunningServer {
   readonly url: string
-  /** Made at the first start. Show it: only its hash is stored. */
+  /** Made at the first start. It must be shown, because only its hash is stored. */
   readonly adminToken: string | undefined
   readonly daybook: Daybook
-  /** Takes no new work, answers what is in flight, takes a snapshot, releases everything. */
+  /** Accepts no new work, answers what is in flight, takes a snapshot, releases everything. */
   readonly close: () => Promise<void>
 }
 
@@ -45,17 +45,17 @@ export interface ServeReport {
   readonly log?: DestinationStream
 }
 
-/** How long a start waits for its queue files. */
+/** How long a start waits for its queue files, in milliseconds. */
 const filesWaitMs = 2_000
-/** How long requests in flight may take at the end: SIGTERM has to end a server within 10 s. */
+/** How long requests in flight may take at the end, in milliseconds: SIGTERM has to end a server within 10 s. */
 const graceMs = 5_000
-/** How long launched programs may take to finish at the end. */
+/** How long launched programs may take to finish at the end, in milliseconds. */
 const launcherGraceMs = 2_000
 
 /**
- * Starts a server. Resolves when all queues are replayed; until then `/readyz` says how far that is.
+ * Starts a server. Resolves when all queues are replayed; until then `/readyz` reports the progress.
  *
- * @throws StoreError, or Error with what to do, when a part cannot be opened; nothing is left running.
+ * @throws StoreError, or Error with what to do, if a part cannot be opened; nothing is left running.
  */
 export const serve = async (
   options: ServeOptions,
@@ -73,7 +73,7 @@ export const serve = async (
     const persistent = options.store.kind !== 'memory'
     if (persistent) makeDataFolder(options.dataDir)
     const telemetry = await startTelemetry(process.env)
-    // The last to be closed: it hears of all the others.
+    // Closed last, so that it can report the end of all other parts.
     if (telemetry !== undefined) opened.push(() => telemetry.close())
     const opening = await openStore(options)
     const meter = new Meter()
@@ -153,12 +153,12 @@ export const serve = async (
       const started = startQueueFiles({ daybook, dir: options.queueFilesDir, warn })
       files = started
       opened.push(() => started.close())
-      // Usually the files are there when the server says that it is ready. It does not wait for a slow disk.
+      // Usually the files exist when the server becomes ready. It does not wait for a slow disk.
       await Promise.race([started.tried, delay(filesWaitMs, undefined, { ref: false })])
     }
     if (options.launcher !== undefined) {
       const launcher = await startLauncher(daybook, http.url, options.launcher, warn, memory)
-      // The first to be closed: its programs may still report.
+      // Closed first, because its programs may still report.
       opened.push(() => launcher.close(launcherGraceMs))
     }
     return { url: http.url, adminToken: tokens?.made, daybook, close }
@@ -168,12 +168,12 @@ export const serve = async (
   }
 }
 
-/** Where the keys of erasable tasks are. They are gone at the end if the log is. */
+/** The file with the keys of erasable tasks. If the log is in memory, so are the keys. */
 const keysFileIn = ({ store, dataDir }: ServeOptions): string => (store.kind === 'memory' ? ':memory:' : (keysFileOf(store) ?? join(dataDir, keysFileName)))
 
 const snapshotFolderOf = ({ dataDir }: ServeOptions): string => join(dataDir, 'snapshots')
 
-/** `undefined` for a log that no other thread can see. */
+/** `undefined` for a log that no other thread can read. */
 const pastOf = (options: ServeOptions): PastAnswers | undefined => {
   const { store } = options
   if (store.kind === 'memory') return undefined
@@ -196,7 +196,7 @@ const checkpointKeyName = 'checkpoint-key.pem'
 
 /** The file of the read models. */
 
-/** The log that read models are fed from; `undefined` if none are kept. Another thread cannot read a log in memory. */
+/** The log from which read models are fed; `undefined` if there are none. Another thread cannot read a log in memory. */
 const readModelsLogOf = ({ store, readModels }: ServeOptions): LogAddress | undefined => (readModels === 'off' || store.kind === 'memory' ? undefined : store)
 
 const startMemoryOf = ({ memory = memoryDefault, store, dataDir }: ServeOptions, daybook: Daybook, warn: (message: string) => void): MemoryService | undefined => {
@@ -212,7 +212,7 @@ const startWebhooksOf = ({ store, dataDir }: ServeOptions, webhooks: ReadonlyArr
   return startWebhooks({ daybook, webhooks, checkpoints: (queue) => folder('queues', queue), known: folder(), warn })
 }
 
-/** The log, with what was moved out of it. */
+/** The log together with its archive. */
 const openStore = async (options: ServeOptions): Promise<EventStore> => {
   const store = await openOwnStore(options)
   const archive = options.store.kind === 'memory' ? undefined : archiveFolderOf(options.store)
@@ -226,7 +226,7 @@ const openOwnStore = async ({ store }: ServeOptions): Promise<EventStore> => {
     case 'sqlite':
       return openSqliteStore({ file: store.file, sharing: store.sharing })
     case 'eventstoredb': {
-      // Loaded only here: its client takes longer to load than all the rest.
+      // Loaded only here: its client takes longer to load than all other modules.
       const { openEventStoreDb } = await import('../eventstoredb/index.js')
       return openEventStoreDb({ url: store.url })
     }

@@ -14,7 +14,7 @@ export interface AppendBatch {
   readonly types: ReadonlyArray<string>
   readonly datas: ReadonlyArray<string>
   readonly metadatas: ReadonlyArray<string>
-  /** Its last event has a seal with this hash, or is to get one. Without: no seal. */
+  /** The last event has a seal with this hash (`made`), or gets one that continues the chain. Missing for no seal. */
   readonly sealing?: { readonly made: string } | { readonly continues: { readonly head: ChainHead | undefined } | 'sent' } | undefined
 }
 
@@ -22,15 +22,15 @@ export type AppendVerdict = Appended | { readonly error: AppendError }
 
 export interface AppendOutcome {
   readonly verdicts: ReadonlyArray<AppendVerdict>
-  /** The connection must be given up. */
+  /** Whether the connection must be given up. */
   readonly fatal: boolean
 }
 
 type Head = readonly [revision: number, position: number]
 
 /**
- * Writes several appends with one commit, hence one fsync. Each still gets its own verdict: the
- * check of the expected revision comes before the append's first write, so a conflict leaves no trace.
+ * Writes several appends with one commit, that is one fsync. Each still has its own verdict: the expected revision is checked before the append's
+ * first write, so a conflict leaves no trace.
  */
 export const appendTransaction = (db: Database, now: () => string) => {
   const begin = db.prepare('BEGIN IMMEDIATE')
@@ -41,7 +41,7 @@ export const appendTransaction = (db: Database, now: () => string) => {
   const insertSegment = db.prepare('INSERT INTO segments VALUES (?, ?, ?)')
   const insertStream = db.prepare('INSERT INTO streams VALUES (?, ?, ?, ?)')
   const moveHead = db.prepare('UPDATE streams SET revision = ?, position = ? WHERE stream = ?')
-  // Seals of appends that were rolled back stay in it: their revisions are not in the log, so nothing continues them.
+  // Seals of appends that were rolled back stay here. Their revisions are not in the log, so nothing continues them.
   const seals = new LastSeals()
 
   const appendOne = (batch: AppendBatch, last: number, created: string): AppendVerdict => {
@@ -67,7 +67,7 @@ export const appendTransaction = (db: Database, now: () => string) => {
     try {
       if (db.inTransaction) db.exec('ROLLBACK')
     } catch {
-      // The failure that led here is the one to report, and a fatal one closes the connection.
+      // The earlier failure is the one to report, and a fatal one closes the connection.
     }
   }
 

@@ -8,17 +8,17 @@ export interface SqliteFileReport {
   readonly file: string
   readonly streams: number
   readonly events: number
-  /** In words for people; empty when the file is sound. */
+  /** In words for people; empty if the file is sound. */
   readonly problems: ReadonlyArray<string>
 }
 
-/** Where an event is: a bare number would read as a count. */
+/** The place of an event: a bare number would look like a count. */
 const place = "stream || ' revision ' || revision || ' (position ' || position || ')'"
 
-/** Maximum number of places in a report. */
+/** The largest number of places in a report. */
 const namedMax = 20
 
-/** Each row: what would have to be empty in a sound store. Reads every event. */
+/** Each row is a query that must have no result in a sound store. Together they read every event. */
 const rules: ReadonlyArray<readonly [words: string, sql: string]> = [
   [
     'events with a wrong revision, or in no segment',
@@ -43,8 +43,8 @@ const rules: ReadonlyArray<readonly [words: string, sql: string]> = [
 ]
 
 /**
- * The full check, for the doctor: SQLite's own integrity check, then every event against the
- * segments and heads. Takes about as long as reading the file; a server may have it open meanwhile.
+ * The full check, for the doctor: SQLite's own integrity check, then every event against the segments and heads. It takes about as long as reading
+ * the file. A server may have the file open meanwhile.
  *
  * *Gotchas*: synchronous while it runs. Not for a file that the same process has open.
  */

@@ -6,8 +6,8 @@ import { createSchema } from './schema.js'
 import { syncFolder } from '../files/sync-folder.js'
 
 /**
- * Makes an empty store beside `file` and gives it its name only when it is complete, so that a
- * crash leaves either no store or a whole one. Of two processes that do this at once, one wins.
+ * Creates an empty store beside `file` and renames it only when it is complete, so that a crash leaves either no store or a whole one. If two
+ * processes do this at once, one wins.
  */
 export const createFile = async (file: string): Promise<void> => {
   const unfinished = `${file}.new-${randomUUID()}`

@@ -1,4 +1,4 @@
-/** The one place where SQLite's and the file system's errors become Daybook's. */
+/** The only place where errors of SQLite and of the file system are translated into Daybook's. */
 import { StoreError, type AppendError } from '../store/index.js'
 
 export type StoreErrorCode = StoreError['code']
@@ -25,9 +25,8 @@ const textOf = (error: unknown): string => {
 }
 
 /**
- * What a failed append means. Before the commit nothing can have been written. A commit that ran
- * out of space is rolled back whole; one that failed with an I/O error may be in the log after the
- * next recovery, though this connection no longer sees it.
+ * What a failed append means. Before the commit nothing can have been written. A commit that ran out of space is rolled back completely. A commit
+ * that failed with an I/O error may be in the log after the next recovery, though this connection no longer sees it.
  */
 export const appendFailure = (error: unknown, stage: 'before-commit' | 'commit'): AppendFailure => {
   const code = codeOf(error)

@@ -1,9 +1,9 @@
 /**
- * Reads a file's first 100 bytes without SQLite. SQLite could leave `-wal` and `-shm` files beside it or roll back a
- * journal, and a file that is not Daybook's must stay untouched.
+ * Reads a file's first 100 bytes without SQLite. SQLite could leave `-wal` and `-shm` files beside it or roll back a journal, and a file that is not
+ * Daybook's must stay untouched.
  *
- * *Gotchas*: POSIX drops all of a process's locks on a file when any descriptor of it is closed.
- * Never call this for a file that this process has open through SQLite.
+ * *Gotchas*: POSIX drops all of a process's locks on a file when any descriptor of it is closed. Never call this for a file that this process has
+ * open through SQLite.
  */
 import { open, stat } from 'node:fs/promises'
 import { StoreError } from '../store/index.js'
@@ -16,7 +16,7 @@ const refuse = (code: StoreError['code'], file: string, words: string): never =>
   throw new StoreError(code, `${file} ${words}`)
 }
 
-/** Header fields that never have another value in a file made by `createSchema`. */
+/** Header fields that always have these values in a file made by `createSchema`. */
 type Field = readonly [name: string, offset: number, bytes: number, allowed: ReadonlyArray<number>]
 const fixedFields: ReadonlyArray<Field> = [
   ['write version', 18, 1, [1, 2]],
@@ -56,7 +56,7 @@ export const checkHeader = (file: string, header: Buffer): void => {
   }
 }
 
-/** `missing`, or `ours` after {@link checkHeader} found nothing. */
+/** `missing` if there is no file; `ours` if {@link checkHeader} found no fault. */
 export const inspectFile = async (file: string): Promise<'missing' | 'ours'> => {
   const found = await stat(file).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined
@@ -73,7 +73,7 @@ export const inspectFile = async (file: string): Promise<'missing' | 'ours'> => 
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(headerBytes), 0, headerBytes, 0)
     const header = buffer.subarray(0, bytesRead)
     checkHeader(file, header)
-    // After a crash the WAL may still hold the pages that the file lacks.
+    // After a crash the WAL may still have the pages that the file lacks.
     const bytes = header.readUInt32BE(28) * (header.readUInt16BE(16) === 1 ? 65536 : header.readUInt16BE(16))
     if (found.size < bytes && (wal?.size ?? 0) === 0) {
       refuse('damaged', file, `is cut short (${found.size} of ${bytes} bytes): restore a backup.`)

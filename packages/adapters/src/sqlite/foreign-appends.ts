@@ -1,14 +1,13 @@
 import type { Database } from 'better-sqlite3'
 import type { AppendSignal } from '../store/append-signal.js'
 
-/** Interval between two polls, in milliseconds; it doubles while nothing happens. It limits the delay of subscriptions to another process's appends. */
+/** Interval between two polls, in milliseconds; it doubles while nothing happens. It bounds how late subscribers see another process's appends. */
 const lookMsMin = 1
 const lookMsMax = 16
 
 /**
- * SQLite does not notify one process of another's commit. If processes share a file, this polls
- * `data_version`, a number in shared memory (2 µs), while there are subscribers. It is not used
- * for an exclusive file.
+ * SQLite does not notify one process of another's commit. If processes share a file, this polls `data_version`, a number in shared memory (2 µs),
+ * while there are subscribers. It is not used for an exclusive file.
  */
 export const watchForeignAppends = (db: Database, signal: AppendSignal): (() => void) => {
   const version = db.prepare<[], number>('PRAGMA data_version').pluck()

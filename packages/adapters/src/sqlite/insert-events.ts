@@ -2,8 +2,8 @@ import type { Database } from 'better-sqlite3'
 import type { AppendBatch } from './append-transaction.js'
 
 /**
- * Binding texts is most of the cost of an insert. A statement of thirty-two rows that binds shared values once takes a
- * quarter less time than one row a statement. More rows gain nothing.
+ * Binding texts is most of the cost of an insert. A statement of thirty-two rows that binds shared values once takes a quarter less time than one
+ * statement per row. More rows gain nothing.
  */
 const rowsAtOnce = 32
 

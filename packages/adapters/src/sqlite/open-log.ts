@@ -1,4 +1,4 @@
-/** Opens a store's file for reading alone, on the caller's thread. A server may have the file open meanwhile. */
+/** Opens a store's file only for reading, on the caller's thread. A server may have the file open meanwhile. */
 import Database from 'better-sqlite3'
 import { storeError } from './errors.js'
 import { type PackedPage, pagePacker, unpack } from './packed-page.js'
@@ -9,12 +9,12 @@ import type { OpenedLog, ReadOptions, RecordedEvent } from '../store/index.js'
 import { StoreError } from '../store/index.js'
 import { readSpan } from '../store/read-span.js'
 
-/** Fewer are read sooner than a thread is asked. */
+/** Fewer events than this are read faster directly than through a thread. */
 const manyEvents = 2_000
-/** The thread is ended when nothing was read for so long: whoever follows a log is mostly level. */
+/** The thread is ended after this time without reads, in milliseconds: a reader that follows a log has mostly caught up with it. */
 const idleMs = 5_000
 
-/** A connection that reads. Throws if the file is missing, not a store, or damaged. */
+/** A connection for reading. Throws if the file is missing, not a store, or damaged. */
 export const openConnection = (file: string): Database.Database => {
   const db = new Database(file, { readonly: true, fileMustExist: true, timeout: 1000 })
   try {
@@ -30,7 +30,7 @@ export const openConnection = (file: string): Database.Database => {
 }
 
 /**
- * `ahead`: pages are fetched on a thread of their own while the last one is used, for whoever reads most of a log.
+ * `ahead`: for readers of most of a log; pages are fetched on a separate thread while the previous one is used.
  *
  * @throws StoreError if the file cannot be read.
  */

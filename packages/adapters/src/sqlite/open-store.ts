@@ -10,14 +10,11 @@ import { startWriter } from './writer.js'
 import type { EventStore } from '../store/index.js'
 
 export interface SqliteStoreOptions {
-  /** Created when missing. Its folder must exist, on a local disk. The process does not exit before `close`. */
+  /** Created if it does not exist. Its folder must exist, on a local disk. The process does not exit before `close`. */
   readonly file: string
-  /**
-   * `exclusive` (default): no other Daybook process may have the file open meanwhile.
-   * `shared`: several may, correctly but slower.
-   */
+  /** `exclusive` (default): no other Daybook process may have the file open. `shared`: several processes may, correctly but slower. */
   readonly sharing?: Sharing
-  /** How long an append waits for another process's transaction. Default: 5000. */
+  /** How long an append waits for another process's transaction, in milliseconds. Default 5,000. */
   readonly busyTimeoutMs?: number
 }
 
@@ -42,18 +39,18 @@ export const openSqliteStore = async (options: SqliteStoreOptions): Promise<Even
   const releases: Array<() => void> = []
   const release = (): void => releases.splice(0).reverse().forEach((undo) => undo())
   try {
-    // 1. Look before touching: a file that is not ours is left as it is, and gets no lock beside it.
+    // 1. Inspect the file first: one that is not ours stays as it is, and gets no lock beside it.
     const file = await resolveFile(options.file)
     const found = openHere.has(file) ? 'ours' : await inspectFile(file)
     await access(dirname(file), constants.W_OK)
     if (found === 'ours') await access(file, constants.W_OK)
 
-    // 2. From here on nobody else changes it, unless sharing was asked for.
+    // 2. From now on no other process changes the file, unless sharing was requested.
     const { release: unlock } = takeServerLock(file, options.sharing ?? 'exclusive')
     releases.push(unlock, nameOpen(file))
     if (found === 'missing') await createFile(file)
 
-    // 3. The reading connection first: it finds damage without writing.
+    // 3. The reading connection comes first, because it finds damage without writing.
     const db = openConnection(file)
     releases.push(() => db.close())
     const writer = await startWriter({ file, busyTimeoutMs: options.busyTimeoutMs ?? 5000 })

@@ -1,12 +1,12 @@
 /**
- * A page of events as one text: SQLite joins the columns, one string crosses the threads, `split`
- * takes it apart. Measured against rows of separate strings, this doubles the speed of reading.
+ * A page of events as one text: SQLite joins the columns, one string is sent between the threads, and `split` takes it apart. This doubles the speed
+ * of reading, compared with rows of separate strings.
  */
 import type { Database } from 'better-sqlite3'
 import type { RecordedEvent } from '../store/index.js'
 import { damaged, type Queries, type Run, type Span } from './queries.js'
 
-/** JSON text cannot hold this character; where an id or a type does, {@link unpack} notices. */
+/** JSON text cannot contain this character. If an id or a type does, {@link unpack} notices. */
 const separator = '\u001e'
 const columns = 5
 
@@ -39,7 +39,7 @@ export const pagePacker = (db: Database, { runs, bytes }: Queries) => {
     )
     .raw()
 
-  /** As many events from the span's near end as make a page: few when they are large. */
+  /** As many events from the near end of the span as make a page: few if they are large. */
   const fit = (span: Span, backwards: boolean): Span => {
     for (let count = Math.min(span.high - span.low + 1, pageEventsMax); ; ) {
       const part = backwards
@@ -64,7 +64,7 @@ export const pagePacker = (db: Database, { runs, bytes }: Queries) => {
   }
 }
 
-/** The events in the order of their revisions; `undefined` when a separator occurs in them. */
+/** The events in the order of their revisions; `undefined` if a separator occurs in them. */
 export const unpack = ({ span, runs, text }: PackedPage): Array<RecordedEvent> | undefined => {
   const parts = text.split(separator)
   if (parts.length !== (span.high - span.low + 1) * columns) return undefined

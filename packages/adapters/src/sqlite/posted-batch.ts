@@ -1,6 +1,6 @@
 /**
- * An append as it is posted between threads. Posting copies each text by itself, so a column of a thousand texts is
- * posted as one text, in a fifth of the time.
+ * An append in the form in which it is posted between threads. Posting copies each text by itself, so a column of a thousand texts is posted as one
+ * text, in a fifth of the time.
  */
 import type { AppendBatch } from './append-transaction.js'
 
@@ -14,7 +14,7 @@ export interface PostedBatch extends Pick<AppendBatch, 'stream' | 'expected' | '
 /** A column of values, concatenated. */
 interface Column {
   readonly text: string
-  /** The length of each value. {@link again}: the same value as the one before, which is not repeated in `text`. */
+  /** The length of each value. {@link again} means the same value as the previous one, which is not repeated in `text`. */
   readonly lengths: Int32Array
 }
 const again = -1

@@ -1,7 +1,6 @@
 /**
- * Reading through one connection. A stream's revisions become positions through its segments, and
- * every row is fetched by position *and* checked for stream and revision: a row that is not what
- * the segments promise is damage, and is never handed out as an event.
+ * Reads through one connection. Segments map a stream's revisions to positions. Every row is fetched by position *and* checked for stream and
+ * revision: a row that differs from what the segments say is damage, and is never returned as an event.
  */
 import type { Database } from 'better-sqlite3'
 import { StoreError, type RecordedEvent } from '../store/index.js'
@@ -13,7 +12,7 @@ export interface Span {
   readonly high: number
 }
 
-/** A part of a span that lies together; `shift` is revision minus position. */
+/** A contiguous part of a span; `shift` is revision minus position. */
 export interface Run {
   readonly lowPosition: number
   readonly highPosition: number
@@ -81,7 +80,7 @@ export const queries = (db: Database) => {
 
     runs,
 
-    /** Bytes of data and metadata, found without reading them. */
+    /** Size of data and metadata in bytes, determined without reading them. */
     bytes: (span: Span): number =>
       runs(span).reduce((sum, run) => sum + (bytesOf.get(run.lowPosition, run.highPosition) ?? 0), 0),
 
@@ -99,7 +98,7 @@ export const queries = (db: Database) => {
       for (const i of order) {
         const revision = revisions[i]!
         if (!Number.isInteger(revision) || revision < 0 || revision > head) continue
-        // Mostly in the same run as the one before; only otherwise is the segment looked up.
+        // The event is mostly in the same run as the previous one. Otherwise the segment is looked up.
         const at = (by: number): RecordedEvent | undefined =>
           rowsOfRun(stream, { lowPosition: revision - by, highPosition: revision - by, shift: by })[0]
         const near = at(shift)

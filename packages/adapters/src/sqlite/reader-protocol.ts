@@ -9,7 +9,7 @@ export interface ReaderOptions {
 
 export type ToReader =
   | { readonly kind: 'start'; readonly read: number; readonly span: Span; readonly backwards: boolean }
-  /** Requests one more page. The store's thread keeps some requests ahead of its use. */
+  /** Requests one more page. The store's thread has some requests in flight ahead of its use. */
   | { readonly kind: 'more'; readonly read: number }
   | { readonly kind: 'stop'; readonly read: number }
   | { readonly kind: 'close' }

@@ -1,4 +1,4 @@
-/** Entry point of the thread that reads, so that fetching a page overlaps with using the last one. */
+/** Entry point of the thread that reads, so that fetching a page overlaps with using the previous one. */
 import { parentPort, workerData, type MessagePort } from 'node:worker_threads'
 import Database from 'better-sqlite3'
 import { toProblem } from './errors.js'

@@ -4,30 +4,30 @@ import type { PackedPage } from './packed-page.js'
 import type { Span } from './queries.js'
 import type { FromReader, ReaderOptions, ToReader } from './reader-protocol.js'
 
-/** Pages fetched before they are asked for. */
+/** Number of pages that are fetched before they are requested. */
 const pagesAhead = 2
 
 type Arrival = Extract<FromReader, { readonly kind: 'page' }> | Error
 
-/** What has arrived for one read, and who waits for more. */
+/** The received pages of one read, and the waiting reader. */
 interface Inbox {
   readonly arrived: Array<Arrival>
   wake: () => void
 }
 
 export interface Reader {
-  /** Leaving the loop early ends the read. The thread is started by the first read. */
+  /** Leaving the loop early ends the read. The first read starts the thread. */
   readonly pages: (span: Span, backwards: boolean) => AsyncGenerator<PackedPage, void, undefined>
   readonly close: () => Promise<void>
 }
 
-/** `idleMs`: the thread is ended when nothing was read for so long, and started again by the next read. Default: it stays. */
+/** `idleMs`: the thread is ended after this time without reads, and started again by the next read. Default: it stays. */
 export const lazyReader = (options: ReaderOptions, idleMs?: number): Reader => {
   const inboxes = new Map<number, Inbox>()
   let nextRead = 0
   let closed = false
   let thread: { readonly send: (message: ToReader) => void; readonly ended: Promise<void> } | undefined
-  /** Of all threads that there were. */
+  /** Resolves when all former threads have ended. */
   let ended: Promise<unknown> = Promise.resolve()
   let idle: NodeJS.Timeout | undefined
 

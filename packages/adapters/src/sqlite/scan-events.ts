@@ -1,6 +1,6 @@
 /**
- * Reads the events of a stream as they lie in the file, also if some are missing or not where they should be: for whoever has to say what
- * happened to them. Pages are fetched on a thread of their own.
+ * Reads the events of a stream as they are stored, even if some are missing or in the wrong place, for callers that report what happened to them.
+ * Pages are fetched on a separate thread.
  */
 import Database from 'better-sqlite3'
 import { type RecordedEvent, StoreError } from '../store/index.js'
@@ -14,7 +14,7 @@ type Row = readonly [position: number, revision: number, id: string, type: strin
 const rowsAtOnce = 1_000
 
 export interface OpenedScan {
-  /** `first`: the first revision that the file has. */
+  /** `first`: the first revision in the file. */
   readonly scan: { readonly first: number; readonly head: number; readonly pages: AsyncIterable<ReadonlyArray<RecordedEvent>> }
   readonly close: () => Promise<void>
 }
@@ -42,7 +42,7 @@ export const scanSqlite = (file: string, stream: string): OpenedScan => {
   const first = reading(() => query.first(stream))
   const reader = lazyReader({ file })
 
-  /** All rows of the stream after this position, whatever they are. */
+  /** All rows of the stream after this position, even invalid ones. */
   const rows = async function* (after: number): AsyncGenerator<ReadonlyArray<RecordedEvent>, void, undefined> {
     for (let last = after; ; ) {
       const found = reading(() => rowsAfter.all(stream, last, rowsAtOnce))

@@ -1,18 +1,17 @@
 import type { Database } from 'better-sqlite3'
 
-/** ASCII "DAYB": tells a Daybook store from every other SQLite file. */
+/** ASCII "DAYB": distinguishes a Daybook store from every other SQLite file. */
 export const applicationId = 0x44415942
 
-/** Grows with each change of the tables below; a newer one than this is refused. */
+/** Raised with each change of the tables below. A store with a newer version is refused. */
 export const schemaVersion = 1
 
 /** Measured against 4,096 and 16,384: fewer WAL frames for batches, yet small for single appends. */
 export const pageSize = 8192
 
 /**
- * A stream's events lie in runs: within a run, position and revision grow together, so one row in
- * `segments` stands for the whole run (it lasts until the stream's next segment, or its head).
- * That spares a second B-tree over the events, which halves the speed of appending.
+ * A stream's events are stored in runs. Within a run, position and revision grow together, so one row in `segments` stands for the whole run, which
+ * lasts until the stream's next segment, or its head. That saves a second B-tree over the events, which would halve the speed of appending.
  */
 const tables = {
   events: `CREATE TABLE events (
@@ -39,7 +38,7 @@ const tables = {
 ) WITHOUT ROWID`,
 } as const
 
-/** Builds an empty store in an empty database, in one transaction. */
+/** Creates an empty store in an empty database, in one transaction. */
 export const createSchema = (db: Database): void => {
   db.pragma(`page_size = ${pageSize}`)
   db.pragma('synchronous = FULL')
@@ -50,7 +49,7 @@ export const createSchema = (db: Database): void => {
   }).exclusive()
 }
 
-/** What is wrong with the tables, word for word; empty when nothing is. */
+/** The differences from the expected tables, word for word; empty if there are none. */
 export const schemaProblems = (db: Database): ReadonlyArray<string> => {
   const found = new Map(
     db

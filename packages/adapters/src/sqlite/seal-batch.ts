@@ -1,6 +1,6 @@
 /**
- * Seals appends on the writing thread (EV-07), which has time to spare where the deciding thread has none
- * ([ADR 46](../../../../docs/adr/0046-seals-on-the-writing-thread.md)).
+ * Seals appends on the writing thread (EV-07), which has spare time, unlike the deciding thread ([ADR
+ * 46](../../../../docs/adr/0046-seals-on-the-writing-thread.md)).
  */
 import { leafOf } from '../chain/leaf.js'
 import { sealOf, withSeal } from '../chain/seal.js'
@@ -13,7 +13,7 @@ export interface SealedBatch {
   readonly seal?: string
 }
 
-/** The batch as it is to be written from this revision on, if that follows what it continues. */
+/** The batch to be written from this revision on, if that follows what its seal continues. */
 export const sealedBatch = (batch: AppendBatch, revision: number, seals: LastSeals): SealedBatch | undefined => {
   const { stream, ids, types, datas, metadatas, sealing } = batch
   if (sealing === undefined) return { batch }

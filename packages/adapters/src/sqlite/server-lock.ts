@@ -1,6 +1,6 @@
 /**
- * One Daybook server per file. The lock is an SQLite lock on a second, empty file. The kernel drops it with the
- * process, however that ends, and the sqlite3 shell can still read the store.
+ * Allows one Daybook server per file. The lock is an SQLite lock on a second, empty file. The kernel releases it when the process ends, in whatever
+ * way, and the sqlite3 shell can still read the store.
  */
 import Database from 'better-sqlite3'
 import { StoreError } from '../store/index.js'
@@ -11,10 +11,10 @@ export interface ServerLock {
   readonly release: () => void
 }
 
-/** How long a server that is just ending may take to let go. */
+/** How long a server that is just ending may take to release the lock, in milliseconds. */
 const lockWaitMsMax = 200
 
-/** `words`: what is said if somebody else has it. */
+/** `words`: the message if another process has the lock. */
 export const takeServerLock = (file: string, sharing: Sharing, words = `Another Daybook server has ${file} open: stop it, or give this one another file.`): ServerLock => {
   const db = new Database(`${file}.lock`, { timeout: lockWaitMsMax })
   try {

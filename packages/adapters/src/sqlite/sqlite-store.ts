@@ -17,7 +17,7 @@ import { readSpan } from '../store/read-span.js'
 
 const limits = { appendBytesMax: 16 * 2 ** 20, appendEventsMax: 10_000 }
 
-/** Reads up to this size are quicker on the caller's thread than by way of another. */
+/** Reads of up to this many events are faster on the caller's thread than through another thread. */
 const directEventsMax = 64
 const directBytesMax = 256 * 1024
 
@@ -30,7 +30,10 @@ export interface SqliteParts {
   readonly release: () => void
 }
 
-/** An append as the writing thread gets it. What other threads cannot continue, a hash over events of an older server, is sealed here: once after an update. */
+/**
+ * An append in the form for the writing thread. A chain whose open end has hashed events of an older server cannot be sent to another thread, so such
+ * an append is sealed here. That happens once after an update.
+ */
 const toSeal = (stream: string, events: ReadonlyArray<EventToAppend>, expected: ExpectedRevision, continues: Continues | undefined): Pick<AppendBatch, 'sealing'> & { readonly events: ReadonlyArray<EventToAppend> } => {
   if (continues === undefined) return { events }
   if (continues === 'sent' || continues.open === undefined) return { events, sealing: { continues: continues === 'sent' ? 'sent' : { head: continues.head } } }
@@ -38,7 +41,7 @@ const toSeal = (stream: string, events: ReadonlyArray<EventToAppend>, expected: 
   return { events: texts, sealing: { made: head.hash } }
 }
 
-/** The store over its opened parts: a connection of its own for small reads, a thread each for the rest. */
+/** The store over its opened parts: a connection for small reads, and a thread each for large reads and for writing. */
 export const sqliteStore = ({ file, db, writer, isShared, release }: SqliteParts): EventStore => {
   const query = queries(db)
   const reader = lazyReader({ file })
@@ -46,7 +49,7 @@ export const sqliteStore = ({ file, db, writer, isShared, release }: SqliteParts
   const unwatch = isShared ? watchForeignAppends(db, signal) : () => undefined
   let closing: Promise<void> | undefined
 
-  /** Everything that reads waits here while a failed writer is being replaced. */
+  /** All reads wait here while a failed writer is being replaced. */
   const reading = async <A>(body: () => A): Promise<A> => {
     if (closing === undefined && !writer.healthy()) await writer.ready()
     if (closing !== undefined) throw closedError()
@@ -111,7 +114,7 @@ export const sqliteStore = ({ file, db, writer, isShared, release }: SqliteParts
     unwatch()
     signal.notifyAll()
     await reader.close()
-    // Last, because the last connection to close tidies the WAL up, and this is the one that may write.
+    // Closed last: the last connection to close cleans up the WAL, and only this one may write.
     db.close()
     await writer.close()
     release()

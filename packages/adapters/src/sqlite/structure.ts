@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3'
 import { applicationId, schemaProblems, schemaVersion } from './schema.js'
 
-/** Maximum number of reported problems and of events checked: enough to notice a torn tail, and fast for any size. */
+/** The largest number of reported problems, and of events checked: enough to notice a torn tail, and fast for any size. */
 const problemsMax = 20
 const tailEvents = 200
 
@@ -19,7 +19,7 @@ const problemsOfHeads = (db: Database): ReadonlyArray<string> =>
     .all(problemsMax)
     .map(({ stream, head }) => `the last event ${head} of ${stream} is not where it should be`)
 
-/** How many positions after this one the runs of the streams have. Reads all of `segments`. */
+/** Number of positions after this one in the runs of all streams. Reads all of `segments`. */
 const positionsAfter = (db: Database, position: number): number =>
   db
     .prepare<[number, number], number>(
@@ -45,12 +45,12 @@ const problemsOfTail = (db: Database): ReadonlyArray<string> => {
     .pluck()
     .get(last - tailEvents)
   if (tail === Math.min(last, tailEvents)) return []
-  // Some may have been moved into an archive: then no run has their positions.
+  // Events may have been archived: then no run has their positions.
   const expected = positionsAfter(db, last - tailEvents)
   return tail === expected ? [] : [`of the last ${expected} events only ${tail} are there`]
 }
 
-/** The check at opening: header, tables, heads and the last events. Empty when nothing is wrong. */
+/** The check at opening: header, tables, heads and the last events. Empty if nothing is wrong. */
 export const structureProblems = (db: Database): ReadonlyArray<string> =>
   // In one transaction, because another process may be writing.
   db.transaction(() => problemsNow(db))()

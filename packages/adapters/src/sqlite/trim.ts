@@ -1,6 +1,6 @@
 /**
- * Takes the oldest events of streams out of a file, and gives their space back to the disk. Each step is one transaction: whenever it is
- * interrupted, the file has a whole rest of each stream. Only without a server: it holds the server's lock.
+ * Removes the oldest events of streams from a file, and gives their space back to the disk. Each step is one transaction, so an interruption at any
+ * point leaves a contiguous rest of each stream. Only without a server: it holds the server's lock.
  */
 import { stat, statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
@@ -13,13 +13,19 @@ import { takeServerLock } from './server-lock.js'
 import { structureProblems } from './structure.js'
 
 export interface Trimmer {
-  /** Removes at most `limit` of the oldest events before the revision `before`. The last event of a stream always stays. Returns the first revision that is left. */
+  /**
+   * Removes at most `limit` of the oldest events before the revision `before`. The last event of a stream always stays. Returns the first remaining
+   * revision.
+   */
   readonly remove: (stream: string, before: number, limit: number) => number
-  /** Bytes in the file that no event uses. */
+  /** Unused bytes in the file. */
   readonly unused: () => number
-  /** Bytes of the file. */
+  /** Size of the file in bytes. */
   readonly bytes: () => number
-  /** Makes the file as small as its events. The disk needs room for twice as much meanwhile; with `needs` bytes missing, nothing is done. A crash leaves it as it was, or done. */
+  /**
+   * Shrinks the file to the size of its events. Meanwhile the disk needs room for twice as much; if `needs` is returned, that many bytes were missing
+   * and nothing was done. A crash leaves the file unchanged, or shrunk.
+   */
   readonly compact: () => Promise<{ readonly before: number; readonly after: number; readonly needs?: number }>
   readonly close: () => void
 }
@@ -80,14 +86,14 @@ export const openTrimmer = async (file: string): Promise<Trimmer> => {
     compact: async () => {
       const sizeOf = async (): Promise<number> => (await stat(file)).size
       const before = await sizeOf()
-      // The copy, and the copy again in the WAL.
+      // For the copy, and for the same pages in the WAL.
       const needs = 2 * (bytes() - unused())
       const { bavail, bsize } = await statfs(dirname(file))
       if (bavail * bsize < needs) return { before, after: before, needs }
       try {
         db.exec('VACUUM')
       } catch (error) {
-        // Its folder for temporary files may be on another disk, which is full.
+        // SQLite's folder for temporary files may be on another disk, which is full.
         if (error instanceof Database.SqliteError && error.code === 'SQLITE_FULL') return { before, after: before, needs }
         throw storeError(error, file)
       }

@@ -5,11 +5,11 @@ import type { PostedBatch } from './posted-batch.js'
 
 export interface WriterOptions {
   readonly file: string
-  /** How long an append waits for another process's transaction. */
+  /** How long an append waits for another process's transaction, in milliseconds. */
   readonly busyTimeoutMs: number
   /**
-   * Write something first. After an I/O error in a commit, its pages may still be in the WAL,
-   * unseen, until the next recovery finds them. A durable write over them makes sure that they are gone.
+   * Write something first. After an I/O error in a commit, its pages may still be in the WAL, unseen until the next recovery finds them. A durable
+   * write over them makes sure that they are gone.
    */
   readonly settle: boolean
 }
@@ -19,5 +19,5 @@ export type ToWriter = { readonly kind: 'append'; readonly batch: PostedBatch } 
 export type FromWriter =
   | { readonly kind: 'open' }
   | { readonly kind: 'cannot-open'; readonly problem: StoreProblem }
-  /** In the order in which the appends were sent. After `fatal` every append is refused. */
+  /** Verdicts in the order of the appends. After `fatal` every append is refused. */
   | { readonly kind: 'verdicts'; readonly verdicts: ReadonlyArray<AppendVerdict>; readonly fatal: boolean }

@@ -1,8 +1,8 @@
 /**
  * Entry point of the thread that writes, so that B-tree work and fsync do not block decisions.
  *
- * It takes all waiting appends, writes them with one commit and answers. Only then it makes a checkpoint
- * (copies the WAL into the file) if the WAL has grown enough: a checkpoint delays the next append, but no answer.
+ * It takes all waiting appends, writes them with one commit and answers. Only after that, and only if the WAL has grown enough, does it make an
+ * SQLite checkpoint, which copies the WAL into the file. A checkpoint delays the next append, but no answer.
  */
 import { parentPort, receiveMessageOnPort, workerData, type MessagePort } from 'node:worker_threads'
 import Database from 'better-sqlite3'
@@ -55,7 +55,7 @@ const serve = (port: MessagePort, options: WriterOptions): void => {
     port.close()
   }
 
-  /** The appends that already wait behind this one, and whether `close` came after them. */
+  /** The appends that already wait after this one, and whether `close` came after them. */
   const takeWaiting = (first: AppendBatch): { batches: Array<AppendBatch>; bytes: number; last: boolean } => {
     const batches = [first]
     let bytes = walBytes(first)

@@ -20,12 +20,12 @@ import type { FromWriter, ToWriter, WriterOptions } from './writer-protocol.js'
 export interface Writer {
   readonly append: (batch: AppendBatch) => Promise<AppendVerdict>
   readonly healthy: () => boolean
-  /** Resolves when the writer runs; rejects with a StoreError when it cannot be brought back. */
+  /** Resolves when the writer runs; rejects with a StoreError if it cannot be replaced. */
   readonly ready: () => Promise<void>
   readonly close: () => Promise<void>
 }
 
-/** Appends that may wait for their answers at once; more are refused. */
+/** The largest number of appends that wait for answers. Further ones are refused. */
 const pendingMax = 4096
 
 interface Thread {
@@ -76,7 +76,7 @@ export const startWriter = async (options: Omit<WriterOptions, 'settle'>): Promi
       })
     })
 
-  /** Ends the old thread, which answers all it was sent, and starts another. */
+  /** Ends the old thread, which first answers everything that it was sent, and starts a new one. */
   const renew = async (): Promise<void> => {
     thread.send({ kind: 'close' })
     await thread.ended

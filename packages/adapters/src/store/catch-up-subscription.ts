@@ -3,8 +3,8 @@ import type { Delivered, EventStore } from './event-store.js'
 import type { AppendSignal } from './append-signal.js'
 
 /**
- * A subscription over a store's own `head` and `read`: read up to the head, say so once, then sleep
- * until the signal. Nothing can be missed, because a signal that comes during a read is kept.
+ * A subscription over a store's own `head` and `read`: it reads up to the head, reports that once, and sleeps until the signal. Nothing can be
+ * missed, because a signal that comes during a read is kept.
  */
 export const catchUpSubscription = (
   { head, read }: Pick<EventStore, 'head' | 'read'>,

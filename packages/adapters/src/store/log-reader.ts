@@ -1,12 +1,12 @@
 import type { EventStore } from './event-store.js'
 
-/** The part of a store that reads. A log that is opened for reading alone has no more than this. */
+/** The reading part of a store. A log that is opened only for reading has no other methods. */
 export type LogReader = Pick<EventStore, 'read' | 'pick' | 'head'>
 
-/** Where another thread or process opens the same log. */
+/** Where another thread or process can open the same log. */
 export type LogAddress =
   | { readonly kind: 'sqlite'; readonly file: string }
-  /** `archive`: the folder of what was moved out of it, `keys`: the file with the keys of erasable tasks, if there are any. An SQLite file has both beside it. */
+  /** `archive`: the folder of its archived events. `keys`: the file with the keys of erasable tasks, if there are any. An SQLite file has both beside it. */
   | { readonly kind: 'eventstoredb'; readonly url: string; readonly archive?: string; readonly keys?: string }
 
 export interface OpenedLog extends LogReader {

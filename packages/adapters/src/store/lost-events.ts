@@ -1,6 +1,6 @@
 import { StoreError } from './event-store.js'
 
-/** Events that are known to have been there, and cannot be read. */
+/** Events that are known to have existed, and that cannot be read. */
 export class LostEvents extends StoreError {
   constructor(
     code: 'damaged' | 'truncated',

@@ -1,8 +1,8 @@
-/** A store whose appends are watched: how long they take, and how they end. */
+/** A store whose appends are observed: how long they take, and how they end. */
 import type * as E from 'fp-ts/lib/Either.js'
 import type { Appended, AppendError, EventStore, EventToAppend } from './event-store.js'
 
-/** Called when an append begins. What it returns is called at its end. */
+/** Called when an append begins. The returned function is called at its end. */
 export type AppendObserver = (stream: string, events: ReadonlyArray<EventToAppend>) => (result: E.Either<AppendError, Appended>) => void
 
 export const observedStore = (store: EventStore, observers: ReadonlyArray<AppendObserver>): EventStore => ({

@@ -7,11 +7,11 @@ export interface ReadSpan {
   readonly high: number
 }
 
-/** What a read will return of a stream with this head; `undefined` for nothing. */
+/** The revisions that a read will return, for a stream with this head; `undefined` for none. */
 export const readSpan = (stream: string, options: ReadOptions, head: number): ReadSpan | undefined => {
   const { direction = 'forwards', from = direction === 'forwards' ? 'start' : 'end', limit = Infinity } = options
   const forwards = direction === 'forwards'
-  // `end` is after the last event when going forwards, and that event itself when going back.
+  // `end` means after the last event when reading forwards, and the last event itself when reading backwards.
   const start = from === 'start' ? 0 : from === 'end' ? (forwards ? head + 1 : head) : from
   const low = forwards ? Math.max(0, start) : Math.max(0, Math.min(start, head) - limit + 1)
   const high = forwards ? Math.min(head, low + limit - 1) : Math.min(start, head)

@@ -1,6 +1,6 @@
 import { realpathSync } from 'node:fs'
 
-/** A log is one log, whatever links lead to it. */
+/** The real path of a file: a log is the same log, whatever links lead to it. */
 export const resolvedFile = (file: string): string => {
   try {
     return realpathSync(file)

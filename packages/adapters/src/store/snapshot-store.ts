@@ -1,35 +1,35 @@
 /**
- * The port to snapshots: caches on local disk, deletable at any time, never the truth.
- * What cannot be used (damaged, too new, another version) is skipped with a reason, never an error.
+ * The port to snapshots. They are caches on a local disk, which can be deleted at any time; the log is the truth. A snapshot that cannot be used
+ * (damaged, too new, another version) is skipped with a reason, and is never an error.
  */
 import type { KeptRows, RowsPlace, RowStore, SnapshotPage } from '@daybook/core'
 import type { ChainHead } from '../chain/index.js'
 
 export interface SnapshotHeader {
   readonly stream: string
-  /** The last revision that the snapshot holds. */
+  /** The last revision that the snapshot includes. */
   readonly revision: number
-  /** Id of the event at that revision: another log has another there. */
+  /** Id of the event at that revision. Another log has another id there. */
   readonly eventId: string
-  /** Version of the fold that made it; another version is not loaded. */
+  /** Version of the fold that made it. A snapshot of another version is not loaded. */
   readonly foldVersion: number
-  /** The last seal of the log at that revision (EV-07), `null` for none. Snapshots of earlier versions do not say. */
+  /** The last seal of the log at that revision (EV-07); `null` for none. Missing in snapshots of earlier versions. */
   readonly sealed?: ChainHead | null
 }
 
 export interface SnapshotWriter {
-  /** Awaited: gives back-pressure. */
+  /** Adds a page. Awaited, for back-pressure. */
   readonly page: (page: SnapshotPage) => Promise<void>
-  /** Makes the snapshot visible, atomically; older ones of the stream beyond `keep` are removed. */
+  /** Makes the snapshot visible, atomically. Older snapshots of the stream beyond `keep` are removed. */
   readonly commit: () => Promise<void>
   readonly abort: () => Promise<void>
 }
 
 export interface LoadedSnapshot {
   readonly header: SnapshotHeader
-  /** In the order written. Rejects when a checksum fails: then try the next one. */
+  /** The pages in the order in which they were written. Rejects if a checksum fails: then try the next snapshot. */
   readonly pages: () => AsyncIterable<SnapshotPage>
-  /** The rows at a place that its pages name. Throws if they are not there: then it cannot be used either. Not there if no page names any. */
+  /** The rows at a place that its pages name. Throws if they are gone: then the snapshot cannot be used. Missing if no page names a place. */
   readonly rowsAt?: (place: RowsPlace) => KeptRows
 }
 
@@ -39,10 +39,10 @@ export interface SkippedSnapshot {
 }
 
 export interface SnapshotStore {
-  /** Where the rows of old finished tasks of a stream are, so that snapshots need not have them. Default: in memory, and in snapshots. */
+  /** A store for the rows of a stream's old finished tasks, so that snapshots need not contain them. Default: rows are in memory, and in snapshots. */
   readonly rowStoreOf?: (stream: string) => RowStore
   readonly create: (header: SnapshotHeader) => Promise<SnapshotWriter>
-  /** Usable ones of the stream, newest first, none beyond `revisionMax`, only of this fold version. */
+  /** The usable snapshots of the stream, newest first, none beyond `revisionMax`, only of this fold version. */
   readonly list: (
     stream: string,
     foldVersion: number,

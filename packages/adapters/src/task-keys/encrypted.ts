@@ -1,10 +1,10 @@
 /**
- * How content is written encrypted: as the text `A256GCM.KEY.BOX` in the place of the event's content, which is an object otherwise. KEY is the
- * key's id, and BOX holds the nonce, the ciphertext and the tag of AES-256-GCM. The tag also covers stream, id, type and facts of the event, so
- * nothing that is encrypted can be moved to another event.
+ * The form of encrypted content: the text `A256GCM.KEY.BOX` instead of the event's content, which is otherwise an object. KEY is the key's id, and
+ * BOX holds the nonce, the ciphertext and the tag of AES-256-GCM. The tag also covers stream, id, type and facts of the event, so encrypted content
+ * cannot be moved to another event.
  *
- * Encrypted are two parts, with a line feed between them, which JSON has only as an escape: the members that were withheld from the facts, and
- * the content. Each may be empty.
+ * Two parts are encrypted: the members that were withheld from the facts, and the content. Between them is a line feed, which JSON contains only as
+ * an escape. Each part may be empty.
  */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import { type RecordedEvent, StoreError } from '../store/index.js'
@@ -53,8 +53,8 @@ interface Found {
 const rest = /^([\w-]{16})\.([\w-]+)"\}$/
 
 /**
- * The parts of an event's data, if its content is encrypted. Users cannot write what looks like it: contents are objects, so they end with two
- * braces, and within a text the quotes are escaped.
+ * The parts of an event's data, if its content is encrypted. Users cannot write data in this form: contents are objects, so their data end with two
+ * braces, and quotes within a text are escaped.
  */
 export const encryptedIn = (data: string): Found | undefined => {
   if (!data.endsWith('"}')) return undefined
@@ -64,19 +64,19 @@ export const encryptedIn = (data: string): Found | undefined => {
   return keyId === undefined || box === undefined ? undefined : { facts: data.slice(0, at), keyId, box }
 }
 
-/** Why content is not shown. `encrypted`: by a reader that has no keys by design, such as a read model. */
+/** Why content is not shown. `encrypted`: to a reader that has no keys by design, such as a read model. */
 export type WhyWithheld = 'encrypted' | 'erased' | 'key-missing' | 'damaged'
 
-/** In the place of the content. */
+/** The replacement for the content. */
 export const withheldContent = (why: WhyWithheld): string => `{"withheld":"${why}"}`
 
-/** Why this content is not shown; `undefined` if it is content. Those of tasks have no such member. */
+/** Why this content is not shown; `undefined` if it is real content, which never has such a member. */
 export const whyWithheld = (content: string): WhyWithheld | undefined => {
   const [, why] = /^\{"withheld":"(encrypted|erased|key-missing|damaged)"\}$/.exec(content) ?? []
   return why as WhyWithheld | undefined
 }
 
-/** The text of the event's data as it was before it was encrypted, or with the reason why it cannot be shown. The only place where anything is decrypted. */
+/** The text of the event's data as it was before encryption, or with the reason why it cannot be shown. All decryption is done here. */
 export const revealedData = (event: Pick<RecordedEvent, 'stream' | 'id' | 'type' | 'data'>, keys: KeyReader): string => {
   const found = encryptedIn(event.data)
   if (found === undefined) return event.data
@@ -101,17 +101,17 @@ const findKey = (keys: KeyReader, id: string): ReturnType<KeyReader['find']> => 
   }
 }
 
-/** `undefined` if the text or what it belongs to was altered. */
+/** The decrypted text; `undefined` if the box, or what it belongs to, was altered. */
 const decrypted = (place: Place, key: Buffer, box: Buffer): string | undefined => {
   if (box.length < nonceBytes + tagBytes) return undefined
   const decipher = createDecipheriv(algorithm, key, box.subarray(0, nonceBytes), { authTagLength: tagBytes }).setAAD(boundTo(place)).setAuthTag(box.subarray(-tagBytes))
   try {
     return decipher.update(box.subarray(nonceBytes, -tagBytes), undefined, 'utf8') + decipher.final('utf8')
   } catch {
-    // `final` throws if the tag does not fit.
+    // `final` throws if the tag does not match.
     return undefined
   }
 }
 
-/** The facts with the members in the place of their stand-ins. */
+/** The facts, with the members instead of their stand-ins. */
 const withMembers = (facts: string, members: string): string => JSON.stringify({ ...(JSON.parse(`${facts}}`) as object), ...(JSON.parse(members) as object) }).slice(0, -1)

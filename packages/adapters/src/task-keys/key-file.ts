@@ -1,6 +1,6 @@
 /**
- * The keys in an SQLite file of their own, beside the log and not in it: a log only grows, and a key has to go. Several processes on one machine
- * may open it. It is made with the first key. Nothing is cached, so that a key that another process throws away is gone here as well.
+ * The keys in a separate SQLite file beside the log. They cannot be in the log, which only grows, because a key must be deletable. Several processes
+ * on one machine may open the file. It is created with the first key. Nothing is cached, so a key that another process deletes is gone here as well.
  */
 import { closeSync, existsSync, openSync } from 'node:fs'
 import Database from 'better-sqlite3'
@@ -8,7 +8,7 @@ import type { FoundKey, HeldKey, Intention, KeyReader, KeyStore, NewKey, TaskKey
 
 const version = 1
 
-/** How long another thread or process may hold the file, in milliseconds. All of them are done in less than one. */
+/** How long another thread or process may hold the file, in milliseconds. Each operation takes less than one. */
 const busyMs = 2_000
 
 const schema = `
@@ -21,12 +21,12 @@ const schema = `
 `
 
 const open = (file: string): Database.Database => {
-  // Made before SQLite would make it, so that nobody else on the machine can read it. Its WAL gets the same mode.
+  // Created before SQLite would create it, so that nobody else on the machine can read it. Its WAL gets the same mode.
   if (file !== ':memory:') closeSync(openSync(file, 'a', 0o600))
   const db = new Database(file, { timeout: busyMs })
   try {
     db.pragma('journal_mode = WAL')
-    // A key has to be on disk before what is encrypted with it.
+    // A key must be on disk before anything that is encrypted with it.
     db.pragma('synchronous = FULL')
     db.pragma('secure_delete = ON')
     const found = db.pragma('user_version', { simple: true })
@@ -39,13 +39,13 @@ const open = (file: string): Database.Database => {
   }
 }
 
-/** A row's key is null when it was thrown away. */
+/** The key of a row is null after it was deleted. */
 type Row = { readonly id: string; readonly key: Buffer | null }
 
 export class KeyFile implements KeyStore {
   private opened: Parts | undefined
 
-  /** `:memory:` for keys that are gone at the end, as a log in memory is. */
+  /** `:memory:` for keys that are lost at the end, like a log in memory. */
   constructor(private readonly file: string) {}
 
   find(id: string): FoundKey {
@@ -85,7 +85,7 @@ export class KeyFile implements KeyStore {
   throwAway(intention: Intention, before: number): void {
     const { db, forget, settled } = this.parts()
     forget.run(intention.queue, intention.task, before)
-    // The log of the file has the pages as they were. It is only empty when nobody reads from it.
+    // The WAL still has the former pages. It can be emptied only when nobody reads from it.
     const [{ busy }] = db.pragma('wal_checkpoint(TRUNCATE)') as [{ readonly busy: number }]
     if (busy !== 0) throw new Error(`${this.file} is in use by another process`)
     settled.run(intention.queue, intention.task, before)
@@ -128,5 +128,5 @@ const partsOf = (db: Database.Database) => {
   }
 }
 
-/** Keys for reading what was written elsewhere. The file need not be there. */
+/** Keys for reading content that was written elsewhere. The file need not exist. */
 export const readKeys = (file: string | undefined): KeyReader & { readonly close: () => void } => (file === undefined ? { find: () => undefined, close: () => undefined } : new KeyFile(file))

@@ -1,4 +1,4 @@
-/** A log whose contents can be read, for whoever answers people. All other readers see the log as it is. */
+/** A log with decrypted contents, for answers to people. All other readers see the log as it is. */
 import type { LogReader, RecordedEvent } from '../store/index.js'
 import { encryptedIn, revealedData } from './encrypted.js'
 import type { KeyReader } from './key-store.js'

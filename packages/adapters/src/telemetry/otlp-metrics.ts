@@ -1,4 +1,4 @@
-/** The metrics of `/metrics` in the form of OpenTelemetry, under the same names. */
+/** The metrics of `/metrics` in OpenTelemetry's form, under the same names. */
 import { ValueType } from '@opentelemetry/api'
 import type { Resource } from '@opentelemetry/resources'
 import { AggregationTemporality, type CollectionResult, type DataPoint, DataPointType, type Histogram, type MetricData, type MetricProducer } from '@opentelemetry/sdk-metrics'

@@ -1,6 +1,6 @@
 /**
- * Sends traces and metrics to an OpenTelemetry collector, as OTLP over HTTP in protobuf. This file loads the SDK, so only `startTelemetry` imports it.
- * The server's provider is its own: it is not registered for the whole process, in which a program may have one already.
+ * Sends traces and metrics to an OpenTelemetry collector, as OTLP over HTTP in protobuf. This file loads the SDK, so only `startTelemetry` imports
+ * it. The server has its own provider: it is not registered for the whole process, which may have a provider of the program already.
  */
 import { type Attributes, type Link, ROOT_CONTEXT, type Span, type SpanContext, SpanKind, SpanStatusCode, trace, type Tracer } from '@opentelemetry/api'
 import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-proto'
@@ -21,7 +21,7 @@ const resourceNamed = (service: string): Resource =>
     .merge(resourceFromAttributes({ 'service.name': service, 'service.version': daybookVersion }))
     .merge(detectResources({ detectors: [envDetector] }))
 
-/** What could not be sent yet at the end is given up after this time. */
+/** Data that could not be sent by this time after the end are dropped. In milliseconds. */
 const closeMs = 3_000
 
 const inTime = async (work: Promise<unknown>): Promise<void> => {
@@ -50,15 +50,15 @@ export const openOtlp = (wanted: WantedSignals): Telemetry => {
   }
 }
 
-/** The SDK for Node reads this variable, its parts do not. */
+/** The SDK for Node reads this variable, but its parts do not. */
 const intervalOf = (text: string | undefined): { exportIntervalMillis?: number; exportTimeoutMillis?: number } => {
   const exportIntervalMillis = Number(text)
   return exportIntervalMillis > 0 ? { exportIntervalMillis, exportTimeoutMillis: Math.min(30_000, exportIntervalMillis) } : {}
 }
 
-/** A request that a command came with is found by its correlation id, which is in the metadata of each event. */
+/** The request of a command is found by its correlation id, which is in the metadata of each event. */
 const correlation = /"\$correlationId":"([^"\\]*)"/
-/** An append that writes more requests than this is linked to the first of them. */
+/** The largest number of requests to which an append is linked. Beyond it, it is linked to the first ones. */
 const linksMax = 32
 
 const spansOf = (tracer: Tracer): Pick<Telemetry, 'request' | 'append'> => {
@@ -99,7 +99,7 @@ const spansOf = (tracer: Tracer): Pick<Telemetry, 'request' | 'append'> => {
     const attributes = { 'db.operation.name': 'append', 'db.collection.name': stream, 'db.operation.batch.size': events.length }
     const span = tracer.startSpan('append', { kind: SpanKind.CLIENT, attributes, links }, parent)
     return (result) => {
-      // A conflict is no failure: the engine decides again.
+      // A conflict is no failure, because the engine decides again.
       if (E.isLeft(result)) {
         if (result.left._tag === 'WrongExpectedRevision') span.setAttribute('daybook.append.outcome', 'conflict')
         else fail(span, result.left._tag)
@@ -115,7 +115,7 @@ const fail = (span: Span, type: string): void => {
   span.setStatus({ code: SpanStatusCode.ERROR })
 }
 
-/** Of a valid `traceparent`. */
+/** The context of a valid `traceparent`. */
 const contextOf = (traceparent: string | undefined): typeof ROOT_CONTEXT => {
   const [, traceId, spanId, flags] = traceparent?.split('-') ?? []
   if (traceId === undefined || spanId === undefined || flags === undefined) return ROOT_CONTEXT
@@ -124,7 +124,7 @@ const contextOf = (traceparent: string | undefined): typeof ROOT_CONTEXT => {
 
 const textOf = ({ traceId, spanId, traceFlags }: SpanContext): string => `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}`
 
-/** For a program of its own, such as `daybook work`: the provider of the whole process. Returns what sends the rest. */
+/** For a separate program such as `daybook work`: the provider of the whole process. Returns a function that sends the rest. */
 export const registerProvider = (service: string): (() => Promise<void>) => {
   const provider = new NodeTracerProvider({ resource: resourceNamed(service), spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter())] })
   provider.register()

@@ -1,18 +1,18 @@
-/** The port to a collector of traces and metrics. Without one, nothing of this exists. */
+/** The port to a collector of traces and metrics. Without a collector it is not used. */
 import type { AppendObserver } from '../store/index.js'
 
 export interface RequestAsked {
   readonly method: string
-  /** The path with its `{names}`, not their values. */
+  /** The path with its `{names}`, without their values. */
   readonly route: string
   readonly queue: string | undefined
   readonly correlationId: string
-  /** Of the caller's span, if it sent a valid one. */
+  /** That of the caller's span, if it sent a valid one. */
   readonly traceparent: string | undefined
 }
 
 export interface RequestSpan {
-  /** Of this span. */
+  /** That of this span. */
   readonly traceparent: string
   readonly end: (status: number) => void
 }
@@ -28,10 +28,10 @@ export interface MetricSnapshot {
 export interface Telemetry {
   /** Begins the span of a request. */
   readonly request: (asked: RequestAsked) => RequestSpan
-  /** Begins the span of an append: in the trace of the request whose commands it writes, or linked to all of them if there are several. */
+  /** Begins the span of an append. It is in the trace of the request whose commands it writes; if there are several, it is linked to all of them. */
   readonly append: AppendObserver
-  /** Sends what this returns from now on, in the interval of `OTEL_METRIC_EXPORT_INTERVAL`. */
+  /** From now on sends these metrics, at the interval of `OTEL_METRIC_EXPORT_INTERVAL`. */
   readonly export: (metrics: () => Promise<ReadonlyArray<MetricSnapshot>>) => void
-  /** Sends what was not sent yet. Never rejects, and takes at most some seconds. */
+  /** Sends everything that was not sent yet. Never rejects, and takes at most some seconds. */
   readonly close: () => Promise<void>
 }

@@ -1,4 +1,4 @@
-/** Whether OpenTelemetry's own variables ask for it (https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/). */
+/** Whether OpenTelemetry's own variables request telemetry (https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/). */
 
 export interface WantedSignals {
   readonly traces: boolean
@@ -7,7 +7,7 @@ export interface WantedSignals {
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** `undefined` unless there is an endpoint: the SDK is not even loaded then. */
+/** `undefined` unless there is an endpoint. The SDK is not even loaded then. */
 export const wantedSignals = (env: Environment): WantedSignals | undefined => {
   if (env.OTEL_SDK_DISABLED?.toLowerCase() === 'true') return undefined
   const wants = (signal: 'TRACES' | 'METRICS'): boolean =>

@@ -1,4 +1,4 @@
-/** Which addresses the server connects to on behalf of a webhook, so that nobody reaches through it what only the server can reach. */
+/** The addresses to which the server connects for a webhook. Nobody may use it to reach addresses that only the server can reach. */
 import { lookup as resolve } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
@@ -6,14 +6,14 @@ import { buildConnector } from 'undici'
 
 type Connector = ReturnType<typeof buildConnector>
 
-/** Why no message is sent to this address; `undefined` if it is a public one. */
+/** Why no message is sent to this address; `undefined` if the address is public. */
 export const whyNotPublic = (address: string): string | undefined => {
   if (!ipaddr.isValid(address)) return 'no IP address'
-  // An IPv4 address within IPv6 (::ffff:10.0.0.1) is judged as what it is.
+  // An IPv4 address within IPv6 (::ffff:10.0.0.1) is judged as IPv4.
   const parsed = ipaddr.process(address)
   const range = parsed.range()
   if (range !== 'unicast') return words[range] ?? 'a reserved address'
-  // Whatever else is called unicast: no public IPv6 address is outside of 2000::/3.
+  // Other addresses may be called unicast, but no public IPv6 address is outside of 2000::/3.
   return parsed instanceof ipaddr.IPv6 && !parsed.match(publicIPv6) ? 'a reserved address' : undefined
 }
 
@@ -43,7 +43,7 @@ export class ForbiddenAddress extends Error {
   override readonly name = 'ForbiddenAddress'
 }
 
-/** @throws ForbiddenAddress unless all of them are public. */
+/** @throws ForbiddenAddress unless all addresses are public. */
 const check = (host: string, addresses: ReadonlyArray<Address>): ReadonlyArray<Address> => {
   for (const { address } of addresses) {
     const why = whyNotPublic(address)
@@ -53,8 +53,8 @@ const check = (host: string, addresses: ReadonlyArray<Address>): ReadonlyArray<A
 }
 
 /**
- * Connects to public addresses only. What is checked is what it connects to: a name is resolved once for each connection, so it cannot mean
- * another address after the check.
+ * Connects only to public addresses. A name is resolved once for each connection, and the checked address is the one that is used. So a name cannot
+ * mean another address after the check.
  */
 export const publicConnector = (timeoutMs: number, resolveHost: Resolve = systemResolve): Connector => {
   const connector = buildConnector({
@@ -69,7 +69,7 @@ export const publicConnector = (timeoutMs: number, resolveHost: Resolve = system
     },
   })
   return (options, callback) => {
-    // Names are checked when they are resolved. Addresses are not resolved.
+    // Names are checked when they are resolved. Literal addresses are not resolved, so they are checked here.
     const host = options.hostname.replace(/^\[(.*)\]$/, '$1')
     const why = isIP(host) === 0 ? undefined : whyNotPublic(host)
     if (why !== undefined) return callback(new ForbiddenAddress(`${host} is ${why}: to send there, set allowPrivateAddresses: true for this webhook`), null)

@@ -4,7 +4,7 @@ import { parseObject, readStamp } from '../engine/index.js'
 import type { RecordedEvent } from '../store/index.js'
 
 export interface WebhookMessage {
-  /** That of the event, so it is the same whenever and by whomever it is sent. */
+  /** The id of the event, so that it is the same whenever the message is sent, by whichever server. */
   readonly id: string
   readonly queue: string
   readonly kind: AlertKind
@@ -27,7 +27,7 @@ export const messageOf = (queue: string, { id, type, data: text, metadata, creat
   return { id, queue, kind, at, body: JSON.stringify({ type: type === 'AlertRaised' ? 'alert.raised' : 'alert.cleared', timestamp: new Date(at).toISOString(), data }) }
 }
 
-/** A message that says nothing, to try a receiver. `at` in milliseconds since 1970. */
+/** A message without content, to test a receiver. `at`: milliseconds since 1970. */
 export const testMessage = (id: string, at: number): Pick<WebhookMessage, 'id' | 'body'> => ({
   id,
   body: JSON.stringify({ type: 'test', timestamp: new Date(at).toISOString(), data: { message: 'A test of this webhook. Nothing has happened.' } }),

@@ -6,20 +6,20 @@ import type { WebhookMessage } from './message.js'
 
 export interface Endpoint {
   readonly url: string
-  /** Signatures are made with each of them, so that a secret can be exchanged. */
+  /** A signature is made with each of them, so that a secret can be exchanged. */
   readonly secrets: ReadonlyArray<Buffer>
   readonly allowPrivateAddresses: boolean
-  /** Of one try, from resolving the name to the answer. */
+  /** The time limit of one try, from resolving the name to the answer. */
   readonly timeoutMs: number
 }
 
 export type Outcome =
   | { readonly kind: 'delivered'; readonly status: number }
-  /** 410: it wants no more messages. */
+  /** 410: the receiver wants no more messages. */
   | { readonly kind: 'gone' }
-  /** It refuses this message, and would refuse it again. */
+  /** The receiver refuses this message, and would refuse it again. */
   | { readonly kind: 'refused'; readonly reason: string }
-  /** It takes no message now. */
+  /** The receiver accepts no message now. */
   | { readonly kind: 'failed'; readonly reason: string; readonly retryAfterMs?: number }
 
 export interface Poster {
@@ -28,11 +28,11 @@ export interface Poster {
   readonly close: () => Promise<void>
 }
 
-/** A receiver may ask for a pause of this at most. */
+/** The longest pause that a receiver may ask for. */
 const retryAfterMsMax = 3_600_000
-/** Bytes of an answer that are read, so that the connection can be used again. */
+/** Number of bytes of an answer that are read, so that the connection can be used again. */
 const answerBytesMax = 16_384
-/** Answers that are about this message. After the others, the next message would fare the same. */
+/** Answers that are about this message. After any other refusal, the next message would be refused as well. */
 const refusals = new Set([400, 405, 406, 411, 413, 414, 415, 422, 431])
 
 export const openPoster = ({ url, secrets, allowPrivateAddresses, timeoutMs }: Endpoint, resolve?: Resolve): Poster => {
@@ -43,7 +43,7 @@ export const openPoster = ({ url, secrets, allowPrivateAddresses, timeoutMs }: E
     bodyTimeout: timeoutMs,
   })
   const post: Poster['post'] = async ({ id, body }, given) => {
-    // By hand: AbortSignal.any() would leave something of each try at a signal that lives as long as the server.
+    // By hand, because AbortSignal.any() would leave something of each try on a signal that lives as long as the server.
     const controller = new AbortController()
     let isLate = false
     const abort = (): void => controller.abort()
@@ -58,7 +58,7 @@ export const openPoster = ({ url, secrets, allowPrivateAddresses, timeoutMs }: E
     }
     const timestamp = Math.floor(Date.now() / 1_000)
     try {
-      // Redirects are not followed: undici does not by itself.
+      // undici does not follow redirects.
       const { statusCode, headers, body: answer } = await request(url, {
         dispatcher,
         method: 'POST',
@@ -72,7 +72,7 @@ export const openPoster = ({ url, secrets, allowPrivateAddresses, timeoutMs }: E
         body,
         signal: controller.signal,
       })
-      // The time for it goes on, but nobody waits for it.
+      // The time limit still applies, but nobody waits for it.
       answer.dump({ limit: answerBytesMax }).catch(() => undefined).finally(end)
       if (statusCode >= 200 && statusCode < 300) return { kind: 'delivered', status: statusCode }
       if (statusCode === 410) return { kind: 'gone' }
@@ -87,14 +87,17 @@ export const openPoster = ({ url, secrets, allowPrivateAddresses, timeoutMs }: E
   return { post, close: () => dispatcher.destroy() }
 }
 
-/** Seconds or a date, from outside: what is not understood is 0, and no pause is longer than an hour. In milliseconds. */
+/**
+ * The pause that a receiver asks for, in milliseconds. It is given in seconds or as a date. A value that is not understood is 0, and no pause is
+ * longer than an hour.
+ */
 export const readRetryAfter = (value: string | ReadonlyArray<string> | undefined, now: number): number => {
   const text = typeof value === 'string' ? value.trim() : ''
   const ms = /^\d{1,9}$/.test(text) ? Number(text) * 1_000 : /^[A-Z][a-z]{2}, .{1,30} GMT$/.test(text) ? Date.parse(text) - now : 0
   return Number.isFinite(ms) ? Math.min(Math.max(ms, 0), retryAfterMsMax) : 0
 }
 
-/** In words that do not contain the address, whose path may be a secret. */
+/** The words do not contain the address, whose path may be a secret. */
 const reasonOf = (error: unknown): string => {
   for (let each: unknown = error; each instanceof Error; each = each.cause) {
     if (each instanceof ForbiddenAddress) return each.message

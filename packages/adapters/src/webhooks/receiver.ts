@@ -1,12 +1,12 @@
 /**
- * Sends messages to one receiver, one at a time, each until it is delivered or given up.
+ * Sends messages to one receiver, one at a time, until each is delivered or given up.
  *
  * | answer | |
  * |---|---|
  * | 2xx | delivered |
  * | 410 | the receiver wants no more: nothing is sent until the server starts again |
  * | a refusal of this message, such as 400 | tried a few times, then dropped |
- * | everything else, no answer included | tried again until the message is three days old, then dropped |
+ * | everything else, including no answer | tried again until the message is three days old, then dropped |
  */
 import { backoff } from '@daybook/client/internal'
 import { pause, type Problem, type RetryMs, Stopped } from '../log-follower/index.js'
@@ -15,17 +15,17 @@ import { type Endpoint, openPoster } from './post.js'
 import type { Resolve } from './addresses.js'
 
 export interface WebhookOptions extends Endpoint {
-  /** Unique: what was sent is remembered under it. */
+  /** Unique: the progress of the receiver is stored under it. */
   readonly name: string
-  /** Default: all. */
+  /** Default: all kinds. */
   readonly kinds?: ReadonlyArray<string> | undefined
   readonly queues?: ReadonlyArray<string> | undefined
 }
 
 export interface Tuning {
-  /** Between two tries. Default: 5 s, doubled up to ten minutes. */
+  /** The pause between two tries. Default: 5 s, doubled up to ten minutes. */
   readonly retryMs?: RetryMs
-  /** Default: three days. */
+  /** The greatest age of a message. Default: three days. */
   readonly ageMaxMs?: number
   /** Default: the system's resolver. */
   readonly resolve?: Resolve
@@ -33,14 +33,14 @@ export interface Tuning {
 
 export interface ReceiverStatus {
   readonly name: string
-  /** Messages, since the server started. */
+  /** Number of delivered messages since the server started. */
   readonly delivered: number
   readonly dropped: number
-  /** Tries that failed. */
+  /** Number of failed tries. */
   readonly failed: number
   readonly isGone: boolean
   readonly problem: Problem | undefined
-  /** When the alert happened that waits longest to be sent, in milliseconds since 1970. */
+  /** When the alert of the oldest waiting message happened, in milliseconds since 1970. */
   readonly oldestAt: number | undefined
 }
 
@@ -48,7 +48,7 @@ const retryMsDefault: RetryMs = { first: 5_000, most: 600_000 }
 const ageMaxMsDefault = 3 * 24 * 3_600_000
 /** How often a message is tried that the receiver refuses. */
 const refusalsMax = 5
-/** How long a message may be under way when the server stops. */
+/** How long a message may be in flight when the server stops, in milliseconds. */
 const graceMs = 1_000
 
 export class Receiver {
@@ -97,7 +97,7 @@ export class Receiver {
     return { name: this.options.name, delivered, dropped, failed, isGone, problem, oldestAt }
   }
 
-  /** What is under way has a second from now on. */
+  /** From now on, the message in flight has one second. */
   stopSoon(): void {
     setTimeout(() => this.givingUp.abort(), graceMs).unref()
   }
@@ -109,7 +109,7 @@ export class Receiver {
   private async send(message: WebhookMessage, signal: AbortSignal): Promise<void> {
     const isOld = (): boolean => Date.now() - message.at > this.ageMaxMs
     if (this.isGone) return this.drop(message, 'the receiver wants no more')
-    // The message before it has just failed.
+    // The previous message has just failed.
     if (this.problem !== undefined && isOld()) return this.drop(message, this.problem.reason)
     for (let refused = 0; ; ) {
       if (signal.aborted) throw new Stopped()

@@ -1,4 +1,4 @@
-/** Tells receivers elsewhere of alerts (EV-08): for each queue and receiver a follower of the log, with a checkpoint of its own. */
+/** Sends alerts to receivers elsewhere (EV-08). Each queue and receiver has a follower of the log, with its own checkpoint. */
 import { createHash } from 'node:crypto'
 import type { CheckpointStore } from '@daybook/projections'
 import { type Daybook, parseObject } from '../engine/index.js'
@@ -9,16 +9,16 @@ import { Receiver, type ReceiverStatus, type Tuning, type WebhookOptions } from 
 export interface WebhooksOptions {
   readonly daybook: Daybook
   readonly webhooks: ReadonlyArray<WebhookOptions>
-  /** By queue: up to where each receiver was told. */
+  /** By queue: the event up to which each receiver got messages. */
   readonly checkpoints: (queue: string) => CheckpointStore
-  /** Since when each receiver is told. */
+  /** Since when each receiver has been configured. */
   readonly known: CheckpointStore
   readonly warn: (message: string) => void
   readonly tuning?: Tuning
 }
 
 export interface WebhookStatus extends ReceiverStatus {
-  /** Messages that are known and not sent yet. */
+  /** Number of known messages that are not sent yet. */
   readonly waiting: number
   /** Queues whose log cannot be read now. */
   readonly unread: ReadonlyArray<Problem & { readonly queue: string }>
@@ -26,13 +26,13 @@ export interface WebhookStatus extends ReceiverStatus {
 
 export interface Webhooks {
   readonly status: () => ReadonlyArray<WebhookStatus>
-  /** Gives up after a second what is under way. It is sent again at the next start. */
+  /** Cancels the messages in flight after a second. They are sent again at the next start. */
   readonly close: () => Promise<void>
 }
 
 /**
- * A receiver that is new is told of what happens from now on. One that is known is told of everything that it was not told of, also of
- * queues that came while no server ran.
+ * A new receiver gets alerts from now on. A known receiver gets everything that it has not got yet, including the alerts of queues that were created
+ * while no server was running.
  */
 export const startWebhooks = async ({ daybook, webhooks, checkpoints, known, warn, tuning }: WebhooksOptions): Promise<Webhooks> => {
   const since = await admit({ daybook, webhooks, checkpoints, known })
@@ -52,7 +52,7 @@ export const startWebhooks = async ({ daybook, webhooks, checkpoints, known, war
             if (message !== undefined && message.at >= (since[options.name] ?? 0) && receiver.wants(message)) await receiver.deliver(message, signal)
           }
         },
-        // Each message has its own place in the log, so a crash repeats one at most.
+        // Each message has its own revision in the log, so a crash repeats at most one.
         batchMax: 1,
         checkpointEvery: 1,
         warn,
@@ -83,7 +83,7 @@ export const startWebhooks = async ({ daybook, webhooks, checkpoints, known, war
   }
 }
 
-/** Since when each receiver is told, in milliseconds since 1970. Those that are new begin at the end of each log. */
+/** Since when each receiver has been configured, in milliseconds since 1970. New receivers begin at the end of each log. */
 const admit = async ({ daybook, webhooks, checkpoints, known }: Pick<WebhooksOptions, 'daybook' | 'webhooks' | 'checkpoints' | 'known'>): Promise<Readonly<Record<string, number>>> => {
   const before = parseObject((await known.load(knownName))?.state ?? '{}') ?? {}
   const since: Record<string, number> = {}
@@ -97,11 +97,11 @@ const admit = async ({ daybook, webhooks, checkpoints, known }: Pick<WebhooksOpt
       }
     }
   }
-  // Receivers that are not configured any more are forgotten. If they come back, they are new.
+  // Receivers that are no longer configured are forgotten. If they come back, they are new.
   await known.save({ projection: knownName, version: 1, revision: 0, state: JSON.stringify(since) })
   return since
 }
 
 const knownName = 'receivers'
-/** Names of receivers are free text, and those of checkpoints are names of files. */
+/** Names of receivers are free text, but names of checkpoints are names of files. */
 const checkpointOf = ({ name }: Pick<WebhookOptions, 'name'>): string => `webhook-${createHash('sha256').update(name).digest('hex').slice(0, 16)}`

@@ -1,11 +1,11 @@
-/** Signatures as Standard Webhooks has them (https://www.standardwebhooks.com). */
+/** Signatures by Standard Webhooks (https://www.standardwebhooks.com). */
 import { createHmac } from 'node:crypto'
 
 export const secretPrefix = 'whsec_'
-/** Bytes of a secret. */
+/** The allowed length of a secret in bytes. */
 export const secretBytes = { min: 24, max: 64 } as const
 
-/** The bytes of `whsec_…`; `undefined` if it is none, or too short, or too long. */
+/** The bytes of `whsec_…`; `undefined` if the text has another form, or the wrong length. */
 export const readSecret = (text: string): Buffer | undefined => {
   const encoded = text.startsWith(secretPrefix) ? text.slice(secretPrefix.length) : ''
   if (!/^[A-Za-z0-9+/]+={0,2}$/.test(encoded)) return undefined

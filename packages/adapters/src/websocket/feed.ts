@@ -1,6 +1,6 @@
 /**
- * Sends a queue's messages to one client, from a revision on: first from the log, page by page, then as events become durable. Nothing is kept for a client: it is
- * sent the next page when the one before has left, so a slow one costs no memory and misses nothing.
+ * Sends a queue's messages to one client, from a revision on: first from the log, page by page, then as events become durable. Nothing is kept for a
+ * client. The next page is sent when the previous one has left, so a slow client costs no memory and misses nothing.
  */
 import { capacityOf, explainOf } from '@daybook/core'
 import { isRight } from 'fp-ts/lib/Either.js'
@@ -8,9 +8,9 @@ import { type Daybook, type QueueEngine, streamOf } from '../engine/index.js'
 import type { RecordedEvent } from '../store/index.js'
 import { type Message, messagesOf, type Present } from './messages.js'
 
-/** Events that are read at a time. */
+/** Number of events that are read at a time. */
 const pageEvents = 256
-/** If more events are sent together, the queue is not asked where their tasks are now. */
+/** If more events than this are sent together, the queue is not asked for the present place of their tasks. */
 const askedMax = 16
 
 export interface FeedOptions {
@@ -18,12 +18,12 @@ export interface FeedOptions {
   readonly queue: QueueEngine
   /** The first revision. */
   readonly from: number
-  /** Resolves when there is room for more. */
+  /** Sends a message. Resolves when there is room for more. */
   readonly send: (message: Message) => Promise<void>
   readonly signal: AbortSignal
 }
 
-/** Ends when the signal aborts, or the queue is closed. Rejects if the log cannot be read. */
+/** Ends when the signal aborts, or when the queue is closed. Rejects if the log cannot be read. */
 export const feed = async ({ daybook, queue, from, send, signal }: FeedOptions): Promise<void> => {
   let next = from
   let before: RecordedEvent | undefined
@@ -41,12 +41,12 @@ export const feed = async ({ daybook, queue, from, send, signal }: FeedOptions):
       if (next > revision) {
         await new Promise<void>((resolve) => {
           wake = resolve
-          // It may have moved since.
+          // The queue may have moved since.
           if (isOver || queue.status().revision >= next) resolve()
         })
         continue
       }
-      // With the event before the first one, which the messages of an event may need.
+      // Includes the event before the first one, which the messages of an event may need.
       const start = before === undefined && next > 0 ? next - 1 : next
       const events: Array<RecordedEvent> = []
       const limit = Math.min(revision - start + 1, pageEvents)
@@ -63,7 +63,7 @@ export const feed = async ({ daybook, queue, from, send, signal }: FeedOptions):
         }
         before = event
       }
-      // The store answered with nothing: it is asked again when the queue moves.
+      // The store returned nothing: it is asked again when the queue moves.
       if (fresh.length === 0) next = revision + 1
     }
   } finally {
@@ -72,7 +72,7 @@ export const feed = async ({ daybook, queue, from, send, signal }: FeedOptions):
   }
 }
 
-/** The free slots, and the places of the tasks that these events enqueued, as far as they still wait. `undefined` if they enqueued none. */
+/** The number of free slots, and the places of those tasks of these events that still wait. `undefined` if the events enqueued none. */
 const presentOf = async (queue: QueueEngine, events: ReadonlyArray<RecordedEvent>): Promise<Present | undefined> => {
   const tasks = events.flatMap(({ type, data }) => (type === 'TaskEnqueued' ? [(JSON.parse(data) as { readonly task: string }).task] : []))
   if (tasks.length === 0) return undefined

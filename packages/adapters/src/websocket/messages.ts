@@ -1,6 +1,6 @@
 /**
- * The messages of an event (TQM-WS). They follow from the event and the one before it alone, except for a queued task's position and the free slots. So a client that comes
- * back gets the same messages again. Most events have none or one.
+ * The messages of an event (TQM-WS). They follow from the event and the previous one alone, except for a queued task's position and the number of
+ * free slots. So a client that reconnects gets the same messages again. Most events have one message or none.
  */
 import { parseObject, readStamp } from '../engine/index.js'
 import type { RecordedEvent } from '../store/index.js'
@@ -9,7 +9,7 @@ export interface Message {
   readonly event: string
   /** When it happened, ISO 8601. */
   readonly timestamp: string
-  /** That of the event. Several messages may have the same. */
+  /** The revision of the event. Several messages may have the same. */
   readonly revision: number
   readonly payload: Readonly<Record<string, unknown>>
 }
@@ -18,18 +18,18 @@ type Payload = Message['payload']
 type Said = readonly [event: string, payload: Payload]
 type Data = Readonly<Record<string, unknown>>
 
-/** Longest description and summary, in characters. */
+/** The greatest length of a description or a summary, in characters. */
 const textMax = 1_000
 
-/** The queue as it is when a message is sent, as far as messages tell it. */
+/** The parts of the present state that messages contain. */
 export interface Present {
-  /** The places of tasks in the order of claims; at capacity, in the order of `queued_tasks`. `null` for those that are not in it. */
+  /** The places of tasks in the order of claims; at capacity, in the order of `queued_tasks`. `null` for tasks that are not in that order. */
   readonly positions: ReadonlyMap<string, number | null>
   /** How many agents may still start; at least 0. */
   readonly slotsAvailable: number
 }
 
-/** `before`: the event before it in the log. `present`: `undefined` if it is not known. */
+/** `before`: the previous event in the log. `present`: `undefined` if it is not known. */
 export const messagesOf = (recorded: RecordedEvent, before: RecordedEvent | undefined, present: Present | undefined): ReadonlyArray<Message> => {
   const said = saidBy(recorded, before, present)
   if (said.length === 0) return said as []
@@ -93,7 +93,7 @@ const saidBy = ({ type, data: text }: RecordedEvent, before: RecordedEvent | und
   }
 }
 
-/** The event types that have messages. The others are not parsed. */
+/** The event types with messages. Other events are not parsed. */
 const spoken: ReadonlySet<string> = new Set([
   'TaskEnqueued', 'Completed', 'DeadLettered', 'Cancelled', 'TaskBumped', 'AgentRegistered', 'Claimed', 'TaskParked', 'AgentTerminated', 'Failed', 'RateLimited', 'Released',
   'ClaimReturned', 'ClaimExpired', 'ClaimRevoked', 'BreakerOpened', 'BreakerHalfOpened', 'BreakerClosed', 'SlowdownSignalled', 'AlertRaised', 'AlertCleared',

@@ -21,19 +21,19 @@ export interface WebSocketOptions {
 }
 
 export interface WebSocketLimits {
-  /** Clients at a time. Default 1,000. */
+  /** The largest number of clients. Default 1,000. */
   readonly clientsMax: number
-  /** Bytes that wait to be sent to one client. Default 1,048,576. */
+  /** The largest number of bytes that wait to be sent to one client. Default 1,048,576. */
   readonly bufferBytesMax: number
-  /** How long a client may take to make room, in milliseconds, before it is closed with 4008. Default 30,000. */
+  /** How long a client may take to make room before it is closed with 4008, in milliseconds. Default 30,000. */
   readonly slowMs: number
-  /** Interval of pings, in milliseconds. A client that has not answered by the next one is cut off. Default 30,000. */
+  /** Interval of pings, in milliseconds. A client that has not answered one by the next is disconnected. Default 30,000. */
   readonly pingMs: number
 }
 
 const limitsDefault: WebSocketLimits = { clientsMax: 1_000, bufferBytesMax: 1_048_576, slowMs: 30_000, pingMs: 30_000 }
 
-/** The client could not keep up. It may come back, from the last revision that it got. */
+/** The client was too slow. It may reconnect from the last revision that it got. */
 export const tooSlow = 4008
 /** The log cannot be read now. */
 const internalError = 1011
@@ -44,7 +44,7 @@ const goingAway = 1001
 
 export interface WebSockets {
   readonly clients: () => number
-  /** Closes all with 1001; cuts off after a second those that do not answer. */
+  /** Closes all clients with 1001. Those that do not answer are disconnected after a second. */
   readonly close: () => Promise<void>
 }
 
@@ -58,12 +58,12 @@ export const serveWebSockets = (http: Server, { daybook, tokens, isReplayed, lim
   const sockets = new WebSocketServer({
     noServer: true,
     clientTracking: true,
-    // Clients have nothing to say.
+    // Clients send no messages.
     maxPayload: 1_024,
     perMessageDeflate: false,
     handleProtocols: (offered) => [...offered].find((name) => name === 'daybook') ?? [...offered][0] ?? false,
   })
-  /** The revision before the first one of each request, for the answer. */
+  /** For each request, the revision before its first one, for the answer. */
   const befores = new WeakMap<IncomingMessage, number>()
   sockets.on('headers', (headers, request) => {
     const before = befores.get(request)
@@ -78,13 +78,13 @@ export const serveWebSockets = (http: Server, { daybook, tokens, isReplayed, lim
     const authorization = headers.authorization ?? (protocol === undefined ? undefined : `Bearer ${protocol.slice(bearer.length)}`)
     const admitted = admit(readers, authorization === undefined ? headers : { ...headers, authorization })
     if (E.isLeft(admitted)) return admitted
-    // A page from elsewhere must not use the token that a browser keeps for this one.
+    // A page of another origin must not use the token that a browser keeps for this one.
     if (headers.origin !== undefined && !isOwn(headers.origin, headers.host)) return E.left(problem('forbidden', `pages from ${headers.origin} may not read this server's queues`))
     if (!QueueName.is(query.get('queue') ?? 'default')) return E.left(problem('invalid', `queue: must be a ${QueueName.name}`))
     if (!/^(end|\d{1,15})$/.test(query.get('from') ?? 'end')) return E.left(problem('invalid', 'from: must be a revision, or end'))
     if (!isReplayed()) return E.left(problem('unavailable', 'the log is being read: see /readyz', { retryAfterSeconds: 1 }))
     if (sockets.clients.size >= limits.clientsMax) return E.left(problem('overloaded', `${limits.clientsMax} WebSockets are open, which is the limit: try again later`, { retryAfterSeconds: 5 }))
-    // Messages are sent as they are recorded, without a look at whose task each is about.
+    // Messages are sent as they are recorded, whichever tenant their tasks belong to.
     const notForThis = refusalOfQueue(admitted.right, query.get('queue') ?? 'default') ?? refusalOfTenants(admitted.right, 'refused')
     return notForThis === undefined ? admitted : E.left(notForThis)
   }
@@ -101,7 +101,7 @@ export const serveWebSockets = (http: Server, { daybook, tokens, isReplayed, lim
       const from = query.get('from') ?? 'end'
       const end = queue.status().revision + 1
       const first = from === 'end' ? end : Number(from)
-      // The log was exchanged for an older one, perhaps. What comes before that revision would be left out in silence.
+      // The log may have been replaced by an older one. Then events before that revision would silently be left out.
       const missing = first > end ? await missingBefore(daybook, queue, first) : undefined
       if (missing !== undefined) return refuse(socket, missing)
       befores.set(request, first - 1)
@@ -124,7 +124,7 @@ export const serveWebSockets = (http: Server, { daybook, tokens, isReplayed, lim
   }
 }
 
-/** Why nobody can go on from this revision, unless another server has brought the log so far already. */
+/** Why nobody can go on from this revision; `undefined` if another server has brought the log that far already. */
 const missingBefore = async (daybook: Daybook, { name }: QueueEngine, first: number): Promise<Problem | undefined> => {
   const last = await daybook.log.head(streamOf(name))
   return first > last + 1 ? problem('invalid', `from: the log of queue ${name} ends at revision ${last}: it is another one than that which had revision ${first - 1}; begin with from=0, or with from=end`) : undefined
@@ -169,7 +169,7 @@ const serveClient = (client: WebSocket, daybook: Daybook, queue: QueueEngine, fr
     const until = performance.now() + limits.slowMs
     while (client.bufferedAmount > limits.bufferBytesMax && client.readyState === client.OPEN) {
       if (performance.now() > until) {
-        // The close frame is behind what it has not read. If that takes over 30 s, the library cuts the connection.
+        // The close frame comes after data that the client has not read. If that takes over 30 s, the library cuts the connection.
         client.close(tooSlow, 'too slow: come back from the last revision')
         gone.abort()
         return
@@ -178,7 +178,7 @@ const serveClient = (client: WebSocket, daybook: Daybook, queue: QueueEngine, fr
     }
   }
 
-  // It may have ended while the log was looked at.
+  // The token may have ended while the log was read.
   if (grant.hasEnded()) return endToken()
   feed({ daybook, queue, from, send, signal: gone.signal }).then(
     () => client.close(goingAway, 'the queue is closed'),

@@ -1,4 +1,4 @@
-/** The source for an engine in the same process: no HTTP, and only contents are parsed, when they are read. */
+/** The source for an engine in the same process. There is no HTTP, and only contents are parsed, when they are read. */
 import { DaybookError, type Reason, type SentFields, textOf } from '@daybook/client/internal'
 import type { ClaimedWork, Heartbeat, HeartbeatAnswer, ReceivedCallback, Refused, SettleAnswer, SettleOutcome, SourceClaim, TaskSource, WorkTask } from '@daybook/client/worker'
 import { type ClaimRequest, type Command, type Json, type JsonObject, keptFailure, type Replies, whyNothing } from '@daybook/core'
@@ -8,11 +8,11 @@ import type { Claim, Caller, Outcome, QueueEngine, Refusal } from '../engine/typ
 import type { MemoryService } from '../memory-bank/index.js'
 import { sentFields } from '../sent-fields.js'
 
-/** `actor` is the name in the log. Default: the agent's name. `memory`: what was found in earlier tasks comes with claims, as over HTTP. */
+/** `actor`: the name in the log; default: the agent's name. `memory`: its memories come with claims, as over HTTP. */
 export const engineSource = (engine: QueueEngine, actor?: string, memory?: Pick<MemoryService, 'recallFor'>): TaskSource => {
   const callerOf = (agentId: string): Caller => ({ actor: actor ?? agentId })
 
-  /** Submits the commands. The answers are in order, and refusals of invalid outcomes are in their places. */
+  /** Submits the commands. The answers have the order of the outcomes; refusals of invalid outcomes are in their positions. */
   const submit = async <A>(
     commands: ReadonlyArray<Command | Refused>,
     caller: Caller,
@@ -212,7 +212,7 @@ const heartbeatOf = ({ taskId: task, agentId: agent, token, ...said }: Heartbeat
   }
 }
 
-/** The value after a JSON round trip, as if it had come over HTTP. */
+/** The value after a JSON round trip, as over HTTP. */
 const plainOf = (value: Json): { readonly value: Json } | { readonly refused: Refused } => {
   const text = textOf(value)
   return text instanceof DaybookError ? { refused: invalid(text.detail) } : { value: JSON.parse(text) as Json }

@@ -1,4 +1,4 @@
-/** Makes the OpenAPI 3.1 document from the table of routes, their examples, and the words about their fields. */
+/** Generates the OpenAPI 3.1 document from the table of routes, their examples, and the descriptions of their fields. */
 import type * as t from 'io-ts'
 import { rolesOf } from '../access.js'
 import type { Input, Route } from '../route.js'
@@ -92,7 +92,7 @@ const queryParameters = (query: Input<unknown> | undefined, components: Map<stri
   })
 }
 
-/** A parameter is text in the address, and a number in its example if it is one. */
+/** A parameter is text in the address. If its type is a number, its example is a number. */
 const typed = (text: string | undefined, { type }: JsonSchema): unknown => (text !== undefined && (type === 'integer' || type === 'number') ? Number(text) : text)
 
 const headerParameters = ({ method, path }: Route): ReadonlyArray<JsonSchema> => {

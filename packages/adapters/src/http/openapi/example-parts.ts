@@ -1,4 +1,4 @@
-/** The parts of examples as OpenAPI has them: parameters, bodies and answers, each under the example's key. */
+/** The parts of examples in OpenAPI's form: parameters, bodies and answers, each under the example's key. */
 import type { Examples, RecordedAnswer } from './examples/index.js'
 import type { JsonSchema } from './json-schema.js'
 
@@ -12,7 +12,7 @@ export interface Shown {
   readonly answer: RecordedAnswer
 }
 
-/** The examples of an operation that have been played. */
+/** The examples of an operation for which an answer was recorded. */
 export const shownExamples = (operation: string, examples: Examples, recorded: Readonly<Record<string, ReadonlyArray<RecordedAnswer>>>): ReadonlyArray<Shown> =>
   (examples[operation] ?? []).flatMap(({ title, body }, i) => {
     const answer = recorded[operation]?.[i]
@@ -32,7 +32,7 @@ const paramsOf = (template: string, path: string): Readonly<Record<string, strin
   return Object.fromEntries(path.split('/').flatMap((part, i) => (names[i]?.startsWith('{') === true ? [[names[i].slice(1, -1), decodeURIComponent(part)]] : [])))
 }
 
-/** Of a parameter: the examples that give it. */
+/** The examples that give this parameter. */
 export const pathExamples = (shown: ReadonlyArray<Shown>, valueOf: (each: Shown) => unknown): JsonSchema =>
   Object.fromEntries(shown.flatMap((each) => (valueOf(each) === undefined ? [] : [[each.key, { summary: each.title, value: valueOf(each) }]])))
 

@@ -1,4 +1,4 @@
-/** What fields mean: by schema, and under `*` in all others. A path such as `score.age` is a field within a field. */
+/** Descriptions of fields by schema; under `*`, those for all other schemas. A path such as `score.age` is a field within a field. */
 type Words = Readonly<Record<string, string>>
 
 const settings: Words = {
@@ -80,7 +80,7 @@ const approval: Words = {
 
 export const fieldWords: Readonly<Record<string, Words>> = {
   '*': {
-    // Of a task, as it is given.
+    // Fields of a task in requests.
     id: 'Its id.',
     type: 'The type of the task. Agents claim by type, breakers and limits go by type.',
     priority: 'From 1 to 10, or CRITICAL (10), HIGH (8), MEDIUM (5), LOW (3). Default 5.',
@@ -112,7 +112,7 @@ export const fieldWords: Readonly<Record<string, Words>> = {
     traceparent: 'The span that it was enqueued in, by W3C Trace Context.',
     restartReason: 'Why that was restarted.',
     atomic: '`false`: each task for itself, and the answer has a result or a problem for each. Default: all or none.',
-    // As it is shown.
+    // Fields of a task in answers.
     number: 'Its number in the queue: `#42` can be used wherever an id can.',
     status: 'Where the task stands.',
     retries: 'Failed attempts since it was enqueued or sent back.',
@@ -145,7 +145,7 @@ export const fieldWords: Readonly<Record<string, Words>> = {
     queuedAt: 'Since when it has been in the queue.',
     queuePosition: 'Its place in `queued_tasks`.',
     reasons: 'Why it is not running.',
-    // Work.
+    // Fields of claims and reports.
     agentId: 'The name of the agent: each worker has one of its own.',
     token: 'The fencing token of the lease: it comes with the claim, and grows with each.',
     types: 'Types that it takes; a prefix with `*` at its end takes all that begin so. Default: all.',
@@ -174,7 +174,7 @@ export const fieldWords: Readonly<Record<string, Words>> = {
     duplicate: 'There was such a task already: `id` is that one.',
     duplicateBy: 'What the two have in common.',
     until: 'Until when that holds.',
-    // Answers.
+    // Other fields of answers.
     revision: 'The revision of the queue that this shows.',
     nextCursor: '`cursor` of the next page; `null` after the last.',
     reason: 'Why.',

@@ -1,4 +1,4 @@
-/** What holds for every operation. */
+/** The text that is true of every operation. */
 export const introduction = `An event-sourced task queue.
 
 - **Form.** JSON in UTF-8. Times are ISO 8601, and in answers always in UTC with milliseconds; durations are seconds. Members that are not described are refused in requests.

@@ -1,4 +1,4 @@
-/** Turns io-ts codecs into JSON Schema 2020-12, which OpenAPI 3.1 uses. The codecs are the only source. */
+/** Converts io-ts codecs to JSON Schema 2020-12, which OpenAPI 3.1 uses. The codecs are the only source. */
 import { AgentId, Instant, Name, TaskId, TaskType, Text, textMax, TypePattern } from '@daybook/core'
 import type * as t from 'io-ts'
 import { Time } from '../time.js'
@@ -40,7 +40,7 @@ interface Node {
 }
 
 /**
- * The schema of a codec. An object codec with a name such as `Task` goes into `components`, and the result refers to it.
+ * The schema of a codec. An object codec with a name such as `Task` is put into `components`, and the result refers to it.
  *
  * @throws Error for a codec without a translation: a route that cannot be documented is not served.
  */
@@ -53,7 +53,7 @@ export const schemaOf = (codec: t.Mixed, components: Map<string, JsonSchema>): J
   if (!isObject || !/^[A-Za-z][A-Za-z ]*$/.test(codec.name)) return structure(codec, components)
   const key = codec.name.replace(/(?:^| )(\w)/g, (_, letter: string) => letter.toUpperCase())
   if (!components.has(key)) {
-    // The name is taken before its schema is made, so that a recursive codec finds it.
+    // The name is reserved before its schema is made, so that a recursive codec finds it.
     components.set(key, {})
     components.set(key, structure(codec, components))
   }
@@ -104,7 +104,7 @@ const structure = (codec: t.Mixed, components: Map<string, JsonSchema>): JsonSch
   }
 }
 
-/** Core names its number codecs after their ranges: `whole number from 1 to 10`. */
+/** The core names its number codecs after their ranges: `whole number from 1 to 10`. */
 const rangeOf = (codecName: string): JsonSchema => {
   const range = /^(whole number|number) from (-?[\d.]+) to (-?[\d.]+)$/.exec(codecName)
   if (range !== null) {

@@ -1,4 +1,4 @@
-/** What the parameters of paths and queries mean, by name. */
+/** Descriptions of the parameters of paths and queries, by name. */
 export const parameterWords: Readonly<Record<string, string>> = {
   queue: 'The name of the queue: 1–64 of `a–z A–Z 0–9 . _ -`. It comes into being with its first task or setting.',
   id: 'The id of the task, or its number as `#42` (written `%2342`).',

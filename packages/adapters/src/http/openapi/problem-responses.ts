@@ -1,4 +1,4 @@
-/** The answers of refused requests, each under a name in `components`: most routes have the same ones. */
+/** The answers of refused requests, each under a name in `components`, because most routes share them. */
 import { ProblemAnswer } from '../answers/parts.js'
 import { type ProblemCode, statusOf, titleOf } from '../problem.js'
 import type { Route } from '../route.js'
@@ -7,7 +7,7 @@ import { type JsonSchema, schemaOf } from './json-schema.js'
 import { problemWords } from './problem-words.js'
 import { anywhere, type Possible, problemsOf } from './problems.js'
 
-/** With these, `Retry-After` may say when to try again. */
+/** With these problems, `Retry-After` may say when to try again. */
 const passing: ReadonlySet<ProblemCode> = new Set<ProblemCode>(['too-many-requests', 'overloaded', 'read-only', 'clock', 'unavailable', 'outcome-unknown', 'conflict'])
 
 export class ProblemResponses {
@@ -18,7 +18,7 @@ export class ProblemResponses {
     this.schema = schemaOf(ProblemAnswer, components)
   }
 
-  /** By status; `default` is what any request may meet. */
+  /** By status. `default`: the problems that any request may have. */
   of(route: Route): JsonSchema {
     return this.from(problemsOf(route))
   }

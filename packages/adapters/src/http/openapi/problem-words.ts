@@ -1,4 +1,4 @@
-/** What each problem means and what to do about it, and a `detail` as it may be. */
+/** The meaning of each problem, what to do about it, and an example of its `detail`. */
 import type { ProblemCode } from '../problem.js'
 
 export const problemWords: Readonly<Record<ProblemCode, { readonly meaning: string; readonly detail: string }>> = {

@@ -1,4 +1,4 @@
-/** The subjects of routes: their groups in the OpenAPI document, in its order. */
+/** The groups of routes in the OpenAPI document, in its order. */
 export const tags = {
   tasks: 'What is to be done: enqueue it, look at it, change it, cancel it, wait for its result.',
   work: 'What agents do: claim tasks, keep their leases, and report how the work ended.',

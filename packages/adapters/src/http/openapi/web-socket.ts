@@ -1,4 +1,4 @@
-/** The WebSocket. OpenAPI has no words for what comes after the handshake: `x-daybook-messages` is the schema of each message. */
+/** The WebSocket. OpenAPI cannot describe what comes after the handshake, so `x-daybook-messages` is the schema of each message. */
 import { readers, rolesOf } from '../access.js'
 import type { ProblemCode } from '../problem.js'
 import { statusOf } from '../problem.js'
@@ -13,7 +13,7 @@ const task = { task_id: orNull('string') }
 const agent = { agent_id: orNull('string') }
 const described = { ...task, description: orNull('string') }
 
-/** Payloads by event. Members that are not named first may be absent. */
+/** Payloads by event. All members may be absent, except those that are named first. */
 const payloads: Readonly<Record<string, Readonly<Record<string, JsonSchema>>>> = {
   task_created: described,
   task_queued: { ...described, queue_position: orNull('integer'), slots_available: orNull('integer') },

@@ -1,10 +1,10 @@
-/** What parameters and fields mean. Codecs say which values they may have. */
+/** Descriptions of parameters and fields. Codecs define the allowed values. */
 import type { JsonSchema } from './json-schema.js'
 import { fieldWords } from './field-words.js'
 
 export { parameterWords } from './parameter-words.js'
 
-/** The component schemas, with the words about their fields. */
+/** The component schemas, with descriptions of their fields. */
 export const withWords = (schemas: Readonly<Record<string, JsonSchema>>): JsonSchema =>
   Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, described(schema, fieldWords[name] ?? {}, '')]))
 
@@ -29,7 +29,7 @@ const described = (schema: JsonSchema, own: Readonly<Record<string, string>>, pa
   }
 }
 
-/** The words about a field, and then what its codec says, if the schema does not show that. */
+/** The description of a field, followed by the codec's own description if the schema does not show that. */
 const withField = (schema: JsonSchema, words: string | undefined): JsonSchema => {
   if (words === undefined) return schema
   const { description, minimum } = schema

@@ -1,4 +1,4 @@
-/** Answers a question about a past moment: the route's own function, over the state of then. */
+/** Answers a query about a past moment: the route's own function, over the state of that moment. */
 import { headOf, type QueueState, timeOf } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import { type FindCauses, streamOf } from '../../engine/index.js'
@@ -13,7 +13,7 @@ import { scheduleRoutes } from '../schedule-routes.js'
 import { refusalOfUnused } from '../unused.js'
 import { viewRoutes } from '../view-routes.js'
 
-/** A question that was checked. It crosses threads. */
+/** A query that was checked. It is sent between threads. */
 export interface PastQuestion {
   readonly queue: string
   /** The route's path, with its `{names}`. */
@@ -21,11 +21,11 @@ export interface PastQuestion {
   readonly params: Readonly<Record<string, string>>
   readonly query: unknown
   readonly wantsLines: boolean
-  /** `from` and `to` for a question about a span. */
+  /** `from` and `to` for a query about a span. */
   readonly moment: PastMoment | { readonly from: PastMoment; readonly to: PastMoment }
 }
 
-/** A revision of the queue, -1 for before its first event; or a time, in milliseconds since 1970, and the last revision there was when it was over. */
+/** A revision of the queue (-1: before its first event); or a time in milliseconds since 1970, with the last revision at the time of the query. */
 export type PastMoment = { readonly revision: number } | { readonly at: number; readonly head: number }
 
 export interface PastSource {
@@ -50,7 +50,7 @@ const routesOf = (limits: HttpLimits): ReadonlyArray<ViewRoute | SpanRoute> => {
 /** All routes that answer from a view. */
 export const viewRoutesOf = (limits: HttpLimits): ReadonlyArray<ViewRoute> => routesOf(limits).flatMap((route) => (route.of === 'view' ? [route] : []))
 
-/** @throws the signal's reason when it is aborted, StoreError when the log cannot be read. */
+/** @throws the signal's reason if it is aborted, StoreError if the log cannot be read. */
 export const answerPastFrom = ({ log, snapshots, limits, causes, states: kept, progress }: PastSource): AnswerPast => {
   const routes = new Map(routesOf(limits).map((route) => [route.path, route]))
   const states = new PastStates({ log, snapshots, ...(kept === undefined ? {} : { limits: kept }), ...(progress === undefined ? {} : { progress }) })

@@ -1,4 +1,4 @@
-/** Who answers for past moments: this thread, or one of its own. */
+/** Answers queries about past moments: on this thread, or on a separate one. */
 import * as E from 'fp-ts/lib/Either.js'
 import { pastLimitsDefault } from '../../past/index.js'
 import { problem } from '../problem.js'
@@ -8,12 +8,12 @@ import type { PastThreadOptions } from './past-protocol.js'
 import { PastThread } from './thread-of-past.js'
 
 export interface PastAnswers {
-  /** `signal`: nobody waits for the answer any more. Rejects with a StoreError if the log cannot be read. */
+  /** Answers a query. `signal` aborts when nobody waits for the answer any more. Rejects with a StoreError if the log cannot be read. */
   readonly ask: AnswerPast
   readonly close: () => Promise<void>
 }
 
-/** Questions that may wait: they are answered one after the other, and a replay may take seconds. */
+/** The largest number of waiting queries. They are answered one after the other, and a replay may take seconds. */
 const waitingMax = 32
 
 const overloaded = problem('overloaded', `${waitingMax} questions about the past wait already`, { retryAfterSeconds: 2 })
@@ -31,12 +31,12 @@ const withLimit = (ask: AnswerPast): AnswerPast => {
   }
 }
 
-/** On this thread: for a log that no other thread can see, and for a program that serves nobody else. */
+/** On this thread: for a log that no other thread can read, and for a program that serves nobody else. */
 export const pastAnswersHere = (source: PastSource): PastAnswers => ({ ask: withLimit(answerPastFrom(source)), close: async () => undefined })
 
 /**
- * On a thread of its own, which is started by the first question, and ended when nobody has asked for as long as states are kept: its heap would
- * stay as large as it was, although they are let go.
+ * On a separate thread. The first query starts it. It is ended after a time without queries, when kept states are dropped as well, because its heap
+ * would not shrink.
  */
 export const pastAnswersOnThread = (options: PastThreadOptions): PastAnswers => {
   const { idleMs } = options.states ?? pastLimitsDefault

@@ -1,4 +1,4 @@
-/** What the serving thread and the thread of the past say to each other. A question has a number of its own. */
+/** The messages between the serving thread and the thread of the past. Each query has its own number. */
 import type * as E from 'fp-ts/lib/Either.js'
 import type { PastLimits } from '../../past/index.js'
 import type { LogAddress } from '../../store/index.js'
@@ -26,13 +26,13 @@ export type ToPast =
   /** The next part of a streamed answer. */
   | { readonly kind: 'more'; readonly id: number }
 
-/** An answer without its text comes in parts. */
+/** An answer without `text` comes in parts. */
 export type SentReply = Omit<Reply, 'text' | 'undelivered'> & { readonly text: string | undefined }
 
 export type FromPast = { readonly id: number } & (
   | { readonly kind: 'answer'; readonly handled: E.Either<Problem & { readonly revision?: number }, SentReply> }
   /** `undefined` after the last part. */
   | { readonly kind: 'part'; readonly bytes: Uint8Array | undefined }
-  /** `code`: of a StoreError. */
+  /** `code`: that of a StoreError. */
   | { readonly kind: 'failed'; readonly code?: string; readonly message: string }
 )

@@ -1,4 +1,4 @@
-/** Entry point of the thread that answers for past moments, so that nobody who is served now waits for a replay. */
+/** Entry point of the thread that answers queries about past moments, so that no other request waits for a replay. */
 import { parentPort, type MessagePort, workerData } from 'node:worker_threads'
 import * as E from 'fp-ts/lib/Either.js'
 import { readSnapshotFolder } from '../../files/index.js'
@@ -45,7 +45,7 @@ const serve = (port: MessagePort, { log, keys, snapshots, views, limits, states 
     const controller = new AbortController()
     asked.set(id, { controller })
     opened ??= open()
-    // A store that cannot be opened now is tried again with the next question.
+    // If the store cannot be opened now, the next query tries again.
     opened.catch(() => (opened = undefined))
     sendAnswer(id, await (await opened)(question, controller.signal))
   }
@@ -58,7 +58,7 @@ const serve = (port: MessagePort, { log, keys, snapshots, views, limits, states 
       return send({ kind: 'part', id, bytes: undefined })
     }
     const { value } = next
-    // A small one shares its memory with others, and is copied.
+    // A small buffer shares its memory with others, and is copied.
     send({ kind: 'part', id, bytes: value }, value.buffer.byteLength === value.byteLength ? [value.buffer as ArrayBuffer] : [])
   }
 

@@ -1,4 +1,4 @@
-/** The serving side of the thread that answers for past moments. */
+/** The serving side of the thread that answers queries about past moments. */
 import { Readable } from 'node:stream'
 import type { Worker } from 'node:worker_threads'
 import * as E from 'fp-ts/lib/Either.js'
@@ -17,10 +17,10 @@ export class PastThread {
   private readonly worker: Worker
   private readonly waiting = new Map<number, Waiting>()
   private last = 0
-  /** Questions whose answers are not complete. */
+  /** Number of queries whose answers are not complete. */
   private asked = 0
 
-  /** `ended`: called when the thread is gone, for whatever reason. */
+  /** `ended`: called when the thread has ended, for whatever reason. */
   constructor(options: PastThreadOptions, ended: () => void) {
     this.worker = newThread(new URL('./past-thread.js', import.meta.url), { workerData: options })
     let problem = 'it was stopped'
@@ -64,7 +64,7 @@ export class PastThread {
     await this.worker.terminate()
   }
 
-  /** The next message about a question. */
+  /** The next message about a query. */
   private next(id: number): Promise<FromPast> {
     const answered = new Promise<FromPast>((resolve, reject) => this.waiting.set(id, { resolve, reject }))
     return answered
@@ -75,11 +75,11 @@ export class PastThread {
       })
   }
 
-  /** One more than is taken is asked for: a slow client does not fill the memory, and a fast one does not wait for the log. */
+  /** One part is requested ahead. So a slow client does not fill the memory, and a fast one does not wait for the log. */
   private async *parts(id: number): AsyncGenerator<Uint8Array> {
     const more = (): Promise<FromPast> => {
       const part = this.next(id)
-      // Nobody may take it.
+      // The part may never be taken.
       part.catch(() => undefined)
       this.send({ kind: 'more', id })
       return part

@@ -1,4 +1,4 @@
-/** The examples of all operations. A test plays them, and records what is answered: see CONTRIBUTING.md. */
+/** The examples of all operations. A test plays them and records the answers: see CONTRIBUTING.md. */
 import type { Examples, RecordedAnswer } from './example.js'
 import { queueExamples } from './queues.js'
 import recordedAnswers from './recorded.json' with { type: 'json' }
