@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync } from 'node:fs'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -17,6 +17,9 @@ let url: string
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'daybook-readme-'))
+  // What npx does in the workspace, without its start, which takes longer than the command.
+  await mkdir(join(folder, 'bin'))
+  await writeFile(join(folder, 'bin/npx'), `#!/bin/sh\nname=$1; shift\nexec '${join(root, 'node_modules/.bin')}'/"$name" "$@"\n`, { mode: 0o755 })
   server = spawn(process.execPath, [join(root, 'packages/adapters/bin/daybook.js'), 'serve', '--port', '0', '--data', folder], {
     env: { ...process.env, DAYBOOK_TOKEN: token },
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -42,8 +45,9 @@ const blocks = async (file = 'README.md'): Promise<ReadonlyArray<{ readonly lang
   return [...text.matchAll(/<!-- run -->\n```(\w+)\n([\s\S]*?)```/g)].map(([, language = '', code = '']) => ({ language, code }))
 }
 
-const run = async (program: string, args: ReadonlyArray<string>): Promise<{ code: number; output: string }> => {
-  const child = spawn(program, args, { cwd: root, env: { ...process.env, DAYBOOK_URL: url, DAYBOOK_TOKEN: token, NO_COLOR: '1' } })
+/** `path`: folders in which commands are looked for first. */
+const run = async (program: string, args: ReadonlyArray<string>, path: ReadonlyArray<string> = []): Promise<{ code: number; output: string }> => {
+  const child = spawn(program, args, { cwd: root, env: { ...process.env, PATH: [...path, process.env['PATH']].join(':'), DAYBOOK_URL: url, DAYBOOK_TOKEN: token, NO_COLOR: '1' } })
   let output = ''
   child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()))
   child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()))
@@ -51,8 +55,8 @@ const run = async (program: string, args: ReadonlyArray<string>): Promise<{ code
   return { code, output }
 }
 
-const runBlock = async ({ language, code }: { readonly language: string; readonly code: string }) => {
-  if (language === 'sh') return run('bash', ['--norc', '-euo', 'pipefail', '-c', code])
+const runBlock = async ({ language, code }: { readonly language: string; readonly code: string }, path = [join(folder, 'bin')]) => {
+  if (language === 'sh') return run('bash', ['--norc', '-euo', 'pipefail', '-c', code], path)
   // In this folder, so that imports are resolved as in a service of the workspace.
   const file = fileURLToPath(new URL(`./.example-${process.pid}.mjs`, import.meta.url))
   await writeFile(file, code)
@@ -79,7 +83,8 @@ describe('README', () => {
     expect(examples.map(({ language }) => language)).toEqual(['sh', 'ts', 'ts'])
     const outputs: Array<string> = []
     for (const example of examples) {
-      const { code, output } = await runBlock(example)
+      // With the real npx.
+      const { code, output } = await runBlock(example, [])
       expect(code, `${example.code}\n${output}`).toBe(0)
       outputs.push(output)
     }
