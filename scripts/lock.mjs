@@ -1,6 +1,5 @@
-// A lock that is a folder: making one succeeds for one process only. It holds
-// the id of its holder, so that a lock whose holder was killed is not waited for.
-// No dependencies.
+// A lock in the form of a folder: only one process can create it. The folder contains the id of its holder, so that nobody waits for a holder that
+// was killed. No dependencies.
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -25,7 +24,7 @@ const holderGone = (folder) => {
   }
 };
 
-/** Runs `body` while no other process holds the lock; `say(line)` tells people that it waits. */
+/** Runs `body` while no other process holds the lock. `say(line)` reports that it waits. */
 export const withLock = async (folder, say, body) => {
   mkdirSync(dirname(folder), { recursive: true });
   for (let told = false; ; ) {

@@ -45,8 +45,8 @@ const run = (program, args, { stdout = 2, env = {}, cwd = root, shell = false } 
 const node = (script, args, options) => run(process.execPath, [script, ...args], options);
 
 /**
- * A step of the preparation, quiet: its output is in `.tools/logs/NAME.log`. Ends this process if the step fails, with the end
- * of that file, its name, and what to do about it; `always` runs before that.
+ * A quiet step of the preparation: its output is in `.tools/logs/NAME.log`. If the step fails, this process ends with the end of that file, its name,
+ * and what to do about it; `always` runs before that.
  */
 const step = async (name, { doing, done, advice, always = () => undefined, env = {}, args, program = process.execPath, ...options }) => {
   const log = at('.tools', 'logs', `${name}.log`);
@@ -145,7 +145,7 @@ const installed = () => {
   return last?.inputs === now.inputs && last.runtime === now.runtime
     && workspaces().every((folder) => existsSync(at(folder, 'node_modules')));
 };
-/** What is worth telling while dependencies are installed. */
+/** The lines that are reported while dependencies are installed. */
 const installMilestone = (line) => {
   const [, packages] = /^Packages: \+(\d+)/.exec(line) ?? [];
   if (packages !== undefined) return `${packages} packages`;
@@ -204,10 +204,10 @@ const targets = {
   mutants: { projects: [mutants], folders: [mutants] },
   all: { projects: ['.'], folders: [...packages, 'bench', 'test'] },
 };
-/** Not part of the build of everything: built only when they are run. */
+/** Not part of the complete build: built only when they are run. */
 const standalone = ['eventstoredb', 'mutants'];
 const buildStamp = (name) => at('.tools', `build-${name}`);
-/** What a build has left in a folder's `dist`. The compiler itself looks at its own note of the last build only. */
+/** The output of a build in a folder's `dist`. The compiler itself only checks its own note of the last build. */
 const outputStamp = (folder) => at('.tools', `dist-${folder.replaceAll('/', '-')}`);
 const outputs = (folder) => {
   const dist = at(folder, 'dist');
@@ -226,7 +226,7 @@ const buildState = (name) => sha256([
 ]);
 const built = (name) => readText(buildStamp(name)) === buildState(name)
   && targets[name].folders.every(outputsKept);
-/** Removes what the compiler left of sources that are gone: it would be packed, and could be imported. */
+/** Removes output whose sources no longer exist: it would be packed, and could be imported. */
 const removeStale = (folder) => {
   const dist = at(folder, 'dist');
   for (const entry of readdirSync(dist, { recursive: true, withFileTypes: true })) {
@@ -235,7 +235,7 @@ const removeStale = (folder) => {
     if (stem !== undefined && !file.startsWith(at(site, 'dist', 'site')) && !['ts', 'tsx'].some((kind) => existsSync(at(folder, 'src', `${stem}.${kind}`)))) rmSync(file);
   }
 };
-/** Notes what is in the folders of a target now, also after a failure: for the projects that were built. */
+/** Notes the present output of a target's folders, even after a failure: for the projects that were built. */
 const noteOutputs = (name) => {
   for (const folder of targets[name].folders) {
     if (packages.includes(folder) && existsSync(at(folder, 'dist'))) removeStale(folder);
@@ -250,7 +250,7 @@ const bundle = async (name) => {
   await step('build-console', { args: [at(site, 'build.mjs')], doing: 'building the pages of the console', done: 'built', advice: [], always: () => noteOutputs(name) });
   writeFileSync(buildStamp('console'), state);
 };
-/** With `--verbose` the compiler tells which project it is at, in lines that begin with the time. */
+/** With `--verbose` the compiler reports its current project, in lines that begin with the time. */
 const compilerStatus = /^\[?\d+:\d\d:\d\d [AP]M\]? /;
 const buildMilestone = (line) => {
   const [, config] = compilerStatus.test(line) ? (/Building project '(.+)'/.exec(line) ?? []) : [];
@@ -271,7 +271,7 @@ const build = async (name) => {
   if (built(name)) return;
   await locked(async () => {
     if (built(name)) return;
-    // Taken before the build: a source saved while it runs must count as changed.
+    // Taken before the build, so that a source saved while it runs counts as changed.
     const covered = (name === 'all' ? Object.keys(targets).filter((target) => !standalone.includes(target)) : [name]).map((each) => [each, buildState(each)]);
     for (const folder of targets[name].folders) {
       if (!outputsKept(folder)) rmSync(at(folder, 'dist', '.tsbuildinfo'), { force: true });

@@ -1,6 +1,5 @@
-// A step of the preparation: a program whose output goes to a file. People see
-// a line where something is reached, and the end of the file when it fails.
-// No dependencies.
+// A step of the preparation: a program whose output goes to a file. People see a line at each milestone, and the end of the file when it fails. No
+// dependencies.
 import { spawn } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -26,9 +25,9 @@ const lineReader = (heard) => {
 /**
  * Runs a program to its end, with its output in the file `log`.
  *
- * - `milestone(line)`: what to tell people of a line, if anything. It is called for lines of both outputs.
- * - `isNoise(line)`: lines that say nothing about a failure.
- * - `say(line)`: tells people.
+ * - `milestone(line)`: what to report about a line, if anything. It is called for lines of both outputs.
+ * - `isNoise(line)`: whether a line says nothing about a failure.
+ * - `say(line)`: reports a line.
  *
  * Resolves to the exit code and to the last lines, for the message of a failure; never rejects.
  */
@@ -46,7 +45,7 @@ export const runStep = ({ program, args, cwd, env, shell = false, log, say, mile
       if (last.length > shownMax) last.shift();
     };
     const child = spawn(program, args, { cwd, env, shell, stdio: ['ignore', 'pipe', 'pipe'] });
-    // Without this, a preparation that is stopped would leave its program behind, which goes on writing to the checkout.
+    // Without this, a stopped preparation would leave its program running, which goes on writing to the checkout.
     const stop = (signal) => {
       child.kill(signal);
       process.exit(signal === 'SIGINT' ? 130 : 143);

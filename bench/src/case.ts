@@ -5,7 +5,7 @@ export type Figures = Readonly<Record<string, number>>
 
 export interface Case {
   readonly name: string
-  /** What is measured, for the table. */
+  /** What the benchmark measures, for the table. */
   readonly what: string
   /** Figure → [direction, goal]: `≥` if more is better, `≤` if less is better. */
   readonly goals: Readonly<Record<string, readonly ['≥' | '≤', number]>>

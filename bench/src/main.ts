@@ -24,9 +24,9 @@ const help = `npm run bench -- [OPTIONS]
 `
 
 /**
- * For every measured process, peers included. Node starts four threads to compile and to collect garbage, however few the cores. On few cores
- * the writing thread then waits for one of them, for a time slice of 3 ms, which shows in the p99. 0 means one thread fewer than cores.
- * With a million tasks, collecting the young generation costs 4 ms however little it has, so it is 64 MiB and not 16.
+ * Options of every measured process, peers included. Node starts four threads for compilation and garbage collection, however few the cores. On few
+ * cores the writing thread then waits for one of them for a time slice of 3 ms, which shows in the p99. 0 means one thread fewer than cores. With a
+ * million tasks, collecting the young generation costs 4 ms however little it contains, so it is 64 MiB and not 16.
  */
 const nodeOptions = '--v8-pool-size=0 --max-semi-space-size=64'
 

@@ -14,7 +14,7 @@ export const percentile = (values: ReadonlyArray<number>, share: number): number
 
 export const perSecond = (count: number, ms: number): number => (count / ms) * 1_000
 
-/** Memory of a process that the machine holds, in MiB. */
+/** Resident memory of a process, in MiB. */
 export const rssMb = (pid: number): number =>
   Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? Number.NaN) / 1_024
 

@@ -13,7 +13,7 @@ export const startNode = async (): Promise<Node> => {
   if (real !== undefined && real !== '') return { url: real, stop: () => Promise.resolve() }
   const script = fileURLToPath(new URL('../../scripts/run.mjs', import.meta.url))
   const child = spawn(process.execPath, [script, 'eventstoredb', '--port', '0'], { stdio: ['ignore', 'pipe', 'inherit'] })
-  // It must also end if a case fails.
+  // The server must also end if a case fails.
   process.once('exit', () => child.kill())
   const said = new Promise<string>((resolve, reject) => {
     child.stdout.on('data', (text: Buffer) => resolve(String(text).trim()))

@@ -32,7 +32,7 @@ export const openQueue = async (folder: string, other?: { readonly store: EventS
   })
   await daybook.ready
   const engine = await daybook.open(other?.queue ?? 'default')
-  // The peers have no decision reports, so they are not required here.
+  // The peers have no decision reports, so none are required here.
   right(await engine.submit({ type: 'Configure', patch: { decisionReport: 'optional' } }, caller))
   return { daybook, engine }
 }
@@ -75,7 +75,7 @@ export interface Server {
 
 const token = 'bench-token-of-this-run'
 
-/** The real server in a separate process, started like a user does. */
+/** The real server in a separate process, started as a user would start it. */
 export const startServer = async (folder: string): Promise<Server> => {
   const bin = fileURLToPath(new URL('../../packages/adapters/bin/daybook.js', import.meta.url))
   const child = spawn(process.execPath, [bin, 'serve', '--port', '0', '--data', folder], {

@@ -62,7 +62,7 @@ const whole = (name: string, text: string, min: number, max: number): number => 
   throw new Error(`${name} is a whole number from ${min} to ${max}, not ${text}`)
 }
 
-/** From the number of commits, so that ten pushes cover all plants; from the day if that is not known, as in a shallow clone. */
+/** From the number of commits, so that ten pushes cover all plants. If that is unknown, as in a shallow clone, from the day. */
 const tenthOfToday = (root: string): number => {
   const git = (...args: ReadonlyArray<string>): string => execFileSync('git', ['-C', root, ...args], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim()
   try {

@@ -17,7 +17,7 @@ const compilerOptions: ts.CompilerOptions = {
   isolatedModules: true,
 }
 
-/** `root` is that of the repository. Reads only the sources. */
+/** `root`: that of the repository. Reads only the sources. */
 export const place = (root: string, plant: Plant): Placed => {
   const stale = (why: string): Placed => ({ kind: 'stale', plant, why })
   const { file, find, replace, killedBy } = plant
@@ -33,7 +33,7 @@ export const place = (root: string, plant: Plant): Placed => {
 }
 
 let last = { source: '', code: '' }
-/** The transpiled source, cached: plants of one file follow each other. */
+/** The transpiled source, cached because plants of one file follow each other. */
 const soundCode = (source: string, file: string): string => {
   if (last.source !== source) last = { source, code: transpile(source, file).code }
   return last.code

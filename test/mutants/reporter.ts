@@ -1,4 +1,4 @@
-/** Reports the result of each test to the process that runs vitest. Vitest's own JSON report does not say whether a failure was a time-out. */
+/** Reports the result of each test to the process that runs vitest. Vitest's own JSON report does not tell whether a failure was a time-out. */
 import { writeFileSync } from 'node:fs'
 import type { Reporter, TestModule } from 'vitest/node'
 

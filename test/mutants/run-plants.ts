@@ -1,6 +1,6 @@
 /**
- * Plants defects, one at a time in each copy of the repository, and runs the tests that must catch them. Each test is
- * run without a defect first: if it fails then, it proves nothing.
+ * Plants defects, one at a time in each copy of the repository, and runs the tests that must catch them. Each test first runs without a defect: if it
+ * fails then, it proves nothing.
  */
 import { chmod, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -81,7 +81,10 @@ export const runPlants = async (root: string, plants: ReadonlyArray<Plant>, opti
   }
 }
 
-/** Why the tests prove nothing, if so: they fail without the defect, or there are none. Tests that time out run once more, because the machine may be slow. */
+/**
+ * Why the tests prove nothing; `undefined` if they do. Either they fail without the defect, or there are none. Tests that time out run once more,
+ * because the machine may be slow.
+ */
 const failsWithout = async (tree: string, plant: Plant, options: PlantOptions): Promise<string | undefined> => {
   const first = await runTestsOf(tree, plant, options)
   const { passed, failed, caughtBy, message = '' } = isTimeOut(first) ? await runTestsOf(tree, plant, options) : first

@@ -9,7 +9,7 @@ export interface TestRun {
   readonly passed: number
   /** Files with a failed test, or that did not load. */
   readonly failed: ReadonlyArray<string>
-  /** The title of the first test that failed not by a time-out, or an error outside of the tests. */
+  /** The title of the first test that failed otherwise than by a time-out, or an error outside of tests. */
   readonly caughtBy: string | undefined
   /** The message of that test. */
   readonly message: string | undefined
@@ -27,8 +27,8 @@ export interface RunOptions {
 }
 
 /**
- * Time-out of tests without their own. Twice as long as in other runs: a test that waits in vain must get as far as its own limit,
- * which is half a minute, and fail by it, also on a slow machine.
+ * Time-out of tests without their own. Twice as long as in other runs: a test that waits in vain must reach its own limit of half a minute and fail
+ * by it, even on a slow machine.
  */
 const testTimeoutMs = 120_000
 
@@ -100,7 +100,7 @@ const runVitest = (tree: string, reportFile: string, args: ReadonlyArray<string>
       try {
         process.kill(-(child.pid as number), 'SIGKILL')
       } catch {
-        // It has already ended.
+        // The process has ended already.
       }
     }
     const timer = setTimeout(() => {

@@ -1,6 +1,6 @@
 /**
- * What the log must contain for an acknowledged command (INV-19): the event that records it, the events that may follow, what the
- * reply must repeat, and when appending nothing is correct. There is one rule per type of command; a missing rule does not compile.
+ * What the log must contain for an acknowledged command (INV-19): the event that records it, the events that may follow, what the reply must repeat,
+ * and when it is correct to append nothing. There is one rule per type of command; a missing rule does not compile.
  */
 import {
   cancellableOf,
@@ -83,7 +83,7 @@ const eachArrived = ({ command, value, events, past }: Acknowledged<'Enqueue'> |
 type Review = CommandOf<'Retry'> | CommandOf<'Discard'> | CommandOf<'Snooze'> | CommandOf<'Escalate'>
 const isReviewOf = (type: 'Requeued' | 'Discarded' | 'Snoozed' | 'Escalated') => (event: QueueEvent, { task, reviewer }: Review): boolean =>
   event.type === type && event.data.reviewer === reviewer && (task === undefined || task === event.data.task)
-/** The dead letters that the filter matches. A review by filter may find none; a review of a named task may not. */
+/** The dead letters that match the filter. A review by filter may find none; a review of a named task may not. */
 const stillDead = ({ command, state }: Acknowledged<'Retry'> | Acknowledged<'Discard'> | Acknowledged<'Snooze'> | Acknowledged<'Escalate'>) => deadLetters(state(), command.filter ?? {}, Number.MAX_SAFE_INTEGER)
 
 const isManual = (type: 'BreakerOpened' | 'BreakerClosed') => (event: QueueEvent, { taskType }: CommandOf<'OpenBreaker'> | CommandOf<'CloseBreaker'>): boolean =>
@@ -91,7 +91,7 @@ const isManual = (type: 'BreakerOpened' | 'BreakerClosed') => (event: QueueEvent
 
 const isCallback = (event: QueueEvent, { callbackKey }: CommandOf<'Callback'>): boolean => event.type === 'CallbackReceived' && event.data.callbackKey === callbackKey
 
-/** Events of what a completion found. */
+/** Events that may follow from a completion's findings. */
 const spawns: ReadonlyArray<EventType> = ['TaskEnqueued', 'ValidationFailed', 'SpawnProposed', 'LoopHalted']
 
 /** Events that a tick may append. */
@@ -130,7 +130,7 @@ const rules: { readonly [T in CommandType]: Rule<T> } = {
     },
   },
   Complete: {
-    // What it spawned comes before it.
+    // The events that the completion spawned come before it.
     records: (event, command) =>
       recordsClaim(command.hasReport ? 'Completed' : 'MarkedIncomplete', 'Completed')(event, command) || (command.found !== undefined && spawns.includes(event.type)),
     follows: ['BreakerClosed', 'Completed', ...spawns],
@@ -169,7 +169,7 @@ const rules: { readonly [T in CommandType]: Rule<T> } = {
     mayAppendNothing: ({ command: { filter, after }, state }) => listTasks(state(), cancellableOf(filter), 1, after).tasks.length === 0,
   },
   Retry: {
-    // A new payload comes before.
+    // The event of a new payload comes before.
     records: (event, command) => isReviewOf('Requeued')(event, command) || (event.type === 'TaskAmended' && event.data.task === command.task && event.content === command.content),
     follows: ['Requeued'],
     replyMatches: ({ value, events }) => value.retried.join() === tasksIn(events, 'Requeued').join(),
@@ -207,13 +207,13 @@ const rules: { readonly [T in CommandType]: Rule<T> } = {
   Restart: {
     records: (event, { id }) => event.type === 'TaskEnqueued' && event.data.task === id,
     replyMatches: ({ value, events }) => events.length === 0 || (events[0]?.data as { readonly number?: number }).number === value.number,
-    // The same was sent before.
+    // The same request was sent before.
     mayAppendNothing: ({ command, past }) => past().some((event) => event.type === 'TaskEnqueued' && event.data.task === command.id),
   },
   AmendTask: {
     records: (event, { task, reason, content }) => event.type === 'TaskAmended' && event.data.task === task && event.data.reason === reason && event.content === content,
     replyMatches: ({ command: { task }, value, events }) => value.id === task && (value.changed.length > 0) === (events.length > 0),
-    // It was so already.
+    // The task had these values already.
     mayAppendNothing: ({ command: { task, content, priority }, state }) => {
       const known = taskOf(state(), task)
       return content === undefined && known !== undefined && (priority === undefined || priority === known.priority)
@@ -225,7 +225,7 @@ const rules: { readonly [T in CommandType]: Rule<T> } = {
   },
   Bump: {
     records: (event, { task }) => event.type === 'TaskBumped' && event.data.task === task,
-    // It was bumped before, and waits.
+    // The task was bumped before, and waits.
     mayAppendNothing: ({ command, past }) => past().some((event) => event.type === 'TaskBumped' && event.data.task === command.task),
   },
   RegisterAgent: {

@@ -131,7 +131,7 @@ const fakes: { readonly [T in CommandType]: ReadonlyArray<Fake<T>> } = {
   Park: [() => [{ type: 'Park', ...claimant(), callbackKey: 'x', timeoutSeconds: 60 }, { status: 'waiting' }]],
   Callback: [
     () => [{ type: 'Callback', callbackKey: 'x', content: '{}' }, { task: held.task, status: 'pending' }],
-    // The callback came, but for another task.
+    // The callback came for another task.
     () => [{ type: 'Callback', callbackKey: 'cb', content: '{}' }, { task: 'a', status: 'pending' }],
   ],
   Cancel: [() => [{ type: 'Cancel', task: held.task, reason: 'no' }, { cancelled: [] }], () => [{ type: 'Cancel', task: held.task, reason: 'no' }, { cancelled: [held.task] }]],

@@ -5,7 +5,7 @@ import { type Command, depthOf, evolve, headOf, initial, isUnreadable, type Queu
 import { isInTheLog } from './audit-rules.js'
 import { foldAll } from './queue.js'
 
-/** A command and its answer. `id` is the command's correlation id in the log. */
+/** A command and its answer. `id`: the command's correlation id in the log. */
 export interface Exchange {
   readonly id: string
   readonly command: Command
@@ -23,7 +23,7 @@ export const holds = (condition: boolean, what: string | (() => string)): void =
   if (!condition) throw new Error(typeof what === 'string' ? what : what())
 }
 
-/** Decodes the log. Every event must be readable, in its place, and there once. */
+/** Decodes the log. Every event must be readable, have its revision, and occur once. */
 export const readLog = (log: ReadonlyArray<RecordedEvent>): ReadonlyArray<LogEntry> => {
   const ids = new Set<string>()
   return log.map((recorded, index) => {
@@ -53,7 +53,7 @@ class FoldedLog {
     }
   }
 
-  /** Fast if called with growing revisions. */
+  /** Fast if it is called with growing revisions. */
   stateAt(revision: number): QueueState {
     if (revisionOf(this.folded) > revision) this.folded = initial('q')
     for (let next = revisionOf(this.folded) + 1; next <= revision; next++) this.folded = evolve(this.folded, this.log[next]!.event)
@@ -99,7 +99,7 @@ const answerMatchesLog = ({ id, command, outcome }: Exchange, folded: FoldedLog)
 /** The events of a claim that its agent never received: taken back, expired, or revoked with its agent. */
 const endsUnworked: ReadonlySet<string> = new Set(['Claimed', 'Released', 'ClaimExpired', 'ClaimRevoked'])
 
-/** A claim may be refused although it was appended: if its contents could not be read, the engine gives it back and nobody works on it. */
+/** A claim may be refused although it was appended. If its contents could not be read, the engine takes it back and nobody works on it. */
 const isTakenBack = (code: string, entries: ReadonlyArray<LogEntry>, log: ReadonlyArray<LogEntry>): boolean => {
   const tokens = new Set(entries.flatMap(({ event }) => (event.type === 'Claimed' ? [event.data.token] : [])))
   const isWork = ({ event }: LogEntry): boolean => 'token' in event.data && tokens.has(event.data.token) && !endsUnworked.has(event.type)

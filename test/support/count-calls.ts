@@ -1,4 +1,4 @@
-/** Counts function calls: a measure of cost that is the same on every machine. */
+/** Counts function calls, which are a measure of cost that is the same on every machine. */
 import { Session } from 'node:inspector/promises'
 
 /** Number of function calls in this process while `run` runs, libraries included. */

@@ -1,6 +1,6 @@
 /**
- * Wraps a store and injects faults: it refuses, hangs, does not answer, or answers late. The faults come from a
- * script, one per append, or from a random swarm.
+ * Wraps a store and injects faults: it refuses, hangs, gives no answer, or answers late. The faults come from a script, one per append, or from a
+ * random swarm.
  */
 import { type AppendError, type EventStore, StoreError } from '@daybook/adapters/store'
 import * as E from 'fp-ts/lib/Either.js'
@@ -12,11 +12,11 @@ export type Fault =
   | { readonly kind: 'unavailable' }
   | { readonly kind: 'unknown, written' }
   | { readonly kind: 'unknown, lost' }
-  /** Not in the log when the unknown outcome is reported. It is appended `ms` later if its revision still fits then. */
+  /** Not in the log when the unknown outcome is reported. It is appended `ms` later, if its revision still fits then. */
   | { readonly kind: 'unknown, written late'; readonly ms: number }
   | { readonly kind: 'written late'; readonly ms: number }
   | { readonly kind: 'acknowledged late'; readonly ms: number }
-  /** Written at once, and acknowledged when this is settled. */
+  /** Written at once, and acknowledged when this promise is settled. */
   | { readonly kind: 'acknowledged after'; readonly wait: Promise<unknown> }
   /** Another writer appends first. */
   | { readonly kind: 'after'; readonly run: () => Promise<unknown> }
@@ -24,7 +24,7 @@ export type Fault =
 export type FaultPlan = () => Fault
 
 export interface FaultyStore extends EventStore {
-  /** Faults of the next appends. After them `plan` applies. */
+  /** Faults of the next appends. After these, `plan` applies. */
   readonly script: Array<Fault>
   /** Number of events of each requested append, in order. */
   readonly appends: ReadonlyArray<number>
@@ -82,7 +82,7 @@ export const faultyStore = (inner: EventStore, plan: FaultPlan = () => ({ kind: 
         return E.left(unknown)
       case 'unknown, written late': {
         const head = await inner.head(stream)
-        // Only an append that would succeed now is written later. One whose revision does not fit is refused now.
+        // Only an append that would succeed now is written later. If its revision does not fit, it is refused now.
         if (expected === (head < 0 ? 'no_stream' : head)) void sleep(fault.ms).then(write)
         return E.left(unknown)
       }

@@ -1,16 +1,16 @@
 /**
- * A limit for each wait of a test, with an error that says what did not come. A time-out of the whole test does not say that,
- * and does not count as a kill when defects are planted (`test/mutants`).
+ * A limit for each wait of a test, with an error that names what did not come. A time-out of the whole test does not name it, and does not count as a
+ * kill when defects are planted (`test/mutants`).
  */
 
-/** Reached only when something is broken: far longer than the slowest machine takes. */
+/** Reached only if something is broken: it is far longer than the slowest machine takes. */
 export const patienceMs = 30_000
 
 const waits = new Set<NodeJS.Timeout>()
-// The real ones, also in tests that run in virtual time.
+// The real timers, even in tests in virtual time.
 const { setTimeout, clearTimeout } = globalThis
 
-/** The same promise, rejected when it is not settled within `msMax`. */
+/** The same promise, rejected if it is not settled within `msMax`. */
 export const inTime = <A>(what: string, promise: Promise<A>, msMax = patienceMs): Promise<A> =>
   new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(new Error(`not within ${msMax} ms: ${what}`)), msMax)
@@ -31,7 +31,7 @@ export const inTime = <A>(what: string, promise: Promise<A>, msMax = patienceMs)
     )
   })
 
-/** Called at the end of each test, so that waits that it left open do not disturb later ones. */
+/** Called at the end of each test, so that its open waits do not disturb later tests. */
 export const forgetWaits = (): void => {
   for (const timer of waits) clearTimeout(timer)
   waits.clear()

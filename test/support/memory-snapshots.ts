@@ -11,9 +11,9 @@ export interface MemorySnapshots extends SnapshotStore {
   /** Newest last. */
   readonly kept: Array<Kept>
   failing: 'create' | 'page' | 'commit' | undefined
-  /** Delay of each page. */
+  /** Delay of each page, in milliseconds. */
   pageMs: number
-  /** No page is written before this has come. */
+  /** No page is written before this resolves. */
   held: Promise<void> | undefined
 }
 

@@ -1,6 +1,6 @@
 /**
- * Some tests need a program of the operating system. If it is missing they fail and say what to do: if they were skipped silently,
- * the defects that only they find would pass. `DAYBOOK_TEST_WITHOUT` skips them.
+ * Some tests need a program of the operating system. If it is missing, they fail and say what to do: if they were skipped silently, defects that only
+ * they find would pass. `DAYBOOK_TEST_WITHOUT` skips them.
  */
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
@@ -8,7 +8,7 @@ import { existsSync } from 'node:fs'
 export interface Need {
   /** Its name in `DAYBOOK_TEST_WITHOUT`. */
   readonly name: 'strace' | 'mount' | 'python' | 'bash' | 'zsh' | 'fish' | 'mandoc' | 'promtool' | 'systemd' | 'chromium'
-  /** A command that ends with 0 if the program can do what is needed. */
+  /** A command that exits with 0 if the program can do what is needed. */
   readonly probe: readonly [program: string, ...args: ReadonlyArray<string>]
   readonly advice: string
 }
@@ -30,9 +30,9 @@ export const python: Need = {
   advice: 'install it (Debian, Ubuntu: apt-get install python3)',
 }
 
-/** Debian's Chromium. The one without windows starts twice as fast. */
+/** Debian's Chromium. The headless one starts twice as fast. */
 const chromiumPrograms = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium']
-/** `DAYBOOK_CHROMIUM` names another one. */
+/** `DAYBOOK_CHROMIUM` names another program. */
 export const chromiumProgram = process.env['DAYBOOK_CHROMIUM'] ?? chromiumPrograms.find((file) => existsSync(file)) ?? (chromiumPrograms[0] as string)
 export const chromium: Need = {
   name: 'chromium',
@@ -55,7 +55,7 @@ export const systemd: Need = {
   advice: 'install it (Debian, Ubuntu: apt-get install systemd)',
 }
 
-/** Whether to skip these tests. Throws if what they need is missing and not waived. */
+/** Whether to skip these tests. Throws if the program is missing and not waived. */
 export const goesWithout = ({ name, probe, advice }: Need, environment: Readonly<Record<string, string | undefined>> = process.env): boolean => {
   const [program, ...args] = probe
   if (spawnSync(program, args).status === 0) return false

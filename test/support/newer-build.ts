@@ -40,7 +40,7 @@ export const newerBuild = (): NewerBuild => {
   return { bin: join(folder, 'packages/adapters/bin/daybook.js'), remove: () => rmSync(folder, { recursive: true, force: true }) }
 }
 
-/** Links our packages to those of the newer build, and all others to the same ones. */
+/** Links our packages to those of the newer build, and all others to the same ones as here. */
 const linkDependencies = (from: string, to: string, folder: string): void => {
   const link = (name: string, target: string): void => {
     mkdirSync(dirname(join(to, name)), { recursive: true })

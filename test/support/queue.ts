@@ -38,7 +38,7 @@ export interface OpenOptions extends EngineOptions {
   readonly snapshots?: SnapshotStore
 }
 
-/** A clock that the test sets and that never jumps: the monotonic clock follows it, and stands still when it is set back. */
+/** A clock that the test sets and that never jumps. The monotonic clock follows it, and stands still when it is set back. */
 export const setClock = (clock: () => number): Pick<EngineOptions, 'clock' | 'monotonic' | 'clockJumpMs'> => {
   let before = clock()
   let passed = 0
@@ -52,8 +52,8 @@ export const setClock = (clock: () => number): Pick<EngineOptions, 'clock' | 'mo
 }
 
 /**
- * Queue `q` on a store whose appends are counted and can be made to fail. Leases end at once, unless a test asks for grace.
- * A `clock` without a `monotonic` is one that the test sets.
+ * Queue `q` on a store whose appends are counted and can be made to fail. Leases end at once, unless a test asks for a grace period. A `clock`
+ * without a `monotonic` is a clock that the test sets.
  */
 export const openQueue = async ({ store: inner = openMemoryStore(), snapshots, ...options }: OpenOptions = {}): Promise<Opened> => {
   const store = faultyStore(inner)
@@ -70,7 +70,7 @@ export const openQueue = async ({ store: inner = openMemoryStore(), snapshots, .
   return { engine: answering(engine), store, warnings }
 }
 
-/** The same engine. A call that is never answered is rejected. */
+/** The same engine, but a call that is never answered is rejected. */
 const answering = (engine: QueueEngine): QueueEngine => {
   // Some tests send malformed commands.
   const nameOf = (command: unknown): string => {

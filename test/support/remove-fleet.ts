@@ -1,4 +1,4 @@
-/** At the end of a run: removes what the test files of the console share (`test/console/seeded-folder.ts`). */
+/** At the end of a run: removes the folder that the test files of the console share (`test/console/seeded-folder.ts`). */
 import { rmSync } from 'node:fs'
 import type { TestProject } from 'vitest/node'
 

@@ -1,16 +1,16 @@
-/** A store of rows that keeps them in memory, counts, and can be made to take none. */
+/** A row store that keeps rows in memory, counts, and can be made to refuse chunks. */
 import type { KeptRows, RowsPlace, RowStore } from '@daybook/core'
 
 export interface CountingRowStore extends RowStore {
-  /** Chunks taken, refused and read. */
+  /** Number of chunks taken, refused and read. */
   taken: number
   refused: number
   read: number
   /** Whether it takes the next chunk. */
   takes: () => boolean
-  /** All chunks, by the numbers of their places. */
+  /** All chunks, indexed by their places. */
   readonly kept: Array<KeptRows>
-  /** Whether a place has a name now. */
+  /** Whether places are available to snapshots now. */
   names: () => boolean
   readonly rowsAt: (place: RowsPlace) => KeptRows
 }

@@ -2,9 +2,9 @@
 import type { LogEntry } from './audit.js'
 
 /**
- * The instants at which the schedule ran, each `stepMs` after the one before.
+ * The instants at which the schedule ran, each `stepMs` after the previous one.
  *
- * @throws Error if an instant is missing, doubled or out of order, or a run does not have exactly one task.
+ * @throws Error if an instant is missing, repeated or out of order, or if a run does not have exactly one task.
  */
 export const runsIn = (log: ReadonlyArray<LogEntry>, name: string, stepMs: number): ReadonlyArray<number> => {
   const events = log.flatMap(({ event }) => ('_tag' in event ? [] : [event]))

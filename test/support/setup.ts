@@ -7,12 +7,12 @@ import { fixedSeed, isToFind, runSeed } from './seed.js'
 
 declare module 'vitest' {
   interface TaskMeta {
-    /** The seed that repeats the test: its own if it tries several, else the run's. */
+    /** The seed that repeats the test: its own if it tries several, otherwise the run's. */
     seed?: number
   }
 }
 
-// Nobody reads how a planted defect was found: its counterexample is not made smaller, which may take minutes.
+// Nobody reads how a planted defect was found, so its counterexample is not shrunk, which may take minutes.
 const endOnFailure = isToFind
 
 fc.configureGlobal({ seed: runSeed, endOnFailure })
@@ -21,7 +21,7 @@ interface Titled {
   readonly name: string
   readonly suite?: Titled
 }
-/** Whether a test is one of those that must find something: see `fixedSeed`. */
+/** Whether a test must find something: see `fixedSeed`. */
 const mustFind = ({ name, suite }: Titled): boolean => /\bteeth\b/u.test(name) || (suite !== undefined && mustFind(suite))
 
 beforeEach(({ task, onTestFailed }) => {

@@ -1,6 +1,6 @@
 /**
- * Many callers on a store with random faults, followed by a time without faults. Everything is drawn from one seed except
- * the interleaving, which the event loop determines. The checks hold for any interleaving.
+ * Many callers on a store with random faults, followed by a time without faults. Everything is drawn from one seed except the interleaving, which the
+ * event loop determines. The checks hold for any interleaving.
  */
 import { openEngine, type Outcome, type QueueEngine } from '@daybook/adapters/engine'
 import { openMemoryStore } from '@daybook/adapters/memory'
@@ -17,7 +17,7 @@ import { below, oneOf, type Random, randomOf } from './random.js'
 export interface SimulationOptions {
   /** Number of engines on the queue. */
   readonly engines: 1 | 2
-  /** The store inside the faulty store. It may have faults of its own until it is healed. Default: memory. */
+  /** The store inside the faulty store. It may have its own faults until it is healed. Default: memory. */
   readonly store?: (seed: number) => Promise<{ readonly inner: EventStore; readonly heal: () => void }>
   /** Plants a defect. */
   readonly breakStore?: (store: EventStore) => EventStore
@@ -158,7 +158,7 @@ class Callers {
     private readonly random: Random,
     private readonly engines: ReadonlyArray<QueueEngine>,
     private readonly clocks: ReadonlyArray<Clock>,
-    /** The log, in which every acknowledged command must be at once. */
+    /** The log, which must contain every acknowledged command at once. */
     private readonly log: EventStore | undefined,
   ) {}
 
@@ -173,7 +173,7 @@ class Callers {
     return outcome
   }
 
-  /** Checks at once that the acknowledged revision is in the log. This finds an engine that works on for ever with a wrong state. */
+  /** Checks at once that the acknowledged revision is in the log. This finds an engine that goes on for ever with a wrong state. */
   private async note(exchange: Exchange): Promise<void> {
     this.exchanges.push(exchange)
     const { outcome, id } = exchange
@@ -220,7 +220,7 @@ class Callers {
         case 5:
           if (random() < 0.5) await this.send({ type: 'TerminateAgent', agent: `agent ${below(random, callers)}`, reason: 'gone' })
           else this.setClock(below(random, 400) - 200)
-          // Wrong for a moment: far ahead, which is refused, or behind, where time goes on from the last event.
+          // Wrong for a moment: far ahead, which is refused; or behind, where time goes on from the last event.
           if (random() < 0.2) this.setClock(random() < 0.5 ? yearMs : -yearMs)
           break
         case 6: {
@@ -272,7 +272,7 @@ class Callers {
     }
   }
 
-  /** Works until every task is finished; a reviewer discards what cannot be done. */
+  /** Works until every task is finished. A reviewer discards tasks that cannot be done. */
   async drain(): Promise<void> {
     for (const clock of this.clocks) clock.offset = 1_000
     for (let round = 0; ; round++) {
@@ -286,7 +286,7 @@ class Callers {
         const outcome = await engine.claim(command, { actor: agent, correlationId: id })
         await this.note({ id, command, outcome })
         const claims = ok(outcome)
-        // If a lease had ended or a breaker had changed in between, the revision would be another.
+        // If a lease had ended or a breaker had changed in between, the revision would differ.
         if (claims.length === 0) {
           holds(before === undefined || before !== (await claimableAt(engine, agent)), 'liveness: a task can be claimed, and is not handed out')
           await sleep(5)
@@ -295,7 +295,7 @@ class Callers {
         await this.send({ type: 'Discard', reviewer: 'r', reason: 'give up', filter: {} }, engine)
         const open = ok(await engine.read((state) => listTasks(state, {}, 10_000).tasks.filter(({ status }) => !isFinal(status)).length))
         if (open === 0 && this.engines.length === 1) return
-        // With two engines, one may not know yet what the other has done. Only the log does.
+        // With two engines, one may not know yet what the other has done. Only the log is complete.
         if (open === 0 && (await this.allEnded())) return
       }
     }

@@ -7,7 +7,7 @@ export interface Element {
   text: string
 }
 
-/** Its elements; throws if it is not well-formed. */
+/** The elements. Throws if the picture is not well-formed. */
 export const parsed = (svg: string): ReadonlyArray<Element> => {
   const elements: Array<Element> = []
   const open: Array<Element> = []

@@ -1,7 +1,6 @@
 /**
- * Virtual time: when nothing else is left to do, the time jumps to the next timer. A test's result does not depend on
- * the speed of the machine, and waiting for a minute takes no time. Only for code without sockets and other processes:
- * this does not wait for them.
+ * Virtual time: when nothing else is left to do, time jumps to the next timer. So a test's result does not depend on the speed of the machine, and
+ * waiting for a minute takes no time. Only for code without sockets and other processes, because it does not wait for them.
  */
 import { afterEach, beforeEach, vi } from 'vitest'
 

@@ -13,7 +13,7 @@ import { drain } from './drain.js'
 
 const stream = streamOf('default')
 
-/** The time includes the verification before, reading the files back, and making the file smaller. No snapshot is taken: that is measured by `start-1M`. */
+/** The time includes the verification before, reading the files back, and compacting the file. No snapshot is taken; `start-1M` measures that. */
 export const archiveOldEvents: Case = {
   name: 'archive',
   what: 'archive of a log of 500,000 events; then reading and verifying them through the archive, beside reading them before',
@@ -49,7 +49,7 @@ export const archiveOldEvents: Case = {
     const { user, system } = process.cpuUsage(cpu)
     const segments = streams.flatMap((each) => each.segments)
     const moved = segments.reduce((sum, { index: { from, to } }) => sum + to - from + 1, 0)
-    // A cut is between two appends.
+    // A cut falls between two appends.
     if (moved < cut * 0.9) throw new Error(`${moved} of ${cut} events were moved`)
     const readAfter = await read()
     const verifyBegun = nowMs()

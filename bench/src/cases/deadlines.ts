@@ -6,7 +6,7 @@ import { inParallel, newTask, nowMs, percentile } from '../measure.js'
 import { caller, fill, right } from '../queue.js'
 
 const hour = 3_600_000
-/** The urgency window of a new queue begins so long before a deadline. */
+/** In a new queue, the urgency window begins this many milliseconds before a deadline. */
 const windowMs = 900_000
 
 /** Milliseconds of each of `count` claims of one task by eight callers. */

@@ -91,7 +91,7 @@ export const backlog: Case = {
     await warm(engine)
     const first = scaled(10_000, scale, 5_000)
     const rates: Array<number> = []
-    // Short, long, short, long: the warm-up affects both alike.
+    // Short, long, short, long, so that the warm-up affects both alike.
     for (let round = 0; round < 2; round++) {
       for (const queued of [first, scaled(500_000, scale, 20_000)]) {
         await fill(engine, queued)

@@ -1,4 +1,4 @@
-/** Exports of a whole log by the command, without a server: how fast, and in how much memory. */
+/** Exports of a whole log by the command, without a server: speed and memory. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { statSync } from 'node:fs'
@@ -13,7 +13,7 @@ import { drain } from './drain.js'
 const bin = fileURLToPath(new URL('../../../packages/adapters/bin/daybook.js', import.meta.url))
 const rssEveryMs = 50
 
-/** The time includes the start of the program and the question for the state at the end. */
+/** The time includes the start of the program, and the query for the state at the end. */
 const exported = async (folder: string, format: 'ndjson' | 'parquet', events: number): Promise<Figures> => {
   const out = join(folder, `log.${format}`)
   const begun = nowMs()

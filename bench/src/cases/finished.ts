@@ -1,4 +1,4 @@
-/** Ten million finished tasks within the retention: memory, start after a kill, and the rate of a queue that knows so many. */
+/** Ten million finished tasks within the retention: memory, start after a kill, and the rate of a queue that knows this many. */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
@@ -16,7 +16,7 @@ interface Made {
   readonly 'lives/s, last over first': number
 }
 
-/** Completes `count` tasks, and tells the rates of the first and of the last tenth. */
+/** Completes `count` tasks, and reports the rates of the first and of the last tenth. */
 const makeFinished = async (folder: string, count: number): Promise<Made> => {
   const { engine } = await openQueue(folder)
   const times: Array<number> = []

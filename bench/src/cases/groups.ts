@@ -1,4 +1,4 @@
-/** Many groups of tasks, of which an agent may take a few: claims, claims that wait, pages. */
+/** Many groups of tasks, of which an agent may take a few: claims, waiting claims, pages. */
 import { openMemoryStore } from '@daybook/adapters/memory'
 import { evolve, initial, listTasks, type QueueState, type TaskFilter } from '@daybook/core'
 import type { Daybook, QueueEngine } from '@daybook/adapters/engine'
@@ -34,7 +34,7 @@ const claimTimes = async (engine: QueueEngine, count: number): Promise<ReadonlyA
   return times
 }
 
-/** Claims of one task each that wait, each for another type, or all for the same. */
+/** Waiting claims of one task each: each for a different type, or all for the same. */
 const startPolls = (engine: QueueEngine, count: number, typeOf: (i: number) => string): void => {
   for (let i = 0; i < count; i++) {
     void engine.claim({ type: 'Claim', agent: `poll-${i}`, max: 1, types: [typeOf(i)] }, caller, { waitMs: 10 * minute })
@@ -62,7 +62,7 @@ export const claimGroups: Case = {
     startPolls(polled, waiting, (i) => `poll.${i}`)
     await allWait(polled, waiting)
     const times: [Array<number>, Array<number>, Array<number>] = [[], [], []]
-    // In turns, after one for the warm-up.
+    // Measured alternately, after one round of warm-up.
     for (let round = 0; round < 6; round++) {
       for (const [i, engine] of [ten, groups, polled].entries()) {
         const taken = await claimTimes(engine, Math.floor(count / 6))

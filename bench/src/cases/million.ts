@@ -94,7 +94,7 @@ export const start: Case = {
   },
 }
 
-// In a separate process, which ends like a killed one: without closing anything.
+// In a separate process, which ends like a killed one, without closing anything.
 if (process.argv[2] === 'make-history') {
   await makeHistory(process.argv[3] as string, Number(process.argv[4]))
   process.kill(process.pid, 'SIGKILL')

@@ -23,7 +23,7 @@ const openMixed = async (folder: string): Promise<Awaited<ReturnType<typeof open
   return opened
 }
 
-/** What the claims ask for, in turns: anything, five types, a tenant. */
+/** What the claims ask for, in rotation: anything, five types, a tenant. */
 const asked: ReadonlyArray<(i: number) => Partial<CommandOf<'Claim'>>> = [
   () => ({}),
   (i) => ({ types: Array.from({ length: 5 }, (_, k) => `mix.${(i + k * 10) % mixTypes}`) }),
@@ -65,7 +65,7 @@ const lives = async (queue: Queue, count: number): Promise<number> => {
   return perSecond(count, nowMs() - start)
 }
 
-/** Lives of plain tasks and of the mix, in turns, after one of each for the warm-up. */
+/** Lives of plain tasks and of the mix, alternately, after one warm-up of each. */
 const compareLives = async (plain: Queue, mixed: Queue, count: number): Promise<Figures> => {
   const rates: [Array<number>, Array<number>] = [[], []]
   for (let round = 0; round < 4; round++) {
@@ -128,7 +128,7 @@ export const startMixed: Case = {
   },
 }
 
-// In a separate process, which ends like a killed one: without closing anything.
+// In a separate process, which ends like a killed one, without closing anything.
 if (process.argv[2] === 'make-mix') {
   const [, , , folder, scale, mixed] = process.argv as [string, string, string, string, string, string]
   mkdirSync(folder, { recursive: true })

@@ -1,5 +1,5 @@
 /**
- * Past moments of a queue with a million live tasks: what a question costs when no state near its moment is in memory, and when one is.
+ * Past moments of a queue with a million live tasks: the cost of a query when no state near its moment is in memory, and when one is.
  * `DAYBOOK_BENCH_PAST=FOLDER` measures a data folder that was made before.
  */
 import { fork } from 'node:child_process'
@@ -56,7 +56,7 @@ const ask = async (past: PastAnswers, { params, ...asked }: Asked): Promise<stri
   return String(text)
 }
 
-/** CPU time is that of all threads, collections of garbage included. */
+/** CPU time is that of all threads, including garbage collections. */
 const timed = async (body: () => Promise<unknown>): Promise<{ readonly ms: number; readonly cpuMs: number }> => {
   const begun = nowMs()
   const before = process.cpuUsage()
@@ -65,7 +65,7 @@ const timed = async (body: () => Promise<unknown>): Promise<{ readonly ms: numbe
   return { ms: nowMs() - begun, cpuMs: (user + system) / 1_000 }
 }
 
-/** How far back a difference begins. */
+/** The number of events in the span of a difference. */
 const spanEvents = 1_000
 
 const questionsAt = (revision: number, task: string): Readonly<Record<string, Asked>> => ({
@@ -96,9 +96,9 @@ const measure = async (folder: string): Promise<Figures> => {
     pastAnswersOnThread({ log: { kind: 'sqlite', file }, snapshots: snapshotsOf(folder), limits: httpLimitsDefault, states: { ...pastLimitsDefault, idleMs } })
 
   const figures: Record<string, number> = { 'events': head + 1, 'snapshots': kept.length, 'longest gap, events': widest.events }
-  // Its thread is ended after each answer, as that of a server that was not asked for ten minutes.
+  // Its thread is ended after each answer, like that of a server that was not asked for ten minutes.
   const cold = open(0)
-  // One of those that are claimed last, so that it is still ready at the end.
+  // A task that is claimed among the last, so that it is still ready at the end.
   const found = JSON.parse(await ask(cold, { path: `${of}/tasks`, query: { priority: '1' }, moment: { revision: places['after a snapshot'] } })) as { readonly tasks: ReadonlyArray<{ readonly id: string }> }
   const task = found.tasks[found.tasks.length - 1]!.id
   for (const [place, revision] of Object.entries(places)) {
@@ -115,7 +115,7 @@ const measure = async (folder: string): Promise<Figures> => {
   const middle = places['in the middle']
   await ask(warm, questionsAt(middle, task)['state']!)
   let at = middle
-  // Five steps of the longest kind go over a small part of the way to the end.
+  // Five steps of the longest kind cover only a small part of the way to the end.
   const long = Math.min(20_000, Math.floor((head - middle) / 10))
   for (const by of [1_000, -1_000, long, -long]) {
     const times: Array<number> = []

@@ -1,4 +1,4 @@
-/** The read models: what they cost those who enqueue and drain, how soon they are level, and how fast they are built. */
+/** The read models: what they cost producers and workers, how soon they catch up, and how fast they are built. */
 import { mkdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { streamOf } from '@daybook/adapters/engine'
@@ -14,7 +14,7 @@ import { drain } from './drain.js'
 interface Life {
   readonly enqueued: number
   readonly drained: number
-  /** Seconds after the drain until the tables show all of it; 0 without them. */
+  /** Seconds after the drain until the tables include all events; 0 without read models. */
   readonly level: number
 }
 
@@ -53,7 +53,7 @@ const build = async (folder: string, tasks: number): Promise<Figures> => {
 const servedAtOnce = 10
 const servedEveryMs = 10
 
-/** The same on a thread of its own, while 1,000 tasks/s are enqueued, claimed and completed. */
+/** The same on a separate thread, while 1,000 tasks/s are enqueued, claimed and completed. */
 const buildWhileServing = async (folder: string): Promise<Figures> => {
   const { daybook, engine } = await openQueue(folder)
   let isBuilt = false

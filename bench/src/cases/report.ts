@@ -1,6 +1,7 @@
 /**
- * Reports of a day of 10,000,000 events, and of a year of such days without groups. The rows of rollups are made here, as the fold would write them for 3,333,333 tasks of 20 types, 5 phases,
- * 50 tenants, 200 agents and 5 kinds of discoveries: a log of that length would take most of an hour to write and to fold. What is measured reads, adds up and prints them.
+ * Reports of a day of 10,000,000 events, and of a year of such days without groups. The rows of rollups are made here as the fold would write them
+ * for 3,333,333 tasks of 20 types, 5 phases, 50 tenants, 200 agents and 5 kinds of discoveries, because it would take most of an hour to write and
+ * fold such a log. Measured is the time to read, sum and print them.
  */
 import { join } from 'node:path'
 import { ViewsFile } from '@daybook/adapters/read-models'
@@ -16,13 +17,13 @@ const quartersOfDay = dayMs / quarterMs
 const tasksOfQuarter = Math.round(10_000_000 / 3 / quartersOfDay)
 const valuesOf: Readonly<Record<Dimension, number>> = { all: 1, type: 20, phase: 5, tenant: 50, agent: 200, discovery: 5 }
 
-/** Draws that are the same each time. */
+/** Random numbers that are the same in each run. */
 const drawing = () => {
   let state = 1
   return (): number => (state = (state * 48_271) % 2_147_483_647) / 2_147_483_647
 }
 
-/** The sketch of so many times around this one, spread over some powers of ten as waits are. */
+/** A sketch of `count` times around `typicalMs`, spread over some powers of ten, as waits are. */
 const times = (draw: () => number, count: number, typicalMs: number): string => {
   const sketch: Sketch = new Map()
   const draws = Math.min(count, 2_000)
@@ -43,7 +44,7 @@ const writeRows = (file: string, days: number): void => {
   db.transaction(() => {
     db.prepare("INSERT INTO projections VALUES ('tasks', 'current', 'default', 1, 9999999, '', 0, '')").run()
     for (let quarter = 0; quarter < days * quartersOfDay; quarter++) {
-      // The other days of the year have rows without groups only.
+      // The other days of the year have only rows without groups.
       const dimensions = quarter < quartersOfDay ? (Object.keys(valuesOf) as ReadonlyArray<Dimension>) : (['all'] as const)
       const shapes = quarter < quartersOfDay ? undefined : { wait: times(draw, 500, 2_000), run: times(draw, 500, 30_000) }
       for (const dimension of dimensions) {

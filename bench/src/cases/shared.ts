@@ -1,4 +1,4 @@
-/** Two processes on one queue: their total rate compared with one alone, and how soon one continues after the other is killed. */
+/** Two processes on one queue: their total rate compared with that of one process, and how soon one continues after the other is killed. */
 import { type ChildProcess, fork } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'

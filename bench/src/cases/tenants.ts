@@ -1,4 +1,4 @@
-/** Memory with a tenant per task, compared with one tenant for all. */
+/** Memory with one tenant per task, compared with one tenant for all tasks. */
 import { join } from 'node:path'
 import { createClient } from '@daybook/adapters/client'
 import { evolve, initial, type QueueState } from '@daybook/core'
@@ -21,7 +21,7 @@ const heapPerTask = (tasks: number, tenantOf: TenantOf): number => {
   for (let i = 0; i < tasks; i++) kept.state = evolve(kept.state, enqueuedEvent(i, { tenant: tenantOf(i) }))
   gc()
   const bytes = (process.memoryUsage().heapUsed - before) / tasks
-  // Uses the state, so that it is still there.
+  // Uses the state, so that it is not collected before.
   kept.state = evolve(kept.state, enqueuedEvent(tasks))
   return bytes
 }

@@ -1,4 +1,4 @@
-/** Tamper evidence: verifying a log, and what the seals cost those who append. */
+/** Tamper evidence: verifying a log, and the cost of seals for appends. */
 import { join } from 'node:path'
 import { Checkpointer, openSigningKey, readCheckpoints, signerOf, verifyAt } from '@daybook/adapters/chain'
 import { streamOf } from '@daybook/adapters/engine'
@@ -44,7 +44,7 @@ export const verifyLog: Case = {
   },
 }
 
-/** The rate of an enqueue of so many with seals over that without: the median of pairs in turns, of which the first warms up and does not count. */
+/** The rate of `count` enqueues with seals, relative to the rate without: the median of alternating pairs. The first pair is the warm-up and does not count. */
 const sealedOverUnsealed = async (folder: string, count: number): Promise<number> => {
   const msOf = async (turn: string, isSealed: boolean): Promise<number> => {
     const store = await openSqliteStore({ file: join(folder, `${turn}.sqlite`) })
@@ -66,7 +66,7 @@ const sealedOverUnsealed = async (folder: string, count: number): Promise<number
   return percentile(ratios, 0.5)
 }
 
-/** Writes no seals, and says that it did. */
+/** A store that writes no seals but reports that it did. */
 const withoutSeals = (store: EventStore): EventStore => ({
   ...store,
   append: (stream, events, expected) => async () => E.map((appended: Appended) => ({ ...appended, seal: '' }))(await store.append(stream, events, expected)()),

@@ -1,4 +1,4 @@
-/** Who looks, and at which page. */
+/** The user, and the page that is shown. */
 import type { Me } from '@daybook/client'
 import { useEffect } from 'preact/hooks'
 import { address } from './address/address.js'
@@ -13,7 +13,7 @@ import { Skeleton } from './parts/loaded.js'
 import { Login } from './shell/login.js'
 import { Shell } from './shell/shell.js'
 
-/** Asks who this is, again and again while the server does not answer. */
+/** Asks the server about the token, repeatedly while the server does not answer. */
 const introduce = async (isOver: () => boolean): Promise<void> => {
   while (!isOver()) {
     try {

@@ -1,4 +1,4 @@
-/** The parts that need no browser, for the tests of this repository. */
+/** The modules that need no browser, for the tests of this repository. */
 export { ExactNumber, exactNumbers, exactText } from './api/exact-numbers.js'
 export { matchPath, parsePath, pathOf, queryOf, textOfQuery } from './address/url.js'
 export { byNeed, needOf } from './pages/now/need.js'

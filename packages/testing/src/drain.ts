@@ -1,6 +1,6 @@
 /**
- * Runs handlers on a queue's tasks, one after the other, until nothing is ready: a worker without timers of its own. Outcomes are made of results and errors by
- * the worker's own code.
+ * Runs handlers on a queue's tasks, one after the other, until nothing is ready: a worker without timers of its own. The worker's own code makes
+ * outcomes of results and errors.
  */
 import type { DaybookClient, Json, Status } from '@daybook/client'
 import { outcomeOf, Run } from '@daybook/client/internal'
@@ -14,9 +14,12 @@ import type { FakeClock } from './fake-clock.js'
 export type Handlers = Handler<any> | Readonly<Record<string, Handler<any>>>
 
 export interface DrainOptions {
-  /** How far the clock may move, in milliseconds, for tasks that wait: for a retry, their time, or a breaker. It moves no further than necessary. Default 0. */
+  /**
+   * How far the clock may move, in milliseconds, for tasks that wait for a retry, for their time, or for a breaker. It moves no further than
+   * necessary. Default 0.
+   */
   readonly advanceMs?: number
-  /** Drains end with an error after so many runs: a handler probably enqueues without end. Default 10,000. */
+  /** After this many runs the drain fails, because a handler probably enqueues without end. Default 10,000. */
   readonly runsMax?: number
 }
 
@@ -24,7 +27,7 @@ export interface DrainedRun {
   readonly id: string
   readonly type: string
   readonly attempt: number
-  /** Of the task after this run. `lost`: its lease had ended, and the outcome was refused. */
+  /** Status of the task after this run. `lost`: its lease had ended, and the outcome was refused. */
   readonly status: Status | 'lost'
   /** What the handler threw. */
   readonly error?: unknown
@@ -69,12 +72,12 @@ export const drain = async (host: DrainHost, handlers: Handlers, { advanceMs = 0
 
 const handlerFor = (handlers: Handlers, type: string): Handler => {
   if (typeof handlers === 'function') return handlers
-  // An exact name goes before a pattern.
+  // An exact name takes precedence over a pattern.
   const pattern = Object.hasOwn(handlers, type) ? type : Object.keys(handlers).find((each) => matchesType(each, type))
   return handlers[pattern as string] as Handler
 }
 
-/** Of node:assert, vitest and jest. */
+/** Whether it is an assertion error of node:assert, vitest or jest. */
 const isAssertion = (error: unknown): boolean =>
   error instanceof Error && ((error as { code?: unknown }).code === 'ERR_ASSERTION' || error.name === 'AssertionError' || 'matcherResult' in error)
 
@@ -93,7 +96,7 @@ const runOne = async ({ client, clock, settle }: DrainHost, source: TaskSource, 
   }
   const run = new Run({ beatSoon: (each) => void beat(each) }, work, performance.now(), 1 / 3)
   run.state = 'running'
-  // The lease is renewed when the handler moves the clock, as a worker does.
+  // The lease is renewed when the handler moves the clock, as a worker would do.
   let stopRenewing = (): void => undefined
   const renewLater = (): void => {
     stopRenewing = clock.timers(work.leaseMs / 3, () => {
@@ -118,7 +121,7 @@ const runOne = async ({ client, clock, settle }: DrainHost, source: TaskSource, 
   stopRenewing()
   const [answer] = await source.settle([outcome], `${id}.${work.token}`)
   await settle()
-  // `settle` says what became of it; a retry or a dead letter has that status afterwards.
+  // The answer of `settle` tells whether the outcome was accepted. The status after it may be that of a retry or a dead letter.
   const status = answer?.ok === true ? (await client.task(id)).status : 'lost'
   return { id, type, attempt, status, ...thrown }
 }

@@ -1,11 +1,11 @@
-/** What a test expects to be in the queue, and the error that says what is there instead. */
+/** What a test expects to be in the queue, and the error that lists what is there instead. */
 import { AssertionError } from 'node:assert'
 import type { TaskView } from '@daybook/client'
 
-/** A part of a task: `type`, and whatever else it must have. Objects may have more members than are named here. */
+/** A part of a task: `type`, and any other members that it must have. Objects may have more members than are given here. */
 export type WantedTask = { readonly type: string } & { readonly [K in keyof TaskView]?: unknown }
 
-/** The first task that is as wanted. @throws AssertionError with a list of the tasks that are there. */
+/** The first task that matches. @throws AssertionError with a list of the tasks that are there. */
 export const findWanted = (wanted: WantedTask, tasks: ReadonlyArray<TaskView>): TaskView => {
   const found = tasks.find((task) => isPart(wanted, task))
   if (found !== undefined) return found

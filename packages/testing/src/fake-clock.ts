@@ -26,7 +26,7 @@ export class FakeClock {
     return Math.min(Number.POSITIVE_INFINITY, ...[...this.waiting].map(({ at }) => at))
   }
 
-  /** Moves on to `target`, from timer to timer. After each, `settle` waits until all that it caused is done. */
+  /** Moves on to `target`, from timer to timer. After each timer, `settle` waits until everything that it caused is done. */
   async moveTo(target: number, settle: () => Promise<void>): Promise<void> {
     await settle()
     for (let at = this.nextAt; at <= target; at = this.nextAt) {

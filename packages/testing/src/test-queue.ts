@@ -1,6 +1,6 @@
 /**
- * A queue for tests: the real engine in memory, with a clock that moves only when the test moves it. Leases, delays, retries, schedules, breakers and waiting
- * claims go by that clock. It needs no test runner: errors are those of `node:assert`.
+ * A queue for tests: the real engine in memory, with a clock that moves only when the test moves it. Leases, delays, retries, schedules, breakers and
+ * waiting claims use that clock. It needs no test runner: errors are those of `node:assert`.
  */
 import { AssertionError } from 'node:assert'
 import { openEmbedded } from '@daybook/adapters/embedded'
@@ -9,34 +9,34 @@ import { drain, type Drained, type DrainOptions, type Handlers } from './drain.j
 import { findWanted, type WantedTask } from './enqueued.js'
 import { FakeClock } from './fake-clock.js'
 
-// The real ones, also in tests whose timers are fake.
+// The real timers, even in tests with fake timers.
 const { setImmediate, setTimeout, clearTimeout } = globalThis
 
 export interface TestQueueOptions {
-  /** What the clock shows at first: milliseconds since 1970, ISO 8601 text or a `Date`. Default: the present time. */
+  /** The initial time of the clock: milliseconds since 1970, ISO 8601 text or a `Date`. Default: the present time. */
   readonly now?: number | string | Date
   /** Settings that differ from the defaults. */
   readonly settings?: SettingsPatch
   /** The queue's name. Default `default`. */
   readonly queue?: string
-  /** In [0, 1), for jitter. Default 0: a retry comes exactly when its backoff is over. */
+  /** Returns a number in [0, 1), for jitter. Default 0: a retry comes exactly when its backoff is over. */
   readonly random?: () => number
 }
 
 export interface TestQueue {
-  /** Give it to the code under test: it is as that of a server. */
+  /** A client for the code under test. It behaves like the client of a server. */
   readonly client: DaybookClient
   /** The queue's time. */
   readonly now: () => Date
-  /** Moves the clock by so many milliseconds, from timer to timer, and waits until all that was due is done. */
+  /** Moves the clock by this many milliseconds, from timer to timer, and waits until everything that was due is done. */
   readonly advance: (ms: number) => Promise<void>
   /** Runs handlers until nothing is ready, see {@link DrainOptions}. An assertion that fails in a handler fails the test. */
   readonly drain: (handlers: Handlers, options?: DrainOptions) => Promise<Drained>
-  /** The first task that has all this, finished ones included. Rejects with an `AssertionError` that lists what was enqueued instead. */
+  /** The first task with all of these members, including finished tasks. Rejects with an `AssertionError` that lists what was enqueued instead. */
   readonly assertEnqueued: (wanted: WantedTask) => Promise<TaskView>
   /**
-   * Waits until the task has this status; `withinMs` real milliseconds, by default 5,000. The queue's clock does not move by itself.
-   * Rejects with an `AssertionError` that says where the task stands.
+   * Waits until the task has this status; at most `withinMs` real milliseconds, by default 5,000. The queue's clock does not move by itself. Rejects
+   * with an `AssertionError` that has the task's status.
    */
   readonly waitForState: (id: string, status: Status, options?: { readonly withinMs?: number }) => Promise<TaskView>
   readonly close: () => Promise<void>
@@ -61,7 +61,7 @@ export const createTestQueue = async ({ now = Date.now(), settings, queue, rando
   })
   const { daybook } = client
 
-  /** A read is answered when all before it is durable, and what is due has been done. Callers get their answers in the turns between. */
+  /** A read is answered when everything before it is durable and everything due is done. Callers get their answers in the turns between. */
   const settle = async (): Promise<void> => {
     for (let revision = -1, quiet = 0; quiet < 3; ) {
       await new Promise<void>((resolve) => setImmediate(resolve))

@@ -1,4 +1,4 @@
-/** Who may take a task: registrations, and the same agent last after its failure. */
+/** Who may take a task: registrations, and agents that come last after a failure. */
 import type { Plant } from '../plant.js'
 
 const core = 'packages/core/src/'

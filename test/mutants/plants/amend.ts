@@ -1,4 +1,4 @@
-/** Tasks that are changed before anybody holds them, and how long an attempt may take. */
+/** Amended tasks, and how long an attempt may take. */
 import type { Plant } from '../plant.js'
 
 const core = 'packages/core/src/'

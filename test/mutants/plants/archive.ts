@@ -1,4 +1,4 @@
-/** Old events in segments. */
+/** Archived events in segments. */
 import type { Plant } from '../plant.js'
 
 const move = 'packages/adapters/src/archive/archive-stream.ts'

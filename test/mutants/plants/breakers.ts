@@ -1,4 +1,4 @@
-/** Breakers. */
+/** Circuit breakers. */
 import type { Plant } from '../plant.js'
 
 const core = 'packages/core/src/'

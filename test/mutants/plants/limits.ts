@@ -1,4 +1,4 @@
-/** Limits of how much runs at once and how often it starts, and ordering keys. */
+/** Limits on how much runs at once and how often it starts, and ordering keys. */
 import type { Plant } from '../plant.js'
 
 const core = 'packages/core/src/'

@@ -1,4 +1,4 @@
-/** What becomes of tasks that cannot be finished now. */
+/** Tasks that cannot be finished now. */
 import type { Plant } from '../plant.js'
 
 const core = 'packages/core/src/'

@@ -1,4 +1,4 @@
-/** Rows of old finished tasks that are not in memory: when they are given away, and the files that have them. */
+/** Rows of old finished tasks outside of memory: when they are moved there, and their files. */
 import type { Plant } from '../plant.js'
 
 const chunk = 'packages/core/src/finished/chunk.ts'

@@ -1,4 +1,4 @@
-/** Schedules: when they are due, and what becomes of runs that were missed or overlap. */
+/** Schedules: when they are due, and missed and overlapping runs. */
 import type { Plant } from '../plant.js'
 
 const core = 'packages/core/src/'

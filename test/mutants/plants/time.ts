@@ -1,4 +1,4 @@
-/** Time: when leases end, which clock is believed, and timers of any length. */
+/** Time: when leases end, which clock is trusted, and timers of any length. */
 import type { Plant } from '../plant.js'
 
 const at = (file: string): string => `packages/adapters/src/engine/${file}`

@@ -1,4 +1,4 @@
-/** HTTPS, and what browsers are told. */
+/** HTTPS, and security headers for browsers. */
 import type { Plant } from '../plant.js'
 
 const http = 'packages/adapters/src/http/'

@@ -1,4 +1,4 @@
-/** Applies a fault to one write: whether it takes effect, what is answered, and when. */
+/** Applies a fault to one write: whether it takes effect, and what is answered when. */
 import type { Fault } from './faults.js'
 import { internal, noLeaderInfo, notLeader, notReady, tooBusy, unavailable, type RpcError } from './rpc-errors.js'
 import type { Answer } from './writer.js'

@@ -1,6 +1,6 @@
 /**
- * The top level of a JSON object, with each value as text: JSON.parse would round the 64-bit
- * integers of the server's fields. Of several equal names, the last counts.
+ * The top level of a JSON object, with each value as text, because JSON.parse would round the 64-bit integers in the server's fields. If a name
+ * occurs several times, the last one counts.
  */
 const name = /\s*"((?:[^"\\]|\\.)*)"\s*:\s*/y
 const scalar = /"(?:[^"\\]|\\.)*"|[^\s,{}[\]"]+/y

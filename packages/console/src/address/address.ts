@@ -1,6 +1,6 @@
 /**
- * The address is the state: what is shown follows from it, so back, forward, reload and a pasted link show the same. Components read the signal; `go` and plain
- * links change it.
+ * The address is the state: everything on the page follows from it. So back, forward, reload and a pasted link all show the same page. Components
+ * read the signal; `go` and plain links change it.
  */
 import { computed, signal } from '@preact/signals'
 import { parsePath, pathOf, type Query, queryOf, textOfQuery } from './url.js'
@@ -20,20 +20,20 @@ export const queueShown = computed(() => {
   return first === 'q' ? queue : undefined
 })
 
-/** A moment of the past that the whole console shows; by name of the API's parameter. */
+/** A past moment that the whole console shows, by the name of the API's parameter. */
 export interface Moment {
   readonly at?: string
   readonly revision?: string
 }
 
-/** `undefined`: the present. */
+/** The moment in the address; `undefined` for the present. */
 export const momentShown = computed((): Moment | undefined => {
   const { at, revision } = address.value.query
   if (at !== undefined) return { at }
   return revision === undefined ? undefined : { revision }
 })
 
-/** An address within the console, at the moment that is shown. `undefined` parts are left out. */
+/** An address within the console that keeps the shown moment. Parts that are `undefined` are left out. */
 export const linkTo = (segments: ReadonlyArray<string>, query: Partial<Query> = {}): string => `${pathOf(segments)}${textOfQuery({ ...momentShown.value, ...query })}`
 
 /** An address of a queue's page. */
@@ -45,7 +45,7 @@ export const withQuery = (changes: Partial<Query>): string => {
   return `${path}${textOfQuery({ ...query, ...changes })}`
 }
 
-/** `replace`: without a step of its own in the history, for what changes while one types. */
+/** Goes to an address. `replace`: without a new entry in the browser's history, for changes while the user types. */
 export const go = (to: string, { replace = false } = {}): void => {
   const { path } = address.value
   if (replace) history.replaceState(null, '', to)
@@ -66,7 +66,7 @@ export const keepFocus = (): void =>
     if (document.activeElement === null || document.activeElement === document.body) focusPage()
   })
 
-/** Follows links within the console without loading the page again. */
+/** Follows links within the console without reloading the page. */
 export const followLinks = (): void => {
   addEventListener('popstate', () => (address.value = current()))
   document.addEventListener('click', (event) => {

@@ -1,7 +1,7 @@
 /** Paths and queries as values. No browser needed. */
 export type Query = Readonly<Record<string, string>>
 
-/** `/q/a%2Fb/tasks` → `['q', 'a/b', 'tasks']`. A segment that is no valid encoding stays as it is. */
+/** `/q/a%2Fb/tasks` → `['q', 'a/b', 'tasks']`. A segment with an invalid encoding stays as it is. */
 export const parsePath = (path: string): ReadonlyArray<string> => path.split('/').filter((segment) => segment !== '').map(decoded)
 
 const decoded = (segment: string): string => {
@@ -14,15 +14,15 @@ const decoded = (segment: string): string => {
 
 export const pathOf = (segments: ReadonlyArray<string>): string => `/${segments.map(encodeURIComponent).join('/')}`
 
-/** Of a parameter that stands twice, the first counts. */
+/** If a parameter is given twice, the first one counts. */
 export const queryOf = (search: string): Query => {
   const query = new Map<string, string>()
   for (const [name, value] of new URLSearchParams(search)) if (!query.has(name)) query.set(name, value)
-  // Assigned by name, `__proto__` would be lost.
+  // An assignment by name would lose `__proto__`.
   return Object.fromEntries(query)
 }
 
-/** With `?`, or empty. Readable: what need not be encoded in a query is not. */
+/** The query as text with `?`; empty without parameters. It stays readable: characters that need no encoding in a query are not encoded. */
 export const textOfQuery = (query: Partial<Query>): string => {
   const pairs = Object.entries(query).flatMap(([name, value]) => (value === undefined || value === '' ? [] : [`${encodeURIComponent(name)}=${readable(value)}`]))
   return pairs.length === 0 ? '' : `?${pairs.join('&')}`

@@ -1,13 +1,13 @@
-/** JSON whose numbers are shown as they were sent: 9007199254740993 stays that, and 1.10 as well. */
+/** JSON whose numbers are shown as they were sent: 9007199254740993 is not rounded, and 1.10 keeps its zero. */
 
 /** A number that JavaScript would change. */
 export class ExactNumber {
   constructor(readonly text: string) {}
 }
 
-/** A string, or a number beside strings: a number in a string is none. */
+/** A string, or a number. Strings are matched so that numbers within them are not. */
 const token = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g
-/** No text of a producer has it: a lone surrogate is no valid JSON text that the server sends. */
+/** No text of a producer can contain it: the server sends no lone surrogates. */
 const mark = '\uD800number:'
 
 /** Like `JSON.parse`; numbers that would change are `ExactNumber`. */

@@ -1,6 +1,7 @@
 /**
- * The live connection of the tab: one WebSocket for the queue that is shown. It says that the queue has moved; what is shown is then asked again. Some events have
- * no message (docs/websocket.md), so the queue's revision is asked for every few seconds as well. A hidden tab has no connection, and catches up when it is shown.
+ * The live connection of the tab: one WebSocket for the shown queue. It reports that the queue has moved, and shown data are then fetched again. Some
+ * events have no message (docs/websocket.md), so the queue's revision is also polled every few seconds. A hidden tab has no connection, and catches
+ * up when it is shown.
  */
 import { effect, signal } from '@preact/signals'
 import { momentShown, queueShown } from '../address/address.js'
@@ -13,7 +14,7 @@ export type LiveState = 'off' | 'connecting' | 'open'
 
 export const live = signal<LiveState>('off')
 
-/** A message of the queue that is shown, as in docs/websocket.md. */
+/** A message of the shown queue, as in docs/websocket.md. */
 export interface LiveMessage {
   readonly event: string
   readonly timestamp: string
@@ -23,7 +24,7 @@ export interface LiveMessage {
 
 const listeners = new Set<(message: LiveMessage) => void>()
 
-/** Returns the function that ends it. */
+/** Returns a function that removes the listener. */
 export const onMessage = (listener: (message: LiveMessage) => void): (() => void) => {
   listeners.add(listener)
   return () => void listeners.delete(listener)
@@ -66,7 +67,7 @@ const follow = (queue: string): (() => void) => {
     opened.onclose = () => {
       if (isOver || socket !== opened) return
       live.value = 'connecting'
-      // A browser does not say why a handshake failed: this request does, and leads to the login if it was the token.
+      // A browser does not say why a handshake failed. This request does, and leads to the login if the token is the cause.
       void look()
       timer = setTimeout(connect, waitMs * (0.75 + Math.random() / 2))
       waitMs = Math.min(longestWaitMs, waitMs * 2)
@@ -75,10 +76,10 @@ const follow = (queue: string): (() => void) => {
   const look = async (): Promise<void> => {
     try {
       const { value } = await request<{ readonly revision: number }>('GET', pathOf(['api', 'queues', queue]))
-      // The log was exchanged for an older one, perhaps.
+      // The log may have been replaced by an older one.
       if (!isOver) reached(value.revision)
     } catch {
-      // `contact` says it, in one place.
+      // `contact` reports the failure.
     }
   }
   connect()

@@ -1,6 +1,7 @@
 /**
- * Questions to the server, each asked once however many components show its answer. The last answer stays while the next is fetched. One timer decides what is due:
- * what the live connection says has moved, at most once a second, and what is asked at intervals. Hidden tabs and the past ask nothing again.
+ * Requests to the server. Each is sent once, however many components show its answer. The last answer stays while the next is fetched. One timer
+ * decides what is due: data that the live connection says have moved, at most once a second, and data that are fetched at intervals. Hidden tabs and
+ * past moments fetch nothing again.
  */
 import { type Signal, signal } from '@preact/signals'
 import { type Answer, ApiProblem, request, type RequestOptions } from './request.js'
@@ -9,9 +10,9 @@ export interface Question {
   readonly path: string
   readonly query?: RequestOptions['query']
   readonly exact?: boolean
-  /** Asked again when this queue moves. */
+  /** Fetched again when this queue moves. */
   readonly queue?: string
-  /** Asked again at this interval, in milliseconds. */
+  /** Fetched again at this interval, in milliseconds. */
   readonly everyMs?: number
 }
 
@@ -39,7 +40,7 @@ const tickMs = 250
 
 const keyOf = (question: Question): string => JSON.stringify(question)
 
-/** Begins to ask. Call `stop` when nobody looks any more. */
+/** Starts to fetch. Call `stop` when no component shows the answer any more. */
 export const ask = <A>(question: Question): { readonly state: Signal<Asked<A>>; readonly again: () => void; readonly stop: () => void } => {
   const key = keyOf(question)
   const entry = entries.get(key) ?? { question, state: signal<Asked<unknown>>({ isAsking: false }), users: 0, begunAt: 0, isDirty: true, running: undefined }
@@ -81,12 +82,12 @@ const run = async (entry: Entry): Promise<void> => {
   }
 }
 
-/** The queue has moved: what is shown of it is asked again. */
+/** The queue has moved: its shown data are fetched again. */
 export const moved = (queue: string): void => {
   for (const entry of entries.values()) if (entry.question.queue === queue) entry.isDirty = true
 }
 
-/** Everything is asked again, as after a login or a lost connection. */
+/** Everything is fetched again, as after a login or a lost connection. */
 export const allMoved = (): void => {
   for (const entry of entries.values()) if (isLive(entry)) entry.isDirty = true
 }
@@ -103,7 +104,7 @@ const tick = (): void => {
   }
 }
 
-/** After a failure the server is left alone for a while. */
+/** After a failure the server is not asked for a while. */
 const waitMs = ({ state }: Entry): number => (state.peek().error === undefined ? throttleMs : 3 * throttleMs)
 
 export const startAsking = (): void => void setInterval(tick, tickMs)

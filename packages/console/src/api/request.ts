@@ -1,10 +1,10 @@
-/** The one function by which the console talks to its server. */
+/** The only function with which the console sends requests to its server. */
 import { signal } from '@preact/signals'
 import { type Query, textOfQuery } from '../address/url.js'
 import { exactNumbers, exactText } from './exact-numbers.js'
 import { logOut, token } from './session.js'
 
-/** A refusal (RFC 9457), or a server that does not answer: then `code` is `unreachable`, and `status` 0. */
+/** A refusal (RFC 9457), or a server that does not answer. Then `code` is `unreachable`, and `status` 0. */
 export class ApiProblem extends Error {
   constructor(
     readonly status: number,
@@ -19,9 +19,9 @@ export class ApiProblem extends Error {
 
 export interface Answer<A> {
   readonly value: A
-  /** The queue's revision that it shows, or that the command led to. */
+  /** The queue's revision that the answer includes, or to which the command led. */
   readonly revision?: number
-  /** When it came, in milliseconds since 1970. */
+  /** When the answer came, in milliseconds since 1970. */
   readonly at: number
 }
 
@@ -33,7 +33,7 @@ export interface RequestOptions {
   readonly exact?: boolean
 }
 
-/** When the server answered last; and since when it has not. Milliseconds since 1970. */
+/** When the server last answered; and since when it has not. Milliseconds since 1970. */
 export const contact = signal<{ readonly lastAt?: number; readonly lostAt?: number }>({})
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -110,5 +110,5 @@ const problemIn = (text: string): ProblemText => {
   }
 }
 
-/** `crypto.randomUUID` is there on HTTPS and loopback addresses only. */
+/** `crypto.randomUUID` exists only on HTTPS and loopback addresses. */
 export const randomKey = (): string => [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('')

@@ -1,6 +1,6 @@
 /**
- * The token and what it may do. It is kept for this tab alone, until the tab is closed. In an address it is in the fragment, which no server sees, and is taken
- * out at once.
+ * The token and what it permits. It is kept only for this tab, until the tab is closed. In an address, the token is in the fragment, which no server
+ * sees, and is removed at once.
  */
 import type { Me, TokenRole } from '@daybook/client'
 import { computed, signal } from '@preact/signals'
@@ -17,13 +17,13 @@ const tokenInFragment = (): string | undefined => {
 const first = tokenInFragment()
 if (first !== undefined) sessionStorage.setItem(key, first)
 
-/** `undefined`: none was given. A server with `--auth off` needs none. */
+/** `undefined` if none was given. A server with `--auth off` needs none. */
 export const token = signal<string | undefined>(sessionStorage.getItem(key) ?? undefined)
 
-/** Who the server says that this is; `undefined` before it has answered. */
+/** The server's answer about this token; `undefined` before it has answered. */
 export const me = signal<Me | undefined>(undefined)
 
-/** Why a token is asked for: that of an answer 401. `undefined` while the token is good. */
+/** Why the user is asked for a token: the detail of an answer 401. `undefined` while the token is valid. */
 export const loggedOutBecause = signal<string | undefined>(undefined)
 
 export const logIn = (given: string): void => {
@@ -33,7 +33,7 @@ export const logIn = (given: string): void => {
   loggedOutBecause.value = undefined
 }
 
-/** The address stays: after the next login it shows the same. */
+/** The address stays, so that the next login shows the same page. */
 export const logOut = (because: string): void => {
   sessionStorage.removeItem(key)
   token.value = undefined
@@ -46,7 +46,7 @@ const has = (...wanted: ReadonlyArray<TokenRole>): boolean => {
   return roles.includes('admin') || wanted.some((role) => roles.includes(role))
 }
 
-/** What the token may do, by the roles in docs/tokens.md. What it may not do is not offered. */
+/** What the token permits, by the roles in docs/tokens.md. Everything else is not offered. */
 export const may = {
   read: computed(() => has('operator', 'guardian', 'auditor')),
   operate: computed(() => has('operator')),

@@ -1,4 +1,4 @@
-/** Hooks that show the answer to a question, and keep it fresh. */
+/** Hooks that provide the answer to a request, and keep it fresh. */
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import { momentShown } from '../address/address.js'
 import { pathOf, type Query } from '../address/url.js'
@@ -6,7 +6,7 @@ import { type Asked, ask, type Question } from './questions.js'
 
 export interface Shown<A> {
   readonly value?: A
-  /** The revision that it shows. */
+  /** The revision that the answer includes. */
   readonly revision?: number
   /** When it was fetched, in milliseconds since 1970. */
   readonly at?: number
@@ -17,7 +17,7 @@ export interface Shown<A> {
 
 const nothing = { isAsking: false, again: () => undefined }
 
-/** `undefined` asks nothing. */
+/** With `undefined`, nothing is fetched. */
 export const useQuestion = <A>(question: Question | undefined): Shown<A> => {
   const key = question === undefined ? undefined : JSON.stringify(question)
   const [shown, show] = useState<{ readonly key: string; readonly asked: Asked<A>; readonly again: () => void } | undefined>(undefined)
@@ -47,18 +47,19 @@ export interface QueueQuestionOptions {
   readonly query?: Partial<Query>
   /** Keeps numbers as they were sent. */
   readonly exact?: boolean
-  /** Also asked at this interval, for what changes with time alone. Milliseconds. */
+  /** Also fetched at this interval in milliseconds, for data that change with time alone. */
   readonly everyMs?: number
-  /** Asks nothing as long as it is false. Default true. */
+  /** Nothing is fetched while it is false. Default true. */
   readonly when?: boolean
-  /** It cannot be asked about the past, and shows the present always. */
+  /** The data exist only for the present, and always show it. */
   readonly presentOnly?: boolean
   /** It does not change, and does not follow the queue. */
   readonly isAskedOnce?: boolean
 }
 
 /**
- * A question about a queue: `GET /api/queues/{queue}/{segments…}`. It follows the queue; with a moment in the address it asks about that moment, once.
+ * A query about a queue: `GET /api/queues/{queue}/{segments…}`. It is fetched again when the queue moves. With a moment in the address it is fetched
+ * once, for that moment.
  *
  * @example
  * const { value, error } = useQueue<Depth>(queue, ['depth'])

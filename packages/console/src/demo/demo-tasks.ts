@@ -1,4 +1,4 @@
-/** The tasks of the demo: a small software agency, with mail that does not get out. No browser needed. */
+/** The tasks of the demo: a small software agency whose mail cannot be sent. No browser needed. */
 
 export interface DemoTask {
   readonly id: string
@@ -20,7 +20,7 @@ const tenants = ['acme', 'globex', 'initech'] as const
 const features = ['login', 'invoices', 'search', 'exports', 'billing', 'profile', 'upload', 'reports']
 const receipts = 9
 
-/** `run` makes the ids of one run different from those of another. `now`: milliseconds since 1970. */
+/** `run`: distinguishes the ids of one run from those of another. `now`: milliseconds since 1970. */
 export const demoTasks = (run: string, now: number): ReadonlyArray<DemoTask> => {
   const id = (name: string): string => `${name}-${run}`
   const inMinutes = (minutes: number): string => new Date(now + minutes * 60_000).toISOString()

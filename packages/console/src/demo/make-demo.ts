@@ -1,10 +1,10 @@
 /**
- * Makes a queue with something to look at, by the public API alone: tasks that wait, run, are done, blocked and scheduled, retries, dead letters of two kinds, and a
- * breaker that opens. No browser needed.
+ * Fills a queue with demo data, only through the public API: tasks that wait, run, are done, blocked and scheduled, retries, dead letters of two
+ * kinds, and a breaker that opens. No browser needed.
  */
 import { demoAgents, demoTasks } from './demo-tasks.js'
 
-/** Sends one request to the server, and gives its answer. Rejects if it is refused. */
+/** Sends one request to the server and returns its answer. Rejects if it is refused. */
 export type Send = (method: 'GET' | 'POST' | 'PATCH', path: string, body?: unknown) => Promise<unknown>
 
 export interface DemoOptions {
@@ -23,7 +23,7 @@ interface Claim {
   readonly lease: { readonly token: number }
 }
 
-/** Its token must be for `producer`, `worker` and `operator`. */
+/** The token needs the roles `producer`, `worker` and `operator`. */
 export const makeDemo = async ({ send, queue = 'demo', now, run = (now % 2_176_782_336).toString(36), progress = () => undefined }: DemoOptions): Promise<void> => {
   const at = (path: string): string => `/api/queues/${encodeURIComponent(queue)}${path}`
   progress('making the queue …')
@@ -40,7 +40,7 @@ export const makeDemo = async ({ send, queue = 'demo', now, run = (now % 2_176_7
   progress('mail does not get out …')
   await failMails(claim, about)
   progress('agents begin with more …')
-  // These stay at work.
+  // These tasks stay in progress.
   for (const [agentId, max] of [['ada', 2], ['grace', 3], ['linus', 2]] as const) {
     for (const [i, each] of (await claim(agentId, max)).entries()) await about(each, agentId, 'heartbeat', { progress: { percent: 20 + 25 * i, step: ['reading', 'writing', 'checking'][i] }, ...(i === 0 ? { checkpoint: { done: ['plan'] } } : {}) })
   }
@@ -49,7 +49,7 @@ export const makeDemo = async ({ send, queue = 'demo', now, run = (now % 2_176_7
 type ClaimSome = (agentId: string, max: number) => Promise<ReadonlyArray<Claim>>
 type Report = (claim: Claim, agentId: string, verb: string, more: object) => Promise<unknown>
 
-/** Most are done, one fails and is tried again later, one is given up, one waits for a person. */
+/** Most tasks are completed, one fails and is tried again later, one is given up, one waits for a person. */
 const workOff = async (claim: ClaimSome, about: Report): Promise<void> => {
   const first = await claim('ada', 3)
   const second = await claim('grace', 3)
@@ -65,7 +65,7 @@ const workOff = async (claim: ClaimSome, about: Report): Promise<void> => {
   if (parked !== undefined) await about(parked, 'linus', 'park', { callbackKey: `review-${parked.task.id}`, timeoutSeconds: 86_400, onTimeout: 'requeue' })
 }
 
-/** Five dead letters in a row open the breaker: the claim after that gets none. */
+/** Five dead letters in a row open the breaker: the next claim gets no task. */
 const failMails = async (claim: ClaimSome, about: Report): Promise<void> => {
   const [sent] = await claim('postman', 1)
   if (sent !== undefined) await about(sent, 'postman', 'complete', { result: { output: { accepted: true } } })

@@ -1,4 +1,4 @@
-/** All pages, in the order of the navigation. To add one: a file beside these that exports its component, and an entry here (README.md). */
+/** All pages, in the order of the navigation. To add a page: a file beside these that exports its component, and an entry here (README.md). */
 import type { ComponentType } from 'preact'
 import { signal } from '@preact/signals'
 
@@ -10,11 +10,11 @@ export interface Page {
   readonly title: string
   /** `/q/{queue}/…` for a page of one queue. */
   readonly path: string
-  /** After `g`, from everywhere. */
+  /** The key after `g` that opens the page from everywhere. */
   readonly key?: string
-  /** Whether it stands in the navigation. Default: yes. */
+  /** Whether the navigation lists the page. Default: yes. */
   readonly isListed?: false
-  /** Loaded when it is opened first. */
+  /** Loads the component when the page is first opened. */
   readonly load: () => Promise<PageComponent>
 }
 
@@ -43,7 +43,7 @@ export const loadPage = async (page: Page): Promise<void> => {
     const component = await page.load()
     loaded.value = new Map([...loaded.value, [page.path, component]])
   } catch {
-    // The server has another version by now, or is away.
+    // The server has another version by now, or cannot be reached.
     loadFailed.value = true
   }
 }

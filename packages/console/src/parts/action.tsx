@@ -1,6 +1,6 @@
 /**
- * Actions. Nothing is done by one click: `offer` opens a dialog that says what will be done, and to how many, and asks for the reason that the event will keep. What
- * has been done is shown with the event that it became.
+ * Actions. No action is done by one click: `offer` opens a dialog that says what will be done, to how many, and asks for the reason that the event
+ * will record. The result is shown with the event.
  */
 import { signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
@@ -27,15 +27,15 @@ export interface Given {
   readonly reason: string
   /** By name; empty if left empty. */
   readonly fields: Readonly<Record<string, string>>
-  /** Tells how far a long action is. */
+  /** Reports the progress of a long action. */
   readonly progress: (text: string) => void
 }
 
 export interface Done {
-  /** What has been done, in one sentence. */
+  /** The result, in one sentence. */
   readonly said: string
   readonly queue: string
-  /** The last event that it became. */
+  /** The revision of the last event that the action appended. */
   readonly revision?: number
   /** Where to look next. */
   readonly link?: { readonly to: string; readonly text: string }
@@ -43,9 +43,9 @@ export interface Done {
 
 export interface Action {
   readonly title: string
-  /** What it will do, and to how many. */
+  /** What the action will do, and to how many. */
   readonly does: ComponentChildren
-  /** On the button: what is done, not "OK". */
+  /** The text of the button: the action, not "OK". */
   readonly verb: string
   readonly isDestructive?: boolean
   /** Default: required. */
@@ -55,7 +55,7 @@ export interface Action {
 }
 
 const offered = signal<Action | undefined>(undefined)
-/** What was done last. */
+/** The result of the last action. */
 export const notice = signal<(Done & { readonly event?: string }) | undefined>(undefined)
 
 export const offer = (action: Action): void => {
@@ -66,7 +66,7 @@ export const ActionButton = ({ action, children, primary = false }: { readonly a
   <button type="button" class={primary ? 'primary' : undefined} onClick={() => offer(action())}>{children}</button>
 )
 
-/** In the shell, once. */
+/** The dialog of the offered action. Rendered once, in the shell. */
 export const ActionDialog = () => {
   const action = offered.value
   return action === undefined ? null : <OpenDialog key={action.title} action={action} />
@@ -167,7 +167,7 @@ const Field = ({ field: { name, label, kind, value = '', choices = [], hint, req
   )
 }
 
-/** What was done last, with the event that it became. In the shell, once. */
+/** The result of the last action, with its event. Rendered once, in the shell. */
 export const Notice = () => {
   const done = notice.value
   return (

@@ -1,4 +1,4 @@
-/** A button whose dialog needs an answer of the server first: a dry run, for example. */
+/** A button whose dialog first needs an answer from the server, for example of a dry run. */
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { ApiProblem } from '../api/request.js'
@@ -8,7 +8,7 @@ export interface AskingButtonProps {
   readonly action: () => Promise<Action>
   readonly children: ComponentChildren
   readonly primary?: boolean
-  /** Whether it can be pressed from outside, by a key of the page: `document.getElementById`. */
+  /** Lets a key of the page press the button, through `document.getElementById`. */
   readonly id?: string
 }
 

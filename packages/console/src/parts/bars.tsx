@@ -1,4 +1,4 @@
-/** Quantities beside each other, as bars with their names and figures. */
+/** Quantities side by side, as bars with their names and figures. */
 import type { ComponentChildren } from 'preact'
 import { numberText } from './format.js'
 

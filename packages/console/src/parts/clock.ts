@@ -1,4 +1,4 @@
-/** The present, once a second while somebody looks, so that ages and countdowns move together. */
+/** The present time, updated once a second while the tab is visible, so that ages and countdowns move together. */
 import { signal } from '@preact/signals'
 
 /** Milliseconds since 1970. */

@@ -1,18 +1,18 @@
-/** A table. It scrolls sideways in itself where it does not fit, so that the page never does. */
+/** A table. If it does not fit, it scrolls sideways within itself, so that the page never does. */
 import type { ComponentChildren } from 'preact'
 
 export interface Column<Row> {
   readonly key: string
   readonly title: string
   readonly cell: (row: Row) => ComponentChildren
-  /** Figures stand to the right. Default: text. */
+  /** Numbers are aligned to the right. Default: text. */
   readonly kind?: 'text' | 'number'
   /** Makes the title a button. */
   readonly sort?: { readonly order: 'ascending' | 'descending' | 'none'; readonly toggle: () => void }
 }
 
 export interface DataTableProps<Row> {
-  /** What the table has; for screen readers. */
+  /** The content of the table, for screen readers. */
   readonly caption: string
   readonly columns: ReadonlyArray<Column<Row>>
   readonly rows: ReadonlyArray<Row>

@@ -1,4 +1,4 @@
-/** A page or a part without anything to show: what would fill it, and how. */
+/** The place of a page or part without content: what would fill it, and how. */
 import type { ComponentChildren } from 'preact'
 
 export const Empty = ({ title, children }: { readonly title: string; readonly children?: ComponentChildren }) => (

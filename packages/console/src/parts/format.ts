@@ -43,7 +43,7 @@ export const agoText = (at: number, now: number): string => {
   return seconds > 0 ? `${size} ago` : `in ${size}`
 }
 
-/** `90s`, `15m`, `2h`, `3d` → seconds; `undefined` for anything else. */
+/** Seconds of `90s`, `15m`, `2h`, `3d`; `undefined` for any other text. */
 export const secondsOf = (text: string): number | undefined => {
   const [, count, unit = ''] = /^(\d+(?:\.\d+)?)(s|m|h|d)$/.exec(text) ?? []
   return count === undefined ? undefined : Number(count) * ({ s: 1, m: 60, h: 3_600, d: 86_400 }[unit] as number)

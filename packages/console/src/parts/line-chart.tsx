@@ -1,4 +1,4 @@
-/** Values over time, with uPlot. Colours are those of statuses; each line also has its own stroke and its name in the legend. */
+/** Values over time, with uPlot. Colours are those of statuses. Each line also has its own stroke, and its name in the legend. */
 import { useEffect, useRef } from 'preact/hooks'
 import UPlot from 'uplot'
 import { colours } from '../shell/theme.js'
@@ -8,10 +8,10 @@ export interface ChartLine {
   readonly label: string
   /** Whose hue it has. */
   readonly status: string
-  /** One for each time; `null` where there is none. */
+  /** A value for each time; `null` where there is none. */
   readonly values: ReadonlyArray<number | null>
   readonly dash?: ReadonlyArray<number>
-  /** Fills what is under the line. */
+  /** Fills the area under the line. */
   readonly isFilled?: boolean
 }
 

@@ -1,4 +1,4 @@
-/** The answer to a question, or what stands in its place: lines that appear after a third of a second, or the reason why there is none. */
+/** The answer to a request, or what is shown instead: placeholder lines that appear after a third of a second, or the reason of a failure. */
 import type { ComponentChildren } from 'preact'
 import type { Shown } from '../api/use-query.js'
 import { ProblemNote } from './problem-note.js'
@@ -6,11 +6,11 @@ import { ProblemNote } from './problem-note.js'
 export interface LoadedProps<A> {
   readonly shown: Shown<A>
   readonly children: (value: A) => ComponentChildren
-  /** How many lines are drawn while it is fetched for the first time. Default 3. */
+  /** Number of placeholder lines during the first request. Default 3. */
   readonly lines?: number
 }
 
-/** A failure after an answer leaves the answer: the shell says that the connection is lost. */
+/** If a request fails after an answer, the answer stays, and the shell says that the connection is lost. */
 export const Loaded = <A,>({ shown: { value, error, again }, children, lines = 3 }: LoadedProps<A>) => {
   if (value !== undefined) {
     return (

@@ -1,4 +1,4 @@
-/** A time: how long ago, or when; the exact one with its zone on hover. */
+/** A time relative to the present, or a clock time. The exact time with its zone is shown on hover. */
 import { now } from './clock.js'
 import { agoText } from './format.js'
 
@@ -9,7 +9,7 @@ const otherDay = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'nume
 /** With milliseconds and zone. */
 export const exactTime = (at: number): string => `${exact.format(at)} · ${new Date(at).toISOString()}`
 
-/** The clock time; with the day if that is another than today's. */
+/** The clock time; with the date, if it is not today. */
 export const clockTime = (at: number, present = Date.now()): string => (new Date(at).toDateString() === new Date(present).toDateString() ? today.format(at) : otherDay.format(at))
 
 /** `at`: ISO 8601, or milliseconds since 1970. `as`: `ago` (3 min ago) or `clock` (14:03:22). */

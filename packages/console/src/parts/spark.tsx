@@ -1,4 +1,4 @@
-/** So many in each of the last buckets, as small bars without axes. */
+/** A count for each of the last buckets, as small bars without axes. */
 
 export interface SparkProps {
   readonly values: ReadonlyArray<number>

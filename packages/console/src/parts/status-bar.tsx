@@ -1,10 +1,10 @@
-/** How many tasks stand in which status, as one bar and as words. */
+/** How many tasks have which status, as one bar and in words. */
 import type { Status } from '@daybook/core'
 import { queueLink } from '../address/address.js'
 import { numberText, shortNumber } from './format.js'
 import { StatusMark, statusOrder } from './status.js'
 
-/** Finished tasks are many, and wait for nobody: they stand beside the bar, not in it. */
+/** Finished tasks are many and need nobody, so they are beside the bar, not in it. */
 const finished: ReadonlySet<Status> = new Set(['completed', 'cancelled', 'discarded'])
 
 export const StatusBar = ({ queue, byStatus }: { readonly queue: string; readonly byStatus: Readonly<Partial<Record<Status, number>>> }) => {

@@ -1,4 +1,4 @@
-/** Statuses. Each has one hue, one shape and its word, the same in chips, bars, diagrams and charts. */
+/** Statuses. Each has one hue, one shape and its word, which are the same in chips, bars, diagrams and charts. */
 import type { Status } from '@daybook/core'
 
 /** In the order of a task's life. */
@@ -28,7 +28,7 @@ export const StatusMark = ({ status }: { readonly status: string }) => (
   </svg>
 )
 
-/** A status with its shape and its word. Of a breaker as well: `closed`, `open`, `half-open`. */
+/** A status with its shape and its word. Also for breakers: `closed`, `open`, `half-open`. */
 export const StatusChip = ({ status }: { readonly status: string }) => (
   <span class="chip" data-status={status}>
     <StatusMark status={status} />

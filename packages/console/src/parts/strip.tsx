@@ -1,4 +1,4 @@
-/** States over time, as one strip. Each has its hue, and its name where there is room and on hover. */
+/** States over time, as one strip. Each has its hue. Its name is shown where there is room, and on hover. */
 import { durationText } from './format.js'
 import { clockTime } from './moment.js'
 
@@ -17,7 +17,7 @@ export interface StripProps {
   readonly label: string
 }
 
-/** Heights differ, too: colour alone tells nothing. */
+/** Heights differ as well, because colour alone must not carry meaning. */
 const heights: Readonly<Record<string, number>> = { open: 20, 'half-open': 12, closed: 4 }
 
 export const Strip = ({ stretches, from, to, label }: StripProps) => {

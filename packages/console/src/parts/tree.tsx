@@ -1,7 +1,7 @@
-/** A JSON value as a tree. Text is text, whatever it contains; numbers are as they were sent. */
+/** A JSON value as a tree. Text is shown as text, whatever it contains; numbers as they were sent. */
 import { ExactNumber } from '../api/exact-numbers.js'
 
-/** Entries of one object or array that are drawn at once. */
+/** The largest number of entries of one object or array that are drawn at once. */
 const entriesMax = 200
 const textMax = 2_000
 

@@ -1,15 +1,15 @@
-/** What may be meant by what is being typed in the search. No browser needed. */
+/** Completions for the text in the search field. No browser needed. */
 import { bandNames, phaseNames, qualifiers, quoted, statusNames, termsOf } from './parse.js'
 
 export interface Suggestion {
-  /** The whole text if it is taken, and where the cursor is then. */
+  /** The whole text after accepting the suggestion, and the cursor in it. */
   readonly text: string
   readonly cursor: number
   readonly label: string
   readonly hint?: string
 }
 
-/** The values that this queue has, most frequent first. */
+/** The values in this queue, the most frequent first. */
 export interface KnownValues {
   readonly type?: ReadonlyArray<string>
   readonly tenant?: ReadonlyArray<string>
@@ -24,7 +24,7 @@ const fixed: Readonly<Record<string, ReadonlyArray<string>>> = {
 }
 const suggestionsMax = 8
 
-/** At the cursor: names of qualifiers, or values of the one before it. */
+/** The suggestions at the cursor: names of qualifiers, or values of the qualifier before it. */
 export const complete = (text: string, cursor: number, known: KnownValues = {}): ReadonlyArray<Suggestion> => {
   const term = termsOf(text).find(({ from, to }) => from <= cursor && cursor <= to)
   const from = term?.from ?? cursor

@@ -1,11 +1,12 @@
 /**
- * The search of tasks: `type:eng-* status:pending tenant:acme priority:>=8 age:>1h "timeout"`. A qualifier becomes a parameter of `GET …/tasks`; other words are
- * searched in id, type, ticket and last error. What cannot be understood is a problem at its place, and is left out. No browser needed.
+ * The search of tasks: `type:eng-* status:pending tenant:acme priority:>=8 age:>1h "timeout"`. A qualifier becomes a parameter of `GET …/tasks`.
+ * Other words are searched in id, type, ticket and last error. A term that cannot be understood is reported at its position and left out. No browser
+ * needed.
  */
 import { secondsOf } from '../parts/format.js'
 
 export interface SearchProblem {
-  /** Where it stands in the text: from the first character, to the one after the last. */
+  /** Its position in the text: from the first character to the one after the last. */
   readonly from: number
   readonly to: number
   readonly message: string
@@ -14,7 +15,7 @@ export interface SearchProblem {
 export interface Search {
   /** Parameters of `GET …/tasks`, without those of `age`. */
   readonly filter: Readonly<Record<string, string>>
-  /** Tasks that were enqueued so long ago, or longer; seconds. */
+  /** Only tasks that were enqueued at least this many seconds ago. */
   readonly olderThanSeconds?: number
   readonly youngerThanSeconds?: number
   readonly problems: ReadonlyArray<SearchProblem>
@@ -33,7 +34,7 @@ export const statusNames = ['pending', 'queued', 'in-progress', 'scheduled', 'wa
 export const phaseNames = ['REQUIREMENTS', 'IMPLEMENTATION', 'VALIDATION', 'ANALYSIS', 'TESTING'] as const
 export const bandNames = ['CRITICAL', 'HIGH', 'MEDIUM', 'LOW'] as const
 
-/** The qualifiers, with what stands after each. */
+/** The qualifiers, each with its form of value. */
 export const qualifiers: Readonly<Record<string, string>> = {
   status: 'pending, or several: pending,blocked',
   type: 'a type, or eng-*',
@@ -59,7 +60,7 @@ export const termsOf = (text: string): ReadonlyArray<Term> =>
 
 const unquoted = (text: string): string => (text.startsWith('"') ? text.slice(1).replace(/"$/, '') : text)
 
-/** A value as it has to be written: with quotes if it has spaces. */
+/** A value as it has to be typed: in quotes if it has spaces. */
 export const quoted = (value: string): string => (/\s/.test(value) ? `"${value}"` : value)
 
 export const parseSearch = (text: string): Search => {

@@ -1,4 +1,4 @@
-/** The search field: completes as one types, and marks what it does not understand at its place. */
+/** The search field. It offers completions, and marks what it does not understand. */
 import { useId, useRef, useState } from 'preact/hooks'
 import { complete, type KnownValues, type Suggestion } from './complete.js'
 import { parseSearch, type SearchProblem } from './parse.js'
@@ -18,7 +18,7 @@ export const SearchBox = ({ text, known, onChange }: SearchBoxProps) => {
   const [chosen, choose] = useState(-1)
   const { problems } = parseSearch(text)
   const suggestions = isOpen ? complete(text, cursor, known) : []
-  // What is being typed is not wrong yet.
+  // A term that is still being typed is not marked.
   const told = problems.filter(({ to }) => !(isOpen && suggestions.length > 0 && to === cursor))
 
   const take = (suggestion: Suggestion): void => {
@@ -76,7 +76,7 @@ export const SearchBox = ({ text, known, onChange }: SearchBoxProps) => {
   )
 }
 
-/** The same text with a wave under what is not understood; it lies behind the field. */
+/** The same text behind the field, with a wave under the terms that are not understood. */
 const marked = (text: string, problems: ReadonlyArray<SearchProblem>) => {
   let at = 0
   const parts = problems.flatMap(({ from, to }) => {

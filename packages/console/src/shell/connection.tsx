@@ -1,4 +1,4 @@
-/** The one place that says whether what is shown is fresh. */
+/** The only place that says whether the shown data are fresh. */
 import { momentShown, queueShown, withQuery } from '../address/address.js'
 import { live } from '../api/live.js'
 import { contact } from '../api/request.js'
@@ -23,7 +23,7 @@ export const Connection = () => {
   )
 }
 
-/** The past is framed, so that nobody takes it for now. */
+/** A frame around a past moment, so that nobody takes it for the present. */
 export const PastBanner = () => {
   const moment = momentShown.value
   if (moment === undefined) return null

@@ -1,4 +1,4 @@
-/** Keys. `?` shows those of the page. None does anything that cannot be undone: actions ask first. */
+/** Keys. `?` lists those of the page. No key does anything that cannot be undone: actions ask first. */
 import { signal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 
@@ -36,7 +36,7 @@ export const startKeys = (): void => {
     const all = held.peek().flat()
     clearTimeout(forget)
     first = undefined
-    // The page's own keys come after the shell's, and go before them.
+    // The page's own keys are registered after the shell's, and take precedence.
     const found = all.findLast(({ keys }) => keys === typed)
     if (found !== undefined) {
       event.preventDefault()

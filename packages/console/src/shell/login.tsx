@@ -1,4 +1,4 @@
-/** Asks for the token. Afterwards the same address is shown. */
+/** Asks for the token. After the login, the same address is shown. */
 import { loggedOutBecause, logIn } from '../api/session.js'
 
 export const Login = () => {

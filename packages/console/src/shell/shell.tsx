@@ -1,4 +1,4 @@
-/** What stands around every page: navigation, the queue, the connection, the dialogs. */
+/** The frame of every page: navigation, the queue, the connection, the dialogs. */
 import type { QueueSummary } from '@daybook/client'
 import type { ComponentChildren } from 'preact'
 import { address, go, linkTo, momentShown, queueShown } from '../address/address.js'

@@ -1,4 +1,4 @@
-/** Light or dark: as the system says, unless somebody chose. */
+/** Light or dark: the system's preference, unless the user has chosen. */
 import { effect, signal } from '@preact/signals'
 
 export type Theme = 'system' | 'light' | 'dark'
@@ -11,7 +11,7 @@ export const nextTheme = (): void => {
   theme.value = theme.value === 'system' ? 'light' : theme.value === 'light' ? 'dark' : 'system'
 }
 
-/** Counts the changes of colours, for pictures that are drawn with them. */
+/** Counts changes of colours, so that charts are drawn again. */
 export const colours = signal(0)
 
 export const startTheme = (): void => {

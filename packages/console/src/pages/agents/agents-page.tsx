@@ -14,7 +14,7 @@ import { sinceHours } from '../../parts/period.js'
 import { StatusMark } from '../../parts/status.js'
 import type { PageParams } from '../pages.js'
 
-/** Of the last hours, by agent. */
+/** By agent, for the last hours. */
 interface Figures {
   readonly completed: number
   readonly failed: number
@@ -71,7 +71,7 @@ const Agents = ({ queue, agents, held, figures }: AgentsProps) => {
   )
 }
 
-/** So many, and how many that is in an hour. */
+/** A count, and the rate per hour. */
 const Rate = ({ of: count = 0, isKnown }: { readonly of: number | undefined; readonly isKnown: boolean }) =>
   isKnown ? <>{numberText(count)}<div class="quiet">{numberText(count / hours)} an hour</div></> : <span class="quiet">–</span>
 

@@ -1,4 +1,4 @@
-/** Circuit breakers: what each type's has done, what tripped it, and when it is tested. */
+/** Circuit breakers: the history of each type's breaker, what tripped it, and when it is tested. */
 import type { BreakerView, Report } from '@daybook/client'
 import { momentShown } from '../../address/address.js'
 import { command, revisionOf } from '../../api/command.js'

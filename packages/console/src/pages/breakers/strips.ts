@@ -2,7 +2,7 @@
 import type { BreakerView } from '@daybook/client'
 import type { Stretch } from '../../parts/strip.js'
 
-/** The report has a row for each time that a breaker was not closed; between them it was. `from`, `to`: milliseconds since 1970. */
+/** The report has a row for each time in which a breaker was not closed. Between these times it was closed. `from`, `to`: milliseconds since 1970. */
 export const stretchesOf = (rows: ReadonlyArray<Readonly<Record<string, string | number | null>>>, type: string, from: number, to: number): ReadonlyArray<Stretch> => {
   const found: Array<Stretch> = []
   let end = from

@@ -1,4 +1,4 @@
-/** Dead letters: what failed for good, in groups that are alike, and what to do about them. */
+/** Dead letters in groups with the same failure, and what can be done about them. */
 import type { FailurePattern, Report } from '@daybook/client'
 import { address } from '../../address/address.js'
 import { useQueue } from '../../api/use-query.js'

@@ -1,4 +1,4 @@
-/** One group: what went wrong, what can be decided about all of it, and its tasks. */
+/** One group: its failure, the decisions for the whole group, and its tasks. */
 import type { FailurePattern, TaskPage, TaskView } from '@daybook/client'
 import { useState } from 'preact/hooks'
 import { go, momentShown, queueLink, withQuery } from '../../address/address.js'

@@ -1,4 +1,4 @@
-/** Dead letters that are alike: of one type, with one signature. */
+/** A group of dead letters with the same type and signature. */
 import type { FailurePattern } from '@daybook/client'
 
 export interface GroupKey {
@@ -6,7 +6,7 @@ export interface GroupKey {
   readonly signature: string
 }
 
-/** Signatures are long; twelve characters tell them apart. */
+/** The first twelve characters of a signature, which is enough to distinguish signatures. */
 export const shortSignature = (signature: string): string => signature.slice(0, 12)
 
 /** Failures of each signature by hour, oldest first, from the rows of the report. */

@@ -1,4 +1,4 @@
-/** Dead letters in groups: of one type, with one signature. */
+/** The groups of dead letters, by type and signature. */
 import type { FailurePattern } from '@daybook/client'
 import { withQuery } from '../../address/address.js'
 import { numberText } from '../../parts/format.js'

@@ -1,4 +1,4 @@
-/** How far the last redrive is, and the button that stops it. */
+/** The progress of the last redrive, and the button that stops it. */
 import type { FailurePattern, Redrive } from '@daybook/client'
 import { momentShown } from '../../address/address.js'
 import { may } from '../../api/session.js'

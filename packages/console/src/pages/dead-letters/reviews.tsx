@@ -1,4 +1,4 @@
-/** What a person can decide about dead letters that are alike. Each says first how many there are: by a dry run on the server. */
+/** The decisions that a person can make for a group of dead letters. Each first shows their number, from a dry run on the server. */
 import type { Discarded, Escalated, Retried, Snoozed } from '@daybook/client'
 import { command, revisionOf } from '../../api/command.js'
 import { me } from '../../api/session.js'

@@ -1,4 +1,4 @@
-/** Nothing there yet: what would fill this page, and how; or a queue of its own with something to look at. */
+/** The page of a server without queues: what would fill it, and how; or a demo queue by one click. */
 import { go, queueLink } from '../../address/address.js'
 import { request } from '../../api/request.js'
 import { may } from '../../api/session.js'

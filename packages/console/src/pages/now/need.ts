@@ -1,4 +1,4 @@
-/** How much a queue needs somebody: the queues that need most stand on top. No browser needed. */
+/** How urgently a queue needs somebody: the most urgent queues come first. No browser needed. */
 import type { AlertView } from '@daybook/client'
 
 export interface NeedOf {
@@ -8,10 +8,10 @@ export interface NeedOf {
   readonly oldestWaitSeconds: number
 }
 
-/** Alerts come first, then a pause, which somebody may have forgotten, then dead letters, then long waits. */
+/** Alerts come first; then a pause, which may have been forgotten; then dead letters; then long waits. */
 export const needOf = ({ alerts, isPaused, deadLetters, oldestWaitSeconds }: NeedOf): number =>
   alerts.length * 100 + (isPaused ? 50 : 0) + (deadLetters > 0 ? 20 : 0) + Math.min(10, Math.floor(oldestWaitSeconds / 600))
 
-/** Those with more need first; equal ones by name. */
+/** Sorted by urgency; equal ones by name. */
 export const byNeed = (names: ReadonlyArray<string>, needs: Readonly<Record<string, number>>): ReadonlyArray<string> =>
   [...names].sort((a, b) => (needs[b] ?? 0) - (needs[a] ?? 0) || (a < b ? -1 : 1))

@@ -1,4 +1,4 @@
-/** The first page: every queue, those that need somebody on top. */
+/** The first page: all queues, the most urgent first. */
 import type { QueueSummary } from '@daybook/client'
 import { useRef, useState } from 'preact/hooks'
 import { momentShown } from '../../address/address.js'
@@ -43,7 +43,7 @@ const Queues = ({ queues }: { readonly queues: ReadonlyArray<QueueSummary> }) =>
   )
 }
 
-/** The list of queues is that of now: how each was is asked one by one. */
+/** The list of queues is the present one. For a past moment, each queue is queried separately. */
 const PastCard = ({ name, onNeed }: { readonly name: string; readonly onNeed: (queue: string, need: number) => void }) => {
   const shown = useQueue<QueueSummary>(name, [])
   return <Loaded shown={shown}>{(queue) => <QueueCard queue={queue} onNeed={onNeed} />}</Loaded>

@@ -1,4 +1,4 @@
-/** One queue on the first page: what stands in it, how fast it moves, and whether somebody is needed. */
+/** One queue on the first page: its depth, its rates, and whether it needs somebody. */
 import type { AlertView, QueueSummary, Report } from '@daybook/client'
 import { useEffect } from 'preact/hooks'
 import { momentShown, queueLink } from '../../address/address.js'
@@ -14,7 +14,7 @@ import { pathOf } from '../../address/url.js'
 import { needOf } from './need.js'
 import { Rates } from './rates.js'
 
-/** As of `GET /api/queue_status`. */
+/** The answer of `GET /api/queue_status`. */
 export interface QueueStatus {
   readonly active_agents: number
   readonly max_concurrent_agents: number
@@ -28,7 +28,7 @@ const ratesMs = 60_000
 
 export interface QueueCardProps {
   readonly queue: QueueSummary
-  /** Told whenever it changes how much somebody is needed here. */
+  /** Called whenever the urgency of this queue changes. */
   readonly onNeed: (queue: string, need: number) => void
 }
 
@@ -68,10 +68,10 @@ export const QueueCard = ({ queue, onNeed }: QueueCardProps) => {
   )
 }
 
-/** Alerts tell people at a terminal what to call; here the page has it. */
+/** Alerts tell people at a terminal what to call; here the page shows it. */
 const withoutCommand = (message: string): string => message.replace(/: see GET .*$/, '')
 
-/** Whole quarters, so that the question is the same for a quarter of an hour. */
+/** Whole quarters of an hour, so that the request stays the same for that long. */
 const sinceHours = (hours: number): { readonly from: string; readonly bucket: string } => {
   const quarterMs = 900_000
   return { from: new Date(Math.floor((Date.now() - hours * 3_600_000) / quarterMs) * quarterMs).toISOString(), bucket: '15' }

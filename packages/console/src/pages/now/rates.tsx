@@ -18,7 +18,7 @@ export const Rates = ({ shown: { value, error } }: { readonly shown: Shown<Repor
   const rows = value.rows as unknown as ReadonlyArray<RateRow>
   if (rows.length < 2) return null
   const perMinute = (count: number, row: RateRow): number => {
-    // The last quarter is not over.
+    // The last quarter of an hour is not over.
     const minutes = Math.min(bucketMinutes, Math.max(1, (Date.now() - Date.parse(row.from)) / 60_000))
     return count / minutes
   }

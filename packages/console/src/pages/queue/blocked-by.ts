@@ -1,4 +1,4 @@
-/** How many unfinished tasks each reason keeps from running, from counts alone: no task is looked at. */
+/** How many unfinished tasks each reason keeps from running. It is computed from counts alone, without looking at tasks. */
 import type { BreakerView, Depth, LimitView } from '@daybook/client'
 import type { Status } from '@daybook/core'
 
@@ -6,9 +6,9 @@ export interface BlockedBy {
   readonly key: string
   readonly reason: string
   readonly count: number
-  /** Whose hue it has. */
+  /** The status whose hue is used. */
   readonly status: Status
-  /** Where to look next: a search of the page of tasks, or another page. */
+  /** Where the user should look next: a search on the page of tasks, or another page. */
   readonly to: { readonly search: string } | { readonly page: string }
 }
 
@@ -21,8 +21,8 @@ export interface QueueNow {
 }
 
 /**
- * Reasons, the most frequent first; none with zero tasks. A ready task counts for each reason that holds for it, so the sum may be larger than the depth. Limits of
- * concurrency keys are left out: the counts do not tell which tasks have the key.
+ * Reasons, the most frequent first, without those for zero tasks. A ready task counts for each of its reasons, so the sum may exceed the depth.
+ * Limits of concurrency keys are left out, because the counts do not tell which tasks have the key.
  */
 export const blockedBy = ({ depth: { byStatus, byType, byTenant }, breakers, limits, paused, isAtCapacity }: QueueNow): ReadonlyArray<BlockedBy> => {
   const ready = byStatus.pending + byStatus.queued

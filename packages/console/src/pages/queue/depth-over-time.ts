@@ -1,4 +1,4 @@
-/** The depth of a queue in the past, counted back from its depth now by what came and what went. */
+/** The past depth of a queue, computed backwards from its present depth by arrivals and departures. */
 
 export interface DepthPoint {
   /** Milliseconds since 1970: the end of the bucket. */
@@ -8,7 +8,10 @@ export interface DepthPoint {
 
 type Row = Readonly<Record<string, string | number | null>>
 
-/** `rows` of the report of throughput, oldest first. `now`: unfinished tasks now, without dead letters. Dead letters that were sent back are not in the report: they make it a little too high before. */
+/**
+ * `rows`: those of the throughput report, oldest first. `now`: unfinished tasks at present, without dead letters. The report does not have dead
+ * letters that were sent back, so earlier values are a little too high.
+ */
 export const depthOverTime = (rows: ReadonlyArray<Row>, now: number, present: number): ReadonlyArray<DepthPoint> => {
   const points: Array<DepthPoint> = []
   let depth = now

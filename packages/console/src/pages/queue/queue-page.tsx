@@ -1,4 +1,4 @@
-/** One queue: how deep it is and was, how long tasks wait, how busy its agents are, and what keeps tasks from running. */
+/** One queue: its present and past depth, how long tasks wait, how busy its agents are, and what keeps tasks from running. */
 import type { BreakerView, Depth, LimitView, QueueSummary, Report } from '@daybook/client'
 import { linkTo, momentShown, queueLink } from '../../address/address.js'
 import { useQuestion, useQueue } from '../../api/use-query.js'

@@ -1,4 +1,4 @@
-/** Schedules: when each runs next, what became of its last runs, and pausing it. */
+/** Schedules: the next run of each, the outcome of its last runs, and pausing it. */
 import type { Enqueued, ScheduleView } from '@daybook/client'
 import { momentShown, queueLink } from '../../address/address.js'
 import { command, revisionOf } from '../../api/command.js'
@@ -32,7 +32,7 @@ export const SchedulesPage = ({ params: { queue = '' } }: { readonly params: Pag
 }
 
 const Schedule = ({ queue, listed }: { readonly queue: string; readonly listed: ScheduleView }) => {
-  // The list has one next run, this answer five.
+  // The list has one next run; this answer has five.
   const { value: schedule = listed } = useQueue<ScheduleView>(queue, ['schedules', listed.name], { everyMs: 30_000 })
   const { name, cron, every, timeZone, missed, overlap, paused, task, next, last } = schedule
   const isNow = momentShown.value === undefined

@@ -1,4 +1,4 @@
-/** What settings are as long as nobody changes them. build.mjs puts the core's value in place of the name: the core itself is not for browsers. */
+/** The default settings. build.mjs replaces the name by the core's value, because the core itself is not for browsers. */
 import type { Settings } from '@daybook/core'
 
 declare const SETTINGS_BY_DEFAULT: Settings

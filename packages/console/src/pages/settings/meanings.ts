@@ -1,4 +1,4 @@
-/** What each setting means, in a line. */
+/** The meaning of each setting, in one line. */
 import type { Path } from './paths.js'
 
 const meanings: Readonly<Record<string, string>> = {

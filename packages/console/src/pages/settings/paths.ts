@@ -1,11 +1,11 @@
-/** Settings by path, as `defaults.timeout`, and back into a part of the settings. A name may itself have a dot, so a path is a list. */
+/** Settings by path, such as `defaults.timeout`, and back to a part of the settings. A name may contain a dot, so a path is a list. */
 export type Path = ReadonlyArray<string>
 export type Leaf = string | number | boolean | ReadonlyArray<unknown>
 type Node = { readonly [name: string]: unknown }
 
 const isNode = (value: unknown): value is Node => typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** An empty record is a leaf, too: it has nothing in it that could stand for it. */
+/** An empty record is a leaf as well, because it has no member to represent it. */
 export const leavesOf = (settings: Node, above: Path = []): ReadonlyArray<readonly [Path, Leaf | Node]> =>
   Object.entries(settings).flatMap(([name, value]): ReadonlyArray<readonly [Path, Leaf | Node]> => {
     const path = [...above, name]
@@ -18,7 +18,7 @@ export const patchAt = ([first, ...rest]: Path, value: unknown): unknown => (fir
 
 export const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b)
 
-/** What somebody typed, as the kind of value that is there: `600`, `true`, `["a"]`, `key`. */
+/** Parses what the user typed as the present kind of value: `600`, `true`, `["a"]`, `key`. */
 export const valueOf = (text: string, present: unknown): unknown => {
   if (typeof present === 'string') return text
   try {

@@ -1,4 +1,4 @@
-/** Every setting of a queue, beside its default, and changing it. */
+/** Every setting of a queue beside its default, and changing it. */
 import type { Settings } from '@daybook/core'
 import { address, momentShown, withQuery } from '../../address/address.js'
 import { command, revisionOf } from '../../api/command.js'
@@ -71,7 +71,7 @@ const choicesOf: Readonly<Record<string, ReadonlyArray<string>>> = {
   countOn: ['dead-letter', 'attempt'],
 }
 
-/** An override, a weight or a rule of one's own can be taken away; the others can only be set. */
+/** An override, a weight or an added rule can be removed; all other settings can only be set. */
 const isRemovable = ([first, second, third]: Path): boolean =>
   (first === 'breakers' && second === 'overrides') || (first === 'assignment' && second === 'tenants' && third !== 'default') || (first === 'discoveries' && second !== undefined)
 
@@ -86,7 +86,7 @@ const change = (queue: string, { path, name, value, byDefault }: Row): Action =>
     run: async ({ fields }) => {
       const given = fields['value'] ?? ''
       const removed = given === '' && isRemovable(path)
-      // An override is taken away as a whole.
+      // An override is removed as a whole.
       const patch = removed ? patchAt(path[0] === 'breakers' ? path.slice(0, 3) : path[0] === 'discoveries' ? path.slice(0, 2) : path, null) : patchAt(path, valueOf(given, value))
       return { said: removed ? `${name} is taken away.` : `${name} is ${given}.`, queue, ...revisionOf(await command('PATCH', queue, ['settings'], patch)) }
     },

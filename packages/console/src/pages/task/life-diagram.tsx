@@ -1,4 +1,4 @@
-/** All statuses with the ways between them, and the way of this task: in colour, with how often and when. */
+/** All statuses and their transitions. The transitions of this task are coloured, with their number and times. */
 import type { Status } from '@daybook/core'
 import { durationText } from '../../parts/format.js'
 import { clockTime, exactTime } from '../../parts/moment.js'
@@ -21,7 +21,7 @@ const ways: ReadonlyArray<readonly [Exclude<Status, 'queued'>, Exclude<Status, '
 
 const placeOf = (status: Status): Exclude<Status, 'queued'> => (status === 'queued' ? 'pending' : status)
 
-/** From border to border, bent so that there and back lie apart. */
+/** From border to border, bent so that the two directions are apart. */
 const curve = (from: readonly [number, number], to: readonly [number, number]): string => {
   const [dx, dy] = [to[0] - from[0], to[1] - from[1]]
   const size = Math.hypot(dx, dy)
@@ -39,7 +39,7 @@ export const LifeDiagram = ({ visits, now }: { readonly visits: ReadonlyArray<Vi
     if (before !== undefined) taken.set(`${placeOf(before.status)} ${placeOf(status)}`, (taken.get(`${placeOf(before.status)} ${placeOf(status)}`) ?? 0) + 1)
   })
   const current = visits.at(-1)
-  // What this task did that the plan does not have, as a cancellation of a blocked task.
+  // Transitions of this task that the diagram does not have, such as the cancellation of a blocked task.
   const others = [...taken.keys()].map((key) => key.split(' ') as [Exclude<Status, 'queued'>, Exclude<Status, 'queued'>]).filter(([a, b]) => a !== b && !ways.some(([from, to]) => from === a && to === b))
   const told = visits.map(({ status, from }) => `${status}${from === undefined ? '' : ` at ${clockTime(from, now)}`}`).join(', then ')
   return (

@@ -1,7 +1,7 @@
-/** A task's way through its statuses, and its attempts, from its events. No browser needed. */
+/** The statuses of a task over time, and its attempts, from its events. No browser needed. */
 import type { Status } from '@daybook/core'
 
-/** As of `GET …/tasks/{id}/history`. */
+/** An event of `GET …/tasks/{id}/history`. */
 export interface HistoryEvent {
   readonly revision: number
   readonly type: string
@@ -13,9 +13,9 @@ export interface HistoryEvent {
 
 export interface Visit {
   readonly status: Status
-  /** When it began; `undefined` if no event of the task tells, as when the last task that it waited for was completed. Milliseconds since 1970. */
+  /** When the status began, in milliseconds since 1970. `undefined` if no event of the task tells, for example when its last dependency was completed. */
   readonly from: number | undefined
-  /** The event that led here. */
+  /** The event that led to the status. */
   readonly revision: number | undefined
   readonly cause: string
 }
@@ -24,11 +24,11 @@ export interface Attempt {
   readonly number: number
   readonly agent: string
   readonly from: number
-  /** `undefined` while it goes on. */
+  /** `undefined` while the status lasts. */
   readonly to: number | undefined
   readonly outcome: 'running' | 'completed' | 'failed' | 'expired' | 'released' | 'given back' | 'revoked' | 'parked' | 'rate-limited' | 'incomplete' | 'cancelled'
   readonly error: string | undefined
-  /** The last that was reported. */
+  /** The last reported progress. */
   readonly progress: unknown
   readonly checkpoint: unknown
   readonly revision: number
@@ -43,7 +43,7 @@ interface Step {
 const atOf = ({ at }: HistoryEvent): number => Date.parse(at)
 const timeIn = (value: unknown): number => (typeof value === 'string' ? Date.parse(value) : Number(value))
 
-/** What an event does to the task. `undefined`: its status stays. */
+/** The effect of an event on the task's status; `undefined` if the status stays. */
 const stepOf = (event: HistoryEvent): Step | undefined => {
   const { type, data } = event
   switch (type) {
@@ -93,7 +93,7 @@ const stepOf = (event: HistoryEvent): Step | undefined => {
   }
 }
 
-/** `status`: where it stands, for what its own events do not tell. */
+/** `status`: the present one, for changes that the task's own events do not tell. */
 export const visitsOf = (events: ReadonlyArray<HistoryEvent>, status: Status): ReadonlyArray<Visit> => {
   const visits: Array<Visit> = []
   for (const event of events) {

@@ -1,10 +1,10 @@
-/** The tasks that this one depends on, and those that wait for it. */
+/** The dependencies of the task, and the tasks that wait for it. */
 import type { TaskPage, TaskView } from '@daybook/client'
 import { queueLink } from '../../address/address.js'
 import { useQueue } from '../../api/use-query.js'
 import { StatusMark } from '../../parts/status.js'
 
-/** So many are drawn on each side; the others are a list away. */
+/** The largest number of tasks that are drawn on each side. A list shows the others. */
 const drawnMax = 12
 const rowHeight = 44
 
@@ -34,7 +34,7 @@ export const Neighbours = ({ queue, task }: { readonly queue: string; readonly t
   )
 }
 
-/** The queue may not know a dependency any more: it was finished long ago. */
+/** The queue may no longer know a dependency that was finished long ago. */
 const Dependency = ({ queue, id }: { readonly queue: string; readonly id: string }) => {
   const { value } = useQueue<TaskView>(queue, ['tasks', id])
   return <a class="node" href={queueLink(queue, 'tasks', id)} title={value === undefined ? id : `${id}, ${value.status}`}>{value !== undefined && <StatusMark status={value.status} />} <span>{id}</span></a>

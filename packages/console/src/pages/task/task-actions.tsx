@@ -1,4 +1,4 @@
-/** What may be done to one task, by its status. */
+/** The actions on one task, by its status. */
 import type { TaskView } from '@daybook/client'
 import type { Status } from '@daybook/core'
 import { queueLink } from '../../address/address.js'
@@ -12,7 +12,7 @@ export type TaskActionName = 'retry' | 'editAndRetry' | 'discard' | 'cancel' | '
 
 const final: ReadonlyArray<Status> = ['completed', 'cancelled', 'discarded']
 
-/** Those that the server would take now. */
+/** The actions that the server would accept now. */
 export const actionsFor = (status: Status): ReadonlyArray<TaskActionName> => {
   if (status === 'dead-letter') return ['retry', 'editAndRetry', 'discard', 'restart']
   if (final.includes(status)) return ['restart']
@@ -39,7 +39,7 @@ const reasonOf = ({ reason }: Given): { readonly reason: string } => ({ reason }
 
 const payloadField = ({ payload }: TaskView): ActionField => ({ name: 'payload', label: 'Payload', kind: 'json', value: exactText(payload), required: true, hint: 'JSON. The event keeps the former one.' })
 
-/** Numbers that JavaScript cannot hold are sent as they were written. */
+/** Numbers that JavaScript cannot represent are sent as they were typed. */
 const payloadOf = ({ fields }: Given): unknown => {
   try {
     return exactNumbers(fields.payload ?? '')

@@ -1,4 +1,4 @@
-/** One task: where it stands and why, how it came there, what it contains, and what can be done. */
+/** One task: its status and the reasons, its history, its content, and its actions. */
 import type { TaskView } from '@daybook/client'
 import { linkTo, momentShown, queueLink } from '../../address/address.js'
 import { exactText } from '../../api/exact-numbers.js'
@@ -129,11 +129,11 @@ const Events = ({ queue, events }: { readonly queue: string; readonly events: Re
   </section>
 )
 
-/** Browsers may refuse it, and have no clipboard on addresses that are neither HTTPS nor loopback. */
+/** Browsers may refuse this, and have no clipboard on addresses that are neither HTTPS nor loopback. */
 const copy = async (text: string): Promise<void> => {
   try {
     await navigator.clipboard?.writeText(text)
   } catch {
-    // What is shown can still be selected.
+    // The shown text can still be selected.
   }
 }

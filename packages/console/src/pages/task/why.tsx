@@ -1,4 +1,4 @@
-/** Why a task is not running: every gate that is shut, what would change it, and when. */
+/** Why a task is not running: every shut gate, what would change it, and when. */
 import type { Explanation } from '@daybook/client'
 import { queueLink } from '../../address/address.js'
 import { useQueue } from '../../api/use-query.js'
@@ -7,7 +7,7 @@ import { Loaded } from '../../parts/loaded.js'
 import { Moment } from '../../parts/moment.js'
 import { StatusMark } from '../../parts/status.js'
 
-/** Gates open and shut with time alone. */
+/** Gates may open and shut with time alone. */
 const everyMs = 5_000
 
 export const Why = ({ queue, id }: { readonly queue: string; readonly id: string }) => {

@@ -1,4 +1,4 @@
-/** What is done to many tasks at once: those that are selected, or all that match. */
+/** Actions on many tasks at once: the selected ones, or all that match. */
 import type { TaskPage, TaskView } from '@daybook/client'
 import { pathOf, type Query } from '../../address/url.js'
 import { ApiProblem, request } from '../../api/request.js'
@@ -17,7 +17,7 @@ const tasksOf = (chosen: Chosen): string => `${counted(countOf(chosen), 'task')}
 const pageMax = '1000'
 const tasksPath = (queue: string, ...more: ReadonlyArray<string>): string => pathOf(['api', 'queues', queue, 'tasks', ...more])
 
-/** All that match, page by page, as they are when it comes to them. */
+/** All tasks that match, page by page, at the time when each page is fetched. */
 const eachPage = async (queue: string, filter: Partial<Query>, take: (tasks: ReadonlyArray<TaskView>, text: number) => void): Promise<void> => {
   let cursor: string | null = ''
   let count = 0
@@ -29,7 +29,7 @@ const eachPage = async (queue: string, filter: Partial<Query>, take: (tasks: Rea
   }
 }
 
-/** Counts those that match, by going through them. */
+/** Counts the tasks that match, by fetching them. */
 export const countMatching = async (queue: string, filter: Readonly<Record<string, string>>): Promise<number> => {
   let found = 0
   await eachPage(queue, filter, (_, count) => (found = count))
@@ -43,7 +43,7 @@ const idsOf = async (queue: string, chosen: Chosen): Promise<ReadonlyArray<strin
   return ids
 }
 
-/** One request for each, four at a time. A refusal does not stop the others. */
+/** One request for each task, four at a time. A refusal does not stop the others. */
 const toEach = async (queue: string, chosen: Chosen, { progress }: Given, what: string, send: (id: string) => Promise<{ readonly revision?: number }>): Promise<Done> => {
   const ids = await idsOf(queue, chosen)
   const waiting = [...ids]
@@ -95,7 +95,7 @@ interface CancelledPage {
   readonly nextCursor: string | null
 }
 
-/** What is finished, or a dead letter, cannot be cancelled. */
+/** Finished tasks and dead letters cannot be cancelled. */
 const notCancellable: ReadonlyArray<string> = ['completed', 'cancelled', 'discarded', 'dead-letter']
 
 /** The filter without statuses that cannot be cancelled; `undefined` if nothing is left. */
@@ -105,7 +105,7 @@ export const cancellableIn = (filter: Readonly<Record<string, string>>): Readonl
   return status === '' ? undefined : { ...filter, status }
 }
 
-/** How many the server would cancel. Some that match cannot be: they are finished. */
+/** Number of tasks that the server would cancel. Tasks that are finished match, but cannot be cancelled. */
 export const countCancellable = async (queue: string, filter: Readonly<Record<string, string>>): Promise<number> => {
   let cursor: string | null = ''
   let count = 0
@@ -132,7 +132,7 @@ export const reprioritiseMany = (queue: string, chosen: Chosen): Action => ({
   run: (given) => toEach(queue, chosen, given, 'changed', (id) => request('PATCH', tasksPath(queue, id), { body: { priority: Number(given.fields.priority), reason: given.reason } })),
 })
 
-/** Exports are made by the browser, from what it may read. */
+/** The browser makes exports from data that it may read. */
 export const exportMany = (queue: string, chosen: Chosen): Action => ({
   title: `Export ${tasksOf(chosen).replace(/,$/, '')}`,
   does: <p>{tasksOf(chosen)} will be saved as a file of this computer. Nothing changes in the queue.</p>,

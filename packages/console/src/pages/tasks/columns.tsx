@@ -1,4 +1,4 @@
-/** The columns of the list of tasks. Which are shown stands in the address. */
+/** The columns of the list of tasks. The address says which are shown. */
 import type { TaskView } from '@daybook/client'
 import type { ComponentChildren } from 'preact'
 import { queueLink } from '../../address/address.js'
@@ -34,14 +34,14 @@ export const taskColumns: ReadonlyArray<TaskColumn> = [
 
 const byDefault = ['id', 'type', 'status', 'priority', 'tenant', 'age', 'attempt', 'agent', 'error']
 
-/** `text`: keys with commas, as in the address. */
+/** `text`: keys separated by commas, as in the address. */
 export const columnsOf = (text: string | undefined): ReadonlyArray<TaskColumn> => {
   const keys = text === undefined ? byDefault : text.split(',')
   const found = taskColumns.filter(({ key }) => key === 'id' || keys.includes(key))
   return found
 }
 
-/** `undefined` for the columns that are shown without being asked for. */
+/** `undefined` for the default columns. */
 export const columnsText = (keys: ReadonlyArray<string>): string | undefined => {
   const text = taskColumns.filter(({ key }) => keys.includes(key)).map(({ key }) => key).join(',')
   return text === taskColumns.filter(({ key }) => byDefault.includes(key)).map(({ key }) => key).join(',') ? undefined : text

@@ -8,7 +8,7 @@ export const exportText = (tasks: ReadonlyArray<TaskView>, kind: 'csv' | 'ndjson
     ? tasks.map((task) => `${JSON.stringify(task)}\n`).join('')
     : [columns.join(','), ...tasks.map((task) => columns.map((column) => csvCell(task[column])).join(','))].map((line) => `${line}\r\n`).join('')
 
-/** A text that a spreadsheet would take for a formula has an apostrophe before it. */
+/** A text that a spreadsheet would take for a formula gets an apostrophe before it. */
 export const csvCell = (value: unknown): string => {
   if (value === undefined || value === null) return ''
   const text = String(value)

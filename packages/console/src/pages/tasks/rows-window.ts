@@ -1,8 +1,8 @@
 /**
  * Which rows of a long list are drawn. No browser needed.
  *
- * Browsers draw nothing beyond some 17 million pixels, and a million rows are 33 million: beyond `heightMax`, the list is scrolled in proportion, so that its last row is
- * reached all the same.
+ * Browsers draw nothing beyond some 17 million pixels, and a million rows take 33 million. Beyond `heightMax` the list is therefore scrolled in
+ * proportion, so that its last row can still be reached.
  */
 export interface WindowOf {
   readonly rows: number
@@ -16,13 +16,13 @@ export interface RowsWindow {
   /** The first row that is drawn, and the one after the last. */
   readonly first: number
   readonly end: number
-  /** Pixels before the first, and after the last. */
+  /** Pixels before the first row, and after the last. */
   readonly before: number
   readonly after: number
 }
 
 export const heightMax = 8_000_000
-/** So many rows are drawn beyond what is seen, on either side. */
+/** Number of rows that are drawn beyond the visible ones, on either side. */
 const beyond = 12
 
 export const rowsWindow = ({ rows, rowHeight, viewHeight, scrollTop }: WindowOf): RowsWindow => {
@@ -30,7 +30,7 @@ export const rowsWindow = ({ rows, rowHeight, viewHeight, scrollTop }: WindowOf)
   const seen = Math.ceil(viewHeight / rowHeight)
   const scrollMax = Math.max(1, height - viewHeight)
   const top = Math.min(Math.max(0, scrollTop), scrollMax)
-  // In proportion; the same as `top / rowHeight` as long as the list is not too high.
+  // In proportion. If the list is not too high, this is the same as `top / rowHeight`.
   const firstSeen = height < heightMax ? Math.floor(top / rowHeight) : Math.floor((top / scrollMax) * Math.max(0, rows - Math.floor(viewHeight / rowHeight)))
   const first = Math.max(0, firstSeen - beyond)
   const end = Math.min(rows, firstSeen + seen + beyond)

@@ -1,4 +1,4 @@
-/** The list: as many rows as there are tasks, of which those in view are drawn. */
+/** The list. It has a row for each task, and only visible rows are drawn. */
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { counted } from '../../parts/format.js'
 import { ProblemNote } from '../../parts/problem-note.js'
@@ -14,7 +14,7 @@ export interface TaskListProps {
   readonly queue: string
   readonly pages: TaskPages
   readonly columns: ReadonlyArray<TaskColumn>
-  /** How many match, if that is known. */
+  /** Number of tasks that match, if it is known. */
   readonly expected: number | undefined
   /** Default: nothing can be selected. */
   readonly selection?: { readonly ids: ReadonlySet<string>; readonly toggle: (id: string) => void }
@@ -47,7 +47,7 @@ export const TaskList = ({ queue, pages, columns, expected, selection }: TaskLis
     setScrollTop(0)
     setActive(-1)
   }, [pages])
-  // Beyond what is known there is at least another page, as long as the end is not known.
+  // Until the end is known, there is at least one more page.
   useEffect(() => pages.show(shown.first, isExact ? shown.end : shown.end + 1), [pages, shown.first, shown.end, isExact])
   useEffect(() => {
     if (active < 0) return

@@ -1,8 +1,8 @@
 /**
- * The tasks that match, a page at a time, as far as somebody looks. The API goes from page to page by cursors: to reach one far away, those between are gone through once,
- * and only their cursors are kept. Pages in view follow the queue; the others rest.
+ * The tasks that match, fetched page by page as far as the user looks. The API goes from page to page by cursors. To reach a distant page, the pages
+ * before it are fetched once, and only their cursors are kept. Visible pages follow the queue; the others do not.
  *
- * While it is held (the pointer is over the list), rows change in place, and none moves: what is gone stays as it was, and what is new is counted.
+ * While the list is held (the pointer is over it), rows change in place and none moves: removed tasks stay as they were, and new ones are counted.
  */
 import type { TaskPage, TaskView } from '@daybook/client'
 import { signal } from '@preact/signals'
@@ -11,14 +11,14 @@ import { ask } from '../../api/questions.js'
 import { ApiProblem, request } from '../../api/request.js'
 
 export const pageRows = 200
-/** Pages that are gone through in one request. */
+/** Number of pages that are passed in one request. */
 const stride = 5
-/** Rows of pages out of view that are kept. */
+/** Number of pages out of view whose rows are kept. */
 const keptPages = 12
 
 export interface TaskRow {
   readonly task: TaskView
-  /** It matches no more, or is on another page now. */
+  /** The task no longer matches, or is on another page now. */
   readonly isGone: boolean
 }
 
@@ -32,7 +32,7 @@ interface Page {
 }
 
 export class TaskPages {
-  /** Counts the changes, for whoever draws. */
+  /** Counts the changes, so that components draw again. */
   readonly version = signal(0)
   error: ApiProblem | undefined
   /** Tasks that came while it was held, and are not shown. */
@@ -45,7 +45,7 @@ export class TaskPages {
   private isWalking = false
   private wanted: readonly [number, number] = [0, 0]
 
-  /** `expected`: how many there are, as far as that is known without counting. `isLive`: pages in view follow the queue. */
+  /** `expected`: the number of tasks, if it is known without counting. `isLive`: visible pages follow the queue. */
   constructor(
     private readonly queue: string,
     private readonly filter: Partial<Query>,
@@ -54,7 +54,7 @@ export class TaskPages {
     this.show(0, 1)
   }
 
-  /** How many rows there are; `isExact`: false as long as there are more than that. */
+  /** The number of rows. `isExact` is false while more rows may follow. */
   total(expected: number | undefined): { readonly rows: number; readonly isExact: boolean } {
     if (this.end !== undefined) return { rows: this.end, isExact: true }
     const known = (this.cursors.length - 1) * pageRows
@@ -69,7 +69,7 @@ export class TaskPages {
     return this.pages.has(0) && (this.pages.get(0)?.latest.length !== 0 || this.end === 0)
   }
 
-  /** These rows are in view: from the first, to the one after the last. */
+  /** Sets the visible rows: the first, and the one after the last. */
   show(first: number, end: number): void {
     this.wanted = [Math.floor(first / pageRows), Math.floor(Math.max(first, end - 1) / pageRows)]
     const [from, to] = this.wanted
@@ -164,7 +164,7 @@ export class TaskPages {
     if (isWanted) this.open(next)
   }
 
-  /** Goes through the pages up to this one, several at a time. */
+  /** Fetches all pages up to this one, several at a time. */
   private async walk(index: number): Promise<void> {
     if (this.isWalking) return
     this.isWalking = true

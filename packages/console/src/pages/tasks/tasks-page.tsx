@@ -1,4 +1,4 @@
-/** Tasks of a queue: searched, listed, and changed many at a time. */
+/** Tasks of a queue: search, list, and bulk changes. */
 import type { AgentView, Depth, QueueSummary } from '@daybook/client'
 import type { Status } from '@daybook/core'
 import { useEffect, useMemo, useState } from 'preact/hooks'
@@ -17,7 +17,7 @@ import { columnsOf, columnsText, taskColumns } from './columns.js'
 import { TaskList } from './task-list.js'
 import { TaskPages } from './task-pages.js'
 
-/** Ages are exact to this: the question stays the same in between. */
+/** Ages are exact to this many milliseconds, so that the request stays the same in between. */
 const ageStepMs = 10_000
 
 export const TasksPage = ({ params: { queue = '' } }: { readonly params: PageParams }) => {
@@ -31,7 +31,7 @@ export const TasksPage = ({ params: { queue = '' } }: { readonly params: PagePar
   const filterKey = JSON.stringify([queue, filter, moment])
   const [pages, setPages] = useState<TaskPages | undefined>(undefined)
   useEffect(() => {
-    // While somebody types, the list before stays.
+    // While the user types, the previous list stays.
     let made: TaskPages | undefined
     const begin = (): void => setPages((made = new TaskPages(queue, { ...filter, ...moment }, moment === undefined)))
     const timer = setTimeout(begin, pages === undefined ? 0 : 150)
@@ -78,7 +78,7 @@ const Nothing = ({ isFiltered, queue }: { readonly isFiltered: boolean; readonly
 
 const byCount = (counts: Readonly<Record<string, number>> = {}): ReadonlyArray<string> => Object.entries(counts).sort(([, a], [, b]) => b - a).map(([name]) => name)
 
-/** Counts by status are known without counting; other filters are not. */
+/** Counts by status are known without counting, but those of other filters are not. */
 const expectedOf = (filter: Readonly<Record<string, string>>, byStatus: QueueSummary['byStatus'] | undefined): number | undefined => {
   if (byStatus === undefined || Object.keys(filter).some((name) => name !== 'status')) return undefined
   const wanted = filter.status?.split(',') as ReadonlyArray<Status> | undefined
@@ -90,12 +90,12 @@ interface BulkBarProps {
   readonly filter: Readonly<Record<string, string>>
   readonly selected: ReadonlySet<string>
   readonly isChangeable: boolean
-  /** What is not understood is left out of the filter: then it matches more than was meant, and nothing is done to all of it. */
+  /** Terms that are not understood are left out of the filter. It then matches more than was meant, so no bulk change of all matches is allowed. */
   readonly isUnderstood: boolean
   readonly clear: () => void
 }
 
-/** What can be done to the selected tasks, or, without any, to all that match. They are counted before it is offered. */
+/** The actions on the selected tasks, or without a selection on all that match. The tasks are counted before the action is offered. */
 const BulkBar = ({ queue, filter, selected, isChangeable, isUnderstood, clear }: BulkBarProps) => {
   const [isCounting, setCounting] = useState(false)
   const ids = [...selected]

@@ -6,13 +6,13 @@ export interface TenantFigures {
   readonly weight: number
   readonly claimed: number
   readonly enqueued: number
-  /** Ready tasks now. */
+  /** Number of ready tasks. */
   readonly waiting: number
-  /** Shares of all tenants, 0 to 1. */
+  /** Shares among all tenants, from 0 to 1. */
   readonly claimedShare: number
   readonly weightShare: number
   readonly demandShare: number
-  /** Of the claims that it was due while it had ready tasks; `undefined` if it never had to wait for its turn. */
+  /** The part that it got of the claims due to it while it had ready tasks; `undefined` if it never had to wait for its turn. */
   readonly ratio: number | undefined
 }
 

@@ -1,4 +1,4 @@
-/** Tenants: what share of the claims each got, beside its weight and what it asked for. */
+/** Tenants: each one's share of the claims, beside its weight and its demand. */
 import type { Depth, Report } from '@daybook/client'
 import type { Settings } from '@daybook/core'
 import { address, momentShown, withQuery } from '../../address/address.js'
@@ -67,7 +67,7 @@ const Tenants = ({ queue, tenants }: { readonly queue: string; readonly tenants:
   )
 }
 
-/** Three bars on one scale: what it got, what its weight is due, what it asked for. */
+/** Three bars on one scale: the share that it got, the share of its weight, the share of its demand. */
 const Shares = ({ tenant: { claimedShare, weightShare, demandShare } }: { readonly tenant: TenantFigures }) => (
   <dl class="shares">
     {([['claims', claimedShare, 'in-progress'], ['weight', weightShare, 'cancelled'], ['demand', demandShare, 'pending']] as const).map(([name, share, status]) => (
