@@ -91,7 +91,7 @@ export default tseslint.config(
   },
   {
     files: ['packages/client/**/*.ts'],
-    rules: imports({ regex: only('@daybook/core$', 'undici$', 'ws$', '@opentelemetry/api$', 'node:', own), message: 'client may import only @daybook/core, undici, ws, Node and its own files: who installs it installs all that. Of @opentelemetry/api it may import the types.' }),
+    rules: imports({ regex: only('@daybook/core$', 'undici$', 'ws$', '@opentelemetry/api$', '@standard-schema/spec$', 'node:', own), message: 'client may import only @daybook/core, undici, ws, Node and its own files: who installs it installs all that. Of @opentelemetry/api and @standard-schema/spec it may import the types.' }),
   },
   {
     files: ['packages/console/src/**/*.{ts,tsx}'],

@@ -83,7 +83,7 @@ test('CON-2: the console is a page and its files, each also compressed, with no 
 describe('@daybook/client alone', () => {
   test('brings neither SQLite nor gRPC nor Fastify, nor any other package than these', async () => {
     const tree = await treeOf(service, '@daybook/client')
-    expect([...tree].sort()).toEqual(['@daybook/core', '@noble/hashes', 'croner', 'fp-ts', 'io-ts', 'undici', 'ws'])
+    expect([...tree].sort()).toEqual(['@daybook/core', '@noble/hashes', '@standard-schema/spec', 'croner', 'fp-ts', 'io-ts', 'undici', 'ws'])
   })
 
   test('teeth: the tree of the server has them', async () => {

@@ -12,12 +12,14 @@ import { DaybookError, errorOf, isProblem } from './errors.js'
 import type { Reason } from './explanation.js'
 import { asDaybookError, type BulkAnswer, Gatherer, ownPaths, textOf } from './gather.js'
 import { failover } from './failover.js'
+import { type EnqueuedTask, handleOf, type HandleSource, type TaskHandle } from './handle.js'
 import type { LimitView } from './limits.js'
 import { ndjson, ndjsonLines } from './ndjson.js'
 import { type CallOptions, type ClientOptions, type Configured, configure } from './options.js'
 import type { AgentView, AlertView, BreakerView, QueueSummary, ReportName, ReportOptions } from './queue.js'
 import type { ScheduleView } from './schedules.js'
 import { taskTextOf } from './task-text.js'
+import { type AnyTaskType, isTaskType, isTyped, sentTask, type TypedTask } from './task-type.js'
 import type { Each, Enqueued, EnqueuedAll, EventFilter, History, HistoryEvent, NewTask, TaskFilter, TaskPage, TaskView } from './tasks.js'
 import type { TokenView } from './tokens.js'
 import { withActiveTrace } from './tracing.js'
@@ -39,13 +41,15 @@ export const createClient = (options: ClientOptions = {}): DaybookClient => {
   })
   const servers = urls.length === 0 ? [url] : urls
   const transport = servers.length === 1 ? transportTo(servers[0] as string) : failover(servers.map(transportTo))
-  return clientOver({ transport, watch: (queue, watched) => watch({ urls: servers, token, queue }, watched) }, config)
+  return clientOver({ transport, watch: (queue, watched) => watch({ urls: servers, token, queue }, watched), url: servers[0] }, config)
 }
 
 /** The connection to the queues: HTTP, or an engine in the same process. */
 export interface Link {
   readonly transport: Transport
   readonly watch: (queue: string, options: WatchOptions | undefined) => AsyncGenerator<WatchMessage, void>
+  /** Where people find the console, if there is one. */
+  readonly url?: string | undefined
 }
 
 /** A client over any link. Closing the client closes the link. */
@@ -62,7 +66,7 @@ export const clientOver = (link: Link, config: Configured): DaybookClient => {
   const clientOf = (queue: string): DaybookClient => {
     const known = clients.get(queue)
     if (known !== undefined) return known.client
-    const made = queueClient(queue, config, calls, link.watch, clientOf, close)
+    const made = queueClient(queue, config, calls, link, clientOf, close)
     clients.set(queue, made)
     return made.client
   }
@@ -73,7 +77,7 @@ const queueClient = (
   queue: string,
   config: Configured,
   calls: Calls,
-  watchQueue: Link['watch'],
+  link: Link,
   clientOf: (queue: string) => DaybookClient,
   close: () => Promise<void>,
 ): { readonly client: DaybookClient; readonly finish: () => Promise<void> } => {
@@ -113,6 +117,10 @@ const queueClient = (
     await Promise.all([enqueues.close(), reports.close()])
   }
 
+  const source: HandleSource = { queue, url: link.url, retryForMs: config.retryForMs, result: (id, options) => client.result(id, options) }
+  const handled = <A extends Enqueued>(answer: A, task: NewTask | TypedTask | undefined): A & TaskHandle =>
+    handleOf(answer, source, task !== undefined && isTyped(task) ? task.type : undefined)
+
   const report = <T>(taskId: string, kind: Outcome['kind'], said: object): Promise<T> =>
     reports.call<T>({ taskId, kind, ...said }, endsLease(kind))
 
@@ -148,15 +156,26 @@ const queueClient = (
   }
 
   const enqueueAll = async (
-    tasks: ReadonlyArray<NewTask>,
+    tasks: ReadonlyArray<NewTask | TypedTask>,
     { atomic = true, ...options }: EnqueueAllOptions = {},
-  ): Promise<EnqueuedAll<Enqueued> | EnqueuedAll<Each<Enqueued>>> => {
+  ): Promise<EnqueuedAll<EnqueuedTask> | EnqueuedAll<Each<EnqueuedTask>>> => {
+    const sent = tasks.some(isTyped) ? await Promise.all(tasks.map(sentTask)) : tasks
+    const print = (task: unknown): string | DaybookError => (task instanceof DaybookError ? task : taskTextOf(task))
+    const handleAt = <A extends Enqueued>(answer: A, index: number): A & TaskHandle => handled(answer, tasks[index])
     if (atomic) {
       let texts = ''
-      for (const task of tasks) texts += `${texts === '' ? '' : ','}${certain(taskTextOf(task))}`
-      return withRevisions(await json<EnqueuedAll<Enqueued>>(tasksRequest(`{"tasks":[${texts}]}`), 'safe', options))
+      for (const task of sent) texts += `${texts === '' ? '' : ','}${certain(print(task))}`
+      const { results, revision } = withRevisions(await json<EnqueuedAll<Enqueued>>(tasksRequest(`{"tasks":[${texts}]}`), 'safe', options))
+      return { results: results.map(handleAt), revision }
     }
-    return inChunks<Enqueued>(tasks, taskTextOf, (texts) => json<BulkAnswer>(bulkTasks(texts), 'safe', options))
+    const { results, revision } = await inChunks<Enqueued>(sent, print, (texts) => json<BulkAnswer>(bulkTasks(texts), 'safe', options))
+    return { results: results.map((each, index): Each<EnqueuedTask> => (each.ok ? { ok: true, value: handleAt(each.value, index) } : each)), revision }
+  }
+
+  const enqueue = async (task: NewTask | TypedTask, options?: CallOptions): Promise<EnqueuedTask> => {
+    const sent = isTyped(task) ? await sentTask(task) : task
+    if (sent instanceof DaybookError) throw sent
+    return handled(await (options === undefined ? enqueues.call<Enqueued>(sent, false) : json<Enqueued>(tasksRequest(bodyOf(sent)), 'safe', options)), task)
   }
 
   const eachTask = async function* (filter: Omit<TaskFilter, 'cursor'> = {}, options?: CallOptions): AsyncGenerator<TaskView, void> {
@@ -174,16 +193,15 @@ const queueClient = (
   const client: DaybookClient = {
     queue,
     in: clientOf,
-    at: (moment) => questionsOf(queueClient(queue, config, callsAt(calls, moment), watchQueue, clientOf, close).client),
+    at: (moment) => questionsOf(queueClient(queue, config, callsAt(calls, moment), link, clientOf, close).client),
 
-    enqueue: async (task, options) => {
-      if (options === undefined) return enqueues.call<Enqueued>(task, false)
-      return json<Enqueued>(tasksRequest(bodyOf(task)), 'safe', options)
-    },
+    enqueue: ((asked: NewTask | TypedTask | AnyTaskType, ...rest: ReadonlyArray<never>) =>
+      isTaskType(asked) ? enqueue(asked.task(rest[0] as never, rest[1]), rest[2]) : enqueue(asked, rest[0])) as DaybookClient['enqueue'],
     enqueueAll: enqueueAll as DaybookClient['enqueueAll'],
     importTasks: async (tasks, options) =>
       withRevisions(await post<EnqueuedAll<Enqueued>>(`${base}/imports`, { tasks }, options, 'safe')),
 
+    handle: ((id: string, type?: AnyTaskType) => handleOf({ id }, source, type)) as DaybookClient['handle'],
     tasks: (filter = {}, options) => get(`${base}/tasks${query(filter)}`, options),
     eachTask,
     task: (id, { atLeast, ...options } = {}) => get(`${taskPath(id)}${query({ atLeast })}`, options),
@@ -302,7 +320,7 @@ const queueClient = (
     eachEvent: (filter = {}, options) => ndjson<HistoryEvent>(calls, eventsRequest(filter, options)),
     eventLines: (filter = {}, options) => ndjsonLines(calls, eventsRequest(filter, options)),
 
-    watch: (options) => watchQueue(queue, options),
+    watch: (options) => link.watch(queue, options),
 
     me: (options) => get('/api/me', options),
     tokens: {

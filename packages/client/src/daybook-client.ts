@@ -5,10 +5,12 @@ import type { Difference, DiffOptions, Moment, PastQueue, QueueMoment } from './
 import type { CallbackTaken, Claim, ClaimOptions, ClaimRequest, CompleteReport, Extended, FailReport, HeartbeatReport, Memory, Outcome, OutcomeAnswer, ParkReport, ReleaseReport, Settled } from './claims.js'
 import type { DeadLetterListFilter, Discarded, Escalated, FailurePattern, Redrive, RedriveBegun, Retried, RetryReview, Review, Snoozed } from './dead-letters.js'
 import type { ExplainFor, Explanation } from './explanation.js'
+import type { EnqueuedTask, TaskHandle } from './handle.js'
 import type { Limits } from './limits.js'
 import type { CallOptions } from './options.js'
 import type { AgentView, AlertView, BreakerView, Depth, QueueSummary, ReadModels, Ready, Registered, Registration, Report, ReportName, ReportOptions, Terminated, Verdict } from './queue.js'
 import type { Schedules } from './schedules.js'
+import type { AnyTaskType, PayloadOf, ReceivedOutput, TaskFields, TypedTask } from './task-type.js'
 import type { Amended, Amendment, Bumped, CancelAllOptions, CancelFilter, Cancelled, CancelledAll, Each, Enqueued, EnqueuedAll, Erased, EventFilter, EventPage, HistoryEvent, ImportedTask, NewTask, Restarted, TaskFilter, TaskPage, TaskResult, TaskView, Time } from './tasks.js'
 import type { ClientTokens, Me } from './tokens.js'
 import type { WatchMessage, WatchOptions } from './watch.js'
@@ -43,20 +45,34 @@ export interface DaybookClient {
    * *Gotchas*: the call is repeated if its answer is lost, so `duplicate` may be true for a task that this same call has enqueued. A task without
    * `id` and `idempotencyKey` is identified by its content, unless `deduplicate` says otherwise. So the same type and payload again enqueue nothing
    * while the first task is unfinished or within the queue's retention.
+   *
+   * @example
+   * const sent = await client.enqueue({ type: 'mail', payload: { to: 'a@example.org' } })
+   * const { output } = await sent.result({ timeoutMs: 60_000 })
    */
-  readonly enqueue: (task: NewTask, options?: CallOptions) => Promise<Enqueued>
+  readonly enqueue: {
+    /** `fields`: what the task has beside its type and payload. A payload that is not one of the type is refused as `invalid`, and not sent. */
+    <T extends AnyTaskType>(type: T, payload: PayloadOf<T>, fields?: TaskFields, options?: CallOptions): Promise<EnqueuedTask<ReceivedOutput<T>>>
+    <R>(task: TypedTask<R>, options?: CallOptions): Promise<EnqueuedTask<R>>
+    (task: NewTask, options?: CallOptions): Promise<EnqueuedTask>
+  }
   /**
-   * Enqueues many tasks; see `atomic`.
+   * Enqueues many tasks; see `atomic`. Each result is the handle of its task, in the order of the tasks.
    *
    * *Gotchas*: with `atomic: false` the call rejects only if no request was answered. `results` has the result of each task.
    */
   readonly enqueueAll: {
-    (tasks: ReadonlyArray<NewTask>, options: EnqueueAllOptions & { readonly atomic: false }): Promise<EnqueuedAll<Each<Enqueued>>>
-    (tasks: ReadonlyArray<NewTask>, options?: EnqueueAllOptions & { readonly atomic?: true }): Promise<EnqueuedAll<Enqueued>>
+    <T extends NewTask | TypedTask = NewTask>(tasks: ReadonlyArray<T>, options: EnqueueAllOptions & { readonly atomic: false }): Promise<EnqueuedAll<Each<EnqueuedTask<ReceivedOutput<T>>>>>
+    <T extends NewTask | TypedTask = NewTask>(tasks: ReadonlyArray<T>, options?: EnqueueAllOptions & { readonly atomic?: true }): Promise<EnqueuedAll<EnqueuedTask<ReceivedOutput<T>>>>
   }
   /** Imports tasks with their status and history: at most 1,000 in one call, all or none. */
   readonly importTasks: (tasks: ReadonlyArray<ImportedTask>, options?: CallOptions) => Promise<EnqueuedAll<Enqueued>>
 
+  /** The handle of a task that was enqueued before, perhaps by another program. Nothing is asked yet. */
+  readonly handle: {
+    (id: string): TaskHandle
+    <T extends AnyTaskType>(id: string, type: T): TaskHandle<ReceivedOutput<T>>
+  }
   /** One page of the tasks that match. */
   readonly tasks: (filter?: TaskFilter, options?: CallOptions) => Promise<TaskPage>
   /** All pages, fetched as they are needed. The queue may change between two pages. */

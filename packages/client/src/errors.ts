@@ -2,8 +2,9 @@
 import type { FieldError } from '@daybook/core'
 
 /**
- * The codes of the server's problems, and four codes of the client: `unreachable` (no answer, or an incomplete one), `aborted` (by the caller's own
- * signal), `closed` (the client was closed), and `unexpected-answer` (something answered, but not a Daybook server).
+ * The codes of the server's problems, and five codes of the client: `unreachable` (no answer, or an incomplete one), `aborted` (by the caller's own
+ * signal), `closed` (the client was closed), `unexpected-answer` (something answered, but not a Daybook server), and `not-completed` (a task that was
+ * waited for has no result).
  */
 export type ErrorCode =
   | 'invalid'
@@ -33,6 +34,7 @@ export type ErrorCode =
   | 'aborted'
   | 'closed'
   | 'unexpected-answer'
+  | 'not-completed'
 
 export interface ErrorDetails {
   readonly status?: number | undefined
@@ -49,7 +51,7 @@ export interface ErrorDetails {
  * *Gotchas*: after `outcome-unknown` the request may have taken effect. The same holds after `unreachable`, unless `unsent`.
  */
 export class DaybookError extends Error {
-  override readonly name = 'DaybookError'
+  override readonly name: string = 'DaybookError'
   /** What happened and what to do about it; the same text as `message`. */
   readonly detail: string
   /** HTTP status; 0 if there was no answer. */

@@ -18,11 +18,14 @@ export const validate =
       const decoded = codec.decode(input)
       if (E.isRight(decoded)) return E.right(decoded.right)
       findUnseen(codec, input, root, unknown)
-      return E.left([...distinct(decoded.left.map((error) => fieldError(error, root))), ...unknown])
+      return E.left([...fieldErrorsOf(decoded.left, root), ...unknown])
     }
     findUnseen(codec, input, root, unknown)
     return unknown.length > 0 ? E.left(unknown) : E.right(input)
   }
+
+/** What io-ts says of a value, as fields with their paths. It has nothing to say about unknown fields. */
+export const fieldErrorsOf = (errors: t.Errors, root = ''): ReadonlyArray<FieldError> => distinct(errors.map((error) => fieldError(error, root)))
 
 const fieldError = (error: t.ValidationError, root: string): FieldError => {
   const { context, value } = error

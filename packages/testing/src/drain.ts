@@ -4,14 +4,14 @@
  */
 import type { DaybookClient, Json, Status } from '@daybook/client'
 import { outcomeOf, Run } from '@daybook/client/internal'
-import { type ClaimedWork, type Handler, httpSource, LeaseLost, type TaskSource } from '@daybook/client/worker'
+import { type ClaimedWork, type Handler, httpSource, LeaseLost, type TaskSource, type TypedHandler } from '@daybook/client/worker'
 import { matchesType } from '@daybook/core'
 import type { FakeClock } from './fake-clock.js'
 
-/** One handler for every type, or one for each type or pattern (`eng-*`). Tasks of other types are left alone. */
+/** One handler for every type, one for each type or pattern (`eng-*`), or those of declared types (`handlerOf`). Tasks of other types are left alone. */
 // A handler's payload is its own assumption, so one of any payload is accepted.
 // eslint-disable-next-line @typescript-eslint/no-explicit-any
-export type Handlers = Handler<any> | Readonly<Record<string, Handler<any>>>
+export type Handlers = Handler<any> | Readonly<Record<string, Handler<any>>> | ReadonlyArray<TypedHandler>
 
 export interface DrainOptions {
   /**
@@ -48,10 +48,11 @@ export interface DrainHost {
 const agentId = 'test-worker'
 
 /** @throws the error of an assertion that failed in a handler, after the attempt was reported as failed. */
-export const drain = async (host: DrainHost, handlers: Handlers, { advanceMs = 0, runsMax = 10_000 }: DrainOptions = {}): Promise<Drained> => {
+export const drain = async (host: DrainHost, given: Handlers, { advanceMs = 0, runsMax = 10_000 }: DrainOptions = {}): Promise<Drained> => {
   const { client, clock, settle } = host
   const source = httpSource(client)
   const until = clock.now() + advanceMs
+  const handlers = isList(given) ? Object.fromEntries(given.map((handler) => [handler.taskType, handler])) : given
   const types = typeof handlers === 'function' ? undefined : Object.keys(handlers)
   const runs: Array<DrainedRun> = []
   for (;;) {
@@ -70,7 +71,9 @@ export const drain = async (host: DrainHost, handlers: Handlers, { advanceMs = 0
   return { runs, completed: runs.filter(({ status }) => status === 'completed').length, failed: runs.filter(({ error }) => error !== undefined).length }
 }
 
-const handlerFor = (handlers: Handlers, type: string): Handler => {
+const isList = (handlers: Handlers): handlers is ReadonlyArray<TypedHandler> => Array.isArray(handlers)
+
+const handlerFor = (handlers: Exclude<Handlers, ReadonlyArray<TypedHandler>>, type: string): Handler => {
   if (typeof handlers === 'function') return handlers
   // An exact name takes precedence over a pattern.
   const pattern = Object.hasOwn(handlers, type) ? type : Object.keys(handlers).find((each) => matchesType(each, type))

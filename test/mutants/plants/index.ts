@@ -13,6 +13,7 @@ import { corePlants } from './core.js'
 import { enginePlants } from './engine.js'
 import { erasablePlants } from './erasable.js'
 import { eventStoreDbPlants } from './eventstoredb.js'
+import { handlePlants } from './handles.js'
 import { explainPlants } from './explain.js'
 import { fieldPlants } from './fields.js'
 import { amendPlants } from './amend.js'
@@ -90,6 +91,7 @@ export const allPlants: ReadonlyArray<Plant> = [
   ...transportPlants,
   ...reportPlants,
   ...clientPlants,
+  ...handlePlants,
   ...webSocketPlants,
   ...workerPlants,
 ]

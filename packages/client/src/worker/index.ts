@@ -2,7 +2,7 @@
 export type { OnWorkerEvent, WorkerEvent, WorkerStats } from './events.js'
 export { type Handler, type HandlerContext, LeaseLost, Park, PermanentError, Release, RetryLater, RunTimeExceeded, WorkerStopped } from './handler.js'
 export { httpSource } from './http-source.js'
-export type { StopOptions, WorkerOptions } from './options.js'
+export type { StopOptions, TypedWorkerOptions, WorkerOptions } from './options.js'
 export type {
   ClaimedWork,
   Heartbeat,
@@ -15,4 +15,5 @@ export type {
   TaskSource,
   WorkTask,
 } from './source.js'
+export { handlerOf, type HandlerResult, InvalidPayload, InvalidResult, type TypedHandler } from './typed-handler.js'
 export { createWorker, type TaskWorker } from './worker.js'

@@ -6,6 +6,7 @@ import { inRange } from '../range.js'
 import type { OnWorkerEvent } from './events.js'
 import type { Handler } from './handler.js'
 import type { TaskSource } from './source.js'
+import type { TypedHandler } from './typed-handler.js'
 
 export interface WorkerOptions<P = Json> {
   /** The source of tasks: `httpSource(client)` or `engineSource(engine)`. */
@@ -72,6 +73,12 @@ export interface WorkerOptions<P = Json> {
   readonly register?: boolean
   /** Called with each accepted outcome and with every error. Default: not called. */
   readonly onEvent?: OnWorkerEvent
+}
+
+/** Of a worker of declared types. It claims these types. */
+export interface TypedWorkerOptions extends Omit<WorkerOptions, 'handler' | 'types'> {
+  /** One for each type: see `handlerOf`. */
+  readonly handlers: ReadonlyArray<TypedHandler>
 }
 
 export interface StopOptions {

@@ -1,5 +1,6 @@
 /** Turns the result or error of a handler into an outcome for the queue. */
 import { type Failure, firstOf, type Json, type Result, textMax } from '@daybook/core'
+import { isPromise } from '../is-promise.js'
 import { type Handler, LeaseLost, Park, PermanentError, Release, WorkerStopped } from './handler.js'
 import type { Run } from './run.js'
 import type { SettleOutcome } from './source.js'
@@ -31,10 +32,6 @@ export const outcomeOf = (
     return thrown(run, host, error)
   }
 }
-
-/** Whether the value is a promise, or anything else that can be awaited. */
-export const isPromise = <A>(value: A | Promise<A>): value is Promise<A> =>
-  value instanceof Promise || typeof (value as Partial<Promise<A>> | undefined)?.then === 'function'
 
 const returned = (run: Run, agentId: string, result: Result | void): SettleOutcome => {
   if (typeof result === 'object' && result !== null && result.success === false) {

@@ -1,7 +1,8 @@
 /** A worker: claims tasks, runs the handler on them, and reports the outcomes. See `worker-loop.ts`. */
 import type { Json } from '@daybook/core'
 import type { WorkerStats } from './events.js'
-import { configureWorker, type StopOptions, type WorkerOptions } from './options.js'
+import { configureWorker, type StopOptions, type TypedWorkerOptions, type WorkerOptions } from './options.js'
+import { dispatcher } from './typed-handler.js'
 import { WorkerLoop } from './worker-loop.js'
 
 export interface TaskWorker {
@@ -36,11 +37,14 @@ export interface TaskWorker {
  * await worker.ended
  * @example
  * createWorker<{ to: string }>({ source, types: ['mail'], handler: async ({ payload }) => send(payload.to) })
+ * @example
+ * createWorker({ source, handlers: [handlerOf(mail, async ({ payload }) => send(payload.to)), handlerOf(invoice, print)] })
  */
+export function createWorker(options: TypedWorkerOptions): TaskWorker
 export function createWorker<P = Json>(options: WorkerOptions<P>): TaskWorker
 // The handler determines the type of payloads. To the worker they are JSON.
-export function createWorker(options: WorkerOptions): TaskWorker {
-  const worker = new WorkerLoop(configureWorker(options))
+export function createWorker(options: WorkerOptions | TypedWorkerOptions): TaskWorker {
+  const worker = new WorkerLoop(configureWorker('handlers' in options ? { ...options, ...dispatcher(options.handlers) } : options))
   return {
     agentId: worker.config.agentId,
     start: () => worker.start(),
