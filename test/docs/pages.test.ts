@@ -1,4 +1,4 @@
-/** The pages as a whole: the index leads to each, and each says for whom it is. */
+/** The pages as a whole: the index leads to each, each says for whom it is, and its examples are run or say why not. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -23,13 +23,25 @@ test('every page says at its top for whom it is', () => {
   expect(documents.filter((document) => !saysForWhom(read(document)))).toEqual([])
 })
 
+/** Examples without a comment above them that says what runs them, or why nothing does. */
+const unmarked = (text: string): ReadonlyArray<string> => {
+  const lines = text.split('\n')
+  return lines.flatMap((line, at) => (/^ *```(sh|ts|js|python|yaml)$/.test(line) && !/^ *<!-- .+ -->$/.test(lines[at - 1] ?? '') ? [lines[at + 1] ?? ''] : []))
+}
+
+test('every example is run, or says why not: <!-- run --> or <!-- not run: … --> stands above it', () => {
+  const documents = ['README.md', ...pages.filter((page) => page !== 'progress.md').map((page) => `docs/${page}`)]
+  expect(documents.flatMap((document) => unmarked(read(document)).map((example) => `${document}: ${example}`))).toEqual([])
+})
+
 test('docs/reference/glossary.md explains each term once', () => {
   const terms = [...read('docs/reference/glossary.md').matchAll(/^\| \*\*(.+?)\*\*.* \| (.+) \|$/gm)].map(([, term]) => term)
   expect(terms.length).toBeGreaterThan(80)
   expect(terms.filter((term, at) => terms.indexOf(term) !== at)).toEqual([])
 })
 
-test('teeth: a page that the index leaves out, and one that does not say for whom it is', () => {
+test('teeth: a page that the index leaves out, one that does not say for whom it is, and an example that nothing runs', () => {
+  expect(unmarked('<!-- run -->\n```sh\nnpx daybook list\n```\n\n```sh\nnpx daybook depth\n```')).toEqual(['npx daybook depth'])
   expect(linksIn('[a](a.md), [b](how-to/b.md#there)')).toEqual(new Set(['a.md', 'how-to/b.md']))
   expect(saysForWhom('# Limits\n\nA limit says how many run.\n\n## More\n\nFor people who read on.')).toBe(false)
   expect(saysForWhom('# Limits\n\nFor people who protect a service.\n')).toBe(true)
