@@ -24,7 +24,7 @@ test("a node says its time with each call, and a server whose clock is ahead of 
   const engineAhead = (hours: number) =>
     openEngine(store, queue, undefined, { skipped: () => undefined, progress: () => undefined }, { clock: () => Date.now() + hours * 3_600_000 })
   const fast = await engineAhead(1)
-  // Both clocks are this machine's. The node says it in whole seconds, up to two late.
+  // Both clocks are this machine's. The node reports its time in whole seconds, up to two seconds late.
   const { time, heardAt } = store.time?.() ?? { time: 0, heardAt: 0 }
   const behindMs = Date.now() - (performance.now() - heardAt) - time
   expect(behindMs).toBeGreaterThan(-1_000)

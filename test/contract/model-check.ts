@@ -16,7 +16,7 @@ const newEvent: fc.Arbitrary<EventToAppend> = fc.record({
   metadata: fc.json({ maxDepth: 1, stringUnit: 'grapheme' }),
 })
 
-/** The difference between the expected and the actual revision; 0 is right. */
+/** The difference between the expected and the actual revision; 0 is correct. */
 const expectation = fc.oneof(
   { weight: 4, arbitrary: fc.constant(0) },
   { weight: 1, arbitrary: fc.integer({ min: -2, max: 2 }) },

@@ -1,4 +1,4 @@
-/** A log that is read ahead on a thread of its own gives what one gives that is not, and keeps no thread that nobody needs. */
+/** A log that is read ahead on a separate thread returns the same events as one that is not, and ends threads that nobody needs. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

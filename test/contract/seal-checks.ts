@@ -1,4 +1,4 @@
-/** EV-07: who writes an append seals it, and what each seal continues is what lies before it in the log. */
+/** EV-07: the writer of an append seals it, and each seal continues what comes before it in the log. */
 import assert from 'node:assert/strict'
 import { Chain, ChainVerifier, leafOf, readSeal, sealHash } from '@daybook/adapters/chain'
 import type { EventStore } from '@daybook/adapters/store'
@@ -82,7 +82,7 @@ export const sealChecks: ReadonlyArray<Check> = [
     run: async ({ store, fresh }) => {
       const stream = fresh()
       await store.append(stream, events(2), 'no_stream', begun)()
-      // By a server that knows no seals.
+      // Appended by a server that knows no seals.
       await append(store, stream, events(3, 2), 1)
       await store.append(stream, events(2, 5), 4, (await chainOf(store, stream)).end)()
       const outcome = await store.append(stream, events(2, 7), 6, 'sent')()

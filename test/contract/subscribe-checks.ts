@@ -93,7 +93,7 @@ export const subscribeChecks: ReadonlyArray<Check> = [
       await gone.until('caught up', ({ caughtUp }) => caughtUp.length > 0)
       gone.unsubscribe()
       await append(store, stream, events(2))
-      // By then the others would have had them as well.
+      // By then the other events would have been delivered as well.
       await stays.until('the others', (seen) => seen.events.length >= 5)
       stays.unsubscribe()
       assert.equal(gone.events.length, 3)

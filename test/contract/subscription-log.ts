@@ -4,7 +4,7 @@ import type { CaughtUp, EventStore, RecordedEvent } from '@daybook/adapters/stor
 /** Records what a subscription delivers, and lets a check wait for it. */
 export interface SubscriptionLog {
   readonly events: ReadonlyArray<RecordedEvent>
-  /** With the number of events delivered before. */
+  /** With the number of events that were delivered before. */
   readonly caughtUp: ReadonlyArray<CaughtUp & { readonly after: number }>
   readonly errors: ReadonlyArray<unknown>
   readonly until: (what: string, isSo: (log: SubscriptionLog) => boolean) => Promise<void>
@@ -13,7 +13,7 @@ export interface SubscriptionLog {
 
 let waitMsMax = 30_000
 
-/** For stores that are broken on purpose, where most waiting is in vain. */
+/** For stores that are broken on purpose, where most waits are in vain. */
 export const waitAtMost = (ms: number): void => {
   waitMsMax = ms
 }

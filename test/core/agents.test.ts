@@ -1,4 +1,4 @@
-/** Who may take a task: registrations, what claims take over from them, and the same agent last after its failure. */
+/** Who may take a task: registrations, what claims take over from them, and agents that come last after a failure. */
 import { agentsMax, agentsOf, type CommandOf, explainOf, fork, mark, rollback, whyNothing } from '@daybook/core'
 import { textOf } from '@daybook/core/testing'
 import { expect, test } from 'vitest'
@@ -130,7 +130,7 @@ test('TQM-ASSIGN-005: it does not get the task while another registered agent co
   expect([held.ids, q.look('ann', go)]).toEqual([['b'], ['a']])
   q.complete('b', held.token, true, 'bob')
   expect(q.look('ann', go)).toEqual([])
-  // Bob fails it as well: nobody is left but those two.
+  // Bob fails it as well, and there are no other agents.
   fail(q, 'a', 'bob')
   expect([q.look('ann', go), q.look('bob', go)]).toEqual([['a'], ['a']])
   register(q, 'cy', { ...go, ttlSeconds: 30 })
@@ -157,7 +157,7 @@ test('TQM-ASSIGN-003: a claim that passed over too many tasks is told so', () =>
   expect(explainOf(q.state, 'e', q.at, { agent: 'bob' })).toMatchObject({ runnable: false, reasons: [{ code: 'too-many-barred' }] })
   q.configure({ assignment: { maxQueueScanBatch: 4 } })
   expect(q.look('bob')).toEqual(['e'])
-  // Those for which it comes last count, and are taken when the claim has ended without anything else.
+  // Tasks for which the agent comes last count, and are taken if the claim has found nothing else.
   q.configure({ assignment: { maxQueueScanBatch: 3 } })
   for (const id of ['a', 'b', 'c', 'd']) fail(q, id, 'ann')
   expect(q.look('ann', { max: 9 })).toEqual(['a', 'b', 'c', 'd'])

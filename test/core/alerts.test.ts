@@ -4,7 +4,7 @@ import { sizesOf, textOf } from '@daybook/core/testing'
 import { describe, expect, test } from 'vitest'
 import { Queue, start, task } from './queue.js'
 
-/** The changes that are due after so many seconds: `+key` raised, `-key` cleared. */
+/** The changes that are due after this many seconds: `+key` raised, `-key` cleared. */
 const after = (q: Queue, seconds = 0): ReadonlyArray<string> => {
   q.at += seconds * 1_000
   return q.do({ type: 'Tick', alerts: true }).flatMap((event) => (event.type === 'AlertRaised' ? [`+${event.data.key}`] : event.type === 'AlertCleared' ? [`-${event.data.key}`] : []))
@@ -101,7 +101,7 @@ test('TQM-PRI-004: a starved task raises an alert, which is cleared when all tha
 })
 
 describe('TQM-OBS-003: unusually many failed attempts of a phase, or about a kind of discovery', () => {
-  /** So many failed attempts, now. */
+  /** Makes this many failed attempts now. */
   const failures = (q: Queue, count: number, phase?: Phase, discovery?: string): void => {
     for (let i = 0; i < count; i++) {
       const id = `t${q.log.length}`

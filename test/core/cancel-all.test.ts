@@ -36,7 +36,7 @@ test('page by page, a filter cancels exactly the tasks that match and those that
       for (const id of wanted) expect([id, cancelled.has(id)]).toEqual([id, true])
       for (const id of cancelled) {
         const isDependent = (dependenciesOf.get(id) ?? []).some((dependency) => cancelled.has(dependency))
-        // The next of its line becomes ready when it is cancelled, and may match from the next page on.
+        // The next task in its line becomes ready when it is cancelled, and may match from the next page on.
         const isNextInLine = lineOf.get(id) !== undefined && [...cancelled].some((other) => other !== id && lineOf.get(other) === lineOf.get(id))
         expect([id, wanted.has(id) || isDependent || isNextInLine]).toEqual([id, true])
       }
@@ -85,7 +85,7 @@ describe('deleting a queue', () => {
     expect(depthOf(q.state).total).toBe(0)
     expect(breakersOf(q.state)).toEqual({})
     expect(names(q.do({ type: 'DeleteQueue', reason }))).toEqual([])
-    // The same content is not a duplicate of the former task, and its first event creates the queue again.
+    // The same content is no duplicate of the former task, and its first event creates the queue again.
     expect(q.ask({ type: 'Enqueue', tasks: [task('a')] })).toEqual([{ id: 'a', number: 3, status: 'pending', duplicate: false }])
     expect(headOf(q.state).deleted).toBeNull()
     expect(q.claim().token).toBe(2)

@@ -1,4 +1,4 @@
-/** Capacity: how many agents work at the same time, what is queued meanwhile, and tasks that are bumped. */
+/** Capacity: how many agents work at the same time, which tasks are queued meanwhile, and bumped tasks. */
 import { bumpedMax, capacityOf, cursorAfter, depthOf, explainOf, fork, listTasks, mark, type QueueState, rollback, taskOf, whyNothing } from '@daybook/core'
 import { textOf } from '@daybook/core/testing'
 import { expect, test } from 'vitest'
@@ -39,7 +39,7 @@ test('TQM-CAP-002: at capacity ready tasks are queued: in views, filters, counts
   expect(q.status('t1')).toBe('queued')
   expect(q.ask({ type: 'Enqueue', tasks: [task('new')] })).toMatchObject([{ status: 'queued' }])
   expect(q.ask({ type: 'CancelAll', filter: { statuses: ['queued'] }, reason: 'r', max: 1 })).toMatchObject({ cancelled: ['t1'] })
-  // A page may begin when the queue is at capacity no more.
+  // A page may begin when the queue is no longer at capacity.
   const [first] = listTasks(q.state, { statuses: ['queued'] }, 1).tasks
   q.complete('t0', token)
   expect(listTasks(q.state, {}, 1, cursorAfter(first!)).tasks).toMatchObject([{ id: 'new', status: 'pending' }])
@@ -56,7 +56,7 @@ test('TQM-BUMP-001, LK-17: a bumped task goes before all others, by the policyâ€
   expect(q.look('ann', { tenant: 'acme' })).toEqual(['high'])
   expect(explainOf(q.state, 'lower', q.at)).toMatchObject({ runnable: true, position: 1, reasons: [{ code: 'ready' }] })
   expect(taskOf(q.state, 'low')?.priorityBoosted).toBe(true)
-  // It is on nobody's account: the turns are as before.
+  // The bumped task was charged to no tenant: the turns are as before.
   q.claim('ann', { max: 2 })
   q.enqueue(task('acme', { tenant: 'acme' }), task('zen', { tenant: 'zen' }))
   expect(q.look('ann', { max: 3 })).toEqual(['high', 'zen', 'acme'])
@@ -69,7 +69,7 @@ test('TQM-BUMP-002: it starts beyond capacity at once, by overcapLimit, and then
   expect(bump(q, 't7')).toMatchObject([{ data: { activeAgents: 2, maxConcurrentAgents: 2, isOverCapacity: true } }])
   expect(explainOf(q.state, 't7', q.at)).toMatchObject({ runnable: true, position: 1 })
   expect(q.claim('cy', { max: 5 })).toMatchObject({ ids: ['t7'] })
-  // Over capacity not even those that work take anything else.
+  // Over capacity, not even active agents take any other task.
   expect([q.look('ann'), q.look('cy'), q.look('dot')]).toEqual([[], [], []])
   expect(whyNothing(q.state, { agent: 'ann' })).toMatchObject({ code: 'capacity', message: 'at capacity: 3 of 2 agents are working, and no other starts' })
   expect(q.refuse({ type: 'Bump', task: 't8', reason: 'r' })).toMatchObject({ code: 'capacity-exceeded' })

@@ -1,4 +1,4 @@
-/** What a claim costs as the backlog grows, in tasks that it looks at. Times are the benchmark's (`claim-1M`, `claim-mix-1M`). */
+/** The cost of a claim as the backlog grows, in tasks that it looks at. The benchmark (`claim-1M`, `claim-mix-1M`) measures times. */
 import { settle } from '@daybook/core'
 import { comparisonsOf } from '@daybook/core/testing'
 import { describe, expect, test } from 'vitest'
@@ -41,7 +41,7 @@ describe.each(['priority', 'score'] as const)('with policy %s', (policy) => {
     const [few, many] = [looksOf(late(2_000, 2_000), 1), looksOf(late(20_000, 20_000), 1)]
     expect(few).toBeGreaterThan(0)
     expect(many).toBeLessThanOrEqual(few)
-    // Teeth: those that are not moved yet are looked at one by one.
+    // Teeth: tasks that are not moved yet are looked at one by one.
     expect(looksOf(late(2_000, 1_000), 1)).toBeGreaterThan(1_000)
   })
 

@@ -1,4 +1,4 @@
-/** Kept shapes of claims: they change no decision, and say for which waiting claims there may be more. */
+/** Kept shapes of claims: they change no decision, and tell for which waiting claims there may be more tasks. */
 import { keepShape, takeWokenShapes } from '@daybook/core'
 import { sizesOf } from '@daybook/core/testing'
 import { expect, test } from 'vitest'

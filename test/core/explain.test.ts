@@ -146,7 +146,7 @@ const askers: ReadonlyArray<Asker> = [
   { types: ['ops'], tenant: tenants[0], ...everything },
 ]
 
-/** Every task of every state, for agents that ask for everything and others: what `explain` says is what a scan over all tasks picks. */
+/** For every task of every state, and for agents that ask for everything and others: `explain` agrees with a scan over all tasks. */
 const agreesWithClaims = (seen: Map<string, number>): Checker => ({
   step: ({ state, shadow, clock, isCloseLook }) => {
     if (!isCloseLook) return
@@ -178,12 +178,12 @@ test('EV-10: reasons and positions agree with a scan over all tasks, whoever ask
     new World(() => agreesWithClaims(seen)).run(scenario)
   })
   fc.assert(agrees, runs(60))
-  // Some reasons are rare, and the histories of a run may have none of them by chance.
+  // Some reasons are rare, and by chance a run's histories may have none of them.
   if (missing().length > 0) fc.assert(agrees, runs(1_000))
   expect(missing()).toEqual([])
 })
 
-/** What the reasons say cannot be done: the task is needed no more. */
+/** Following the reasons is impossible, because the task is no longer needed. */
 class Hopeless extends Error {}
 
 /** A copy of a queue on which the reasons of a task are removed one after the other. */
@@ -203,7 +203,7 @@ class Removal {
     return this
   }
 
-  /** Does what each reason says until the task can be claimed, and claims it. */
+  /** Follows each reason until the task can be claimed, and claims it. */
   claim(id: string): ReadonlyArray<string> {
     try {
       this.makeClaimed(id)
@@ -229,7 +229,7 @@ class Removal {
     this.agents++
   }
 
-  /** Another one for each claim: one that let a lease end comes last for that task. */
+  /** A new agent for each claim: an agent that let a lease end comes last for that task. */
   private get agent(): string {
     return `new ${this.agents}`
   }

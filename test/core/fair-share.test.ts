@@ -42,7 +42,7 @@ test('TQM-ASSIGN-004: a tenant that had nothing to take has saved no credit, and
   served(q, 40)
   q.enqueue(...many('late', 60).slice(1))
   expect(counted(served(q, 20))).toEqual({ always: 10, late: 10 })
-  // One task at a time is not a way to be served before others each time.
+  // Having only one task at a time must not be a way to be served first each time.
   const alternating = new Queue().configure({ retentionSeconds: 0 }).enqueue(...many('always', 100))
   const order: Array<string> = []
   for (let i = 0; i < 20; i++) {

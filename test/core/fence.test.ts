@@ -1,4 +1,4 @@
-/** INV-2: only the task's id, the claiming agent's name and the newest token together settle a task. */
+/** INV-2: a task is settled only by its id, the claiming agent's name and the newest token together. */
 import { type Command, type CommandType, decide, evolve, fork, initial, type QueueState, taskOf } from '@daybook/core'
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -16,7 +16,7 @@ const reports: ReadonlyArray<(of: ReturnType<typeof claim>) => Command> = [
   (of) => ({ type: 'Release', ...of, reason: 'not mine' }),
 ]
 
-/** Some agents hold some of the tasks, some for the second time; one task is pending, one is finished. */
+/** Some agents hold some of the tasks, some of them for the second time; one task is pending, one is finished. */
 const held = fc.array(fc.tuple(fc.constantFrom(...agents), fc.integer({ min: 1, max: 2 }), fc.boolean()), { minLength: 1, maxLength: 6 }).map((claims) => {
   const q = new Queue().enqueue(...ids.map((id) => task(id, { backoffSeconds: 0, maxRetries: 9 })))
   for (const [agent, max, fails] of claims) {

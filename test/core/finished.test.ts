@@ -1,4 +1,4 @@
-/** Finished tasks are some bytes, and answer like records (ADR 40). */
+/** Finished tasks are rows of bytes, and answer like records (ADR 40). */
 import { duplicateOf, listTasks, mark, rollback, taskOf } from '@daybook/core'
 import { differenceOf, sizesOf, textOf } from '@daybook/core/testing'
 import { expect, test } from 'vitest'
@@ -9,7 +9,7 @@ const hex = (i: number, digits: number): string => (i * 2_654_435_761).toString(
 /** A task with an id and a key like those that Daybook makes. */
 const made = (i: number) => task(`01993f1e-${hex(i, 4)}-7${hex(i, 3)}-8${hex(i, 3)}-${hex(i, 12)}`, { idempotencyKey: hex(i, 64) })
 
-/** Of the newest 4 and the 16 that were read last, of 512 tasks each: they are in memory in any case. */
+/** The newest 4 chunks and the 16 that were read last, of 512 tasks each, are in memory in any case. */
 const twentyChunks = 20 * 512 * 85
 test.each([
   ['in memory', 125, 0, undefined],

@@ -1,4 +1,4 @@
-/** TEN-1: in an isolated queue, no task is found by, duplicates, waits for or is taken along with one of another tenant. */
+/** TEN-1: in an isolated queue, a task is neither found by, nor a duplicate of, nor blocked by, nor cancelled with a task of another tenant. */
 import { decide, headOf, isUnder, type PreparedTask, type SettingsPatch, under } from '@daybook/core'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -64,7 +64,7 @@ describe('what tasks have in common', () => {
     q.enqueue(of('globex', 'there'))
     const asked = (dependency: string): string => refusal(q, [of('acme', 'a', { dependencies: [dependency] })]).replaceAll(dependency, 'D')
     expect(asked('globex:there')).toBe(asked('globex:nowhere'))
-    // In the same request, too.
+    // Also in the same request.
     expect(refusal(q, [of('globex', 'new'), of('acme', 'a', { dependencies: ['globex:new'] })])).toContain('unknown-dependency')
     expect(refusal(q, [of('globex', 'new'), of('globex', 'a', { dependencies: ['globex:new'] })])).toBe('accepted')
   })
@@ -148,7 +148,7 @@ const taskOfSpec = ({ tenant, over, name: id, key, line, isMade, dependency }: S
     ...(dependency === null ? {} : { dependencies: [under(dependency.tenant, dependency.name)] }),
   })
 
-/** What the queue says to the requests of one tenant alone. */
+/** The queue's answers to the requests of one tenant alone. */
 const saidTo = (tenant: string, all: ReadonlyArray<ReadonlyArray<Spec>>, mixed: boolean, settings: SettingsPatch = { tenants: 'isolated' }): ReadonlyArray<string> => {
   const q = new Queue().configure(settings)
   const said: Array<string> = []

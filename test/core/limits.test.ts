@@ -1,4 +1,4 @@
-/** Limits of how much runs at once and how often it starts, and lines of tasks that run one after the other (INV-23). */
+/** Limits on how much runs at once and how often it starts, and lines of tasks that run one after the other (INV-23). */
 import { type CommandOf, explainOf, fork, limitOf, limitsOf, mark, nextDue, rollback } from '@daybook/core'
 import { contentsOf, sizesOf } from '@daybook/core/testing'
 import { describe, expect, test } from 'vitest'

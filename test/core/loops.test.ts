@@ -1,4 +1,4 @@
-/** What a completion finds becomes tasks, within the completing command; chains of fixes that go in circles are halted. */
+/** Findings of a completion become tasks within the completing command. Chains of fixes that go in circles are halted. */
 import { approvalContextOf, approvalsMax, approvalsOf, explainOf, fork, mark, rollback, taskOf, type CommandOf, type Findings } from '@daybook/core'
 import { contentsOf, sizesOf } from '@daybook/core/testing'
 import { expect, test } from 'vitest'
@@ -134,7 +134,7 @@ test('TQM-VF-003: the same failure three times halts the loop, until a guardian 
   const { spawned } = q.ask({ type: 'Approve', approval: approval?.id ?? '', reason: 'the test was wrong', contents: ['{}', '{}'] })
   expect(spawned).toHaveLength(2)
   expect(q.log.at(-3)).toMatchObject({ type: 'GuardianReleased', data: { root: 'p' } })
-  // Counted from zero: two more rounds before the next halt.
+  // Counted from zero again: two more rounds before the next halt.
   expect(round(q).reply.spawned).toHaveLength(2)
   expect(round(q).reply.spawned).toHaveLength(2)
   expect(round(q).reply.approvals).toHaveLength(1)
@@ -175,7 +175,7 @@ test('TQM-VF-002: a task of the chain that is given up escalates; approved, it i
   expect(explainOf(q.state, fix, q.at)?.reasons[0]?.message).toContain(id)
   expect(q.ask({ type: 'Approve', approval: id, reason: 'try again' })).toEqual({ spawned: [], retried: [fix] })
   expect(q.status(fix)).toBe('pending')
-  // A dead letter that is reviewed otherwise needs no guardian any more.
+  // A dead letter that was reviewed otherwise no longer needs a guardian.
   q.fail(fix, q.claim('ann', everyone).token, false)
   expect(approvalsOf(q.state)).toHaveLength(1)
   q.do({ type: 'Discard', task: fix, reviewer: 'rev', reason: 'no' })

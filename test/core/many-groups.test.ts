@@ -1,4 +1,4 @@
-/** Claims where a tenant has many groups: the first tasks of their lanes are kept in order for each shape, and that changes no claim. */
+/** Claims if a tenant has many groups: the first tasks of their lanes are kept in order for each shape, and no claim changes by that. */
 import { evolve, initial, keepShape, mark, phases, rollback } from '@daybook/core'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
@@ -9,7 +9,7 @@ const types = Array.from({ length: 12 }, (_, i) => `t${i}`)
 const tenants = ['acme', 'globex', undefined]
 const asked = [{}, { types: ['*'] }, { types: types.slice(0, 9) }, { tenant: 'acme' }, { tenant: 'acme', types: types.slice(0, 8) }, { phases: phases.slice(0, 2) }]
 
-/** Tasks whose numbers differ by this are of one group, which has lanes then. */
+/** Tasks whose numbers differ by this belong to one group, which then has lanes. */
 const oneGroup = 60
 
 const doings = fc.array(
@@ -43,7 +43,7 @@ test('INV-11: with many groups a tenant, claims of kept shapes get the same task
       let made = 0
       const held: Array<{ readonly task: string; readonly agent: string; readonly token: number }> = []
       const claimLike = (shape: number, max: number): void => {
-        // An agent comes last for tasks that it failed, so there are two.
+        // Two agents, because an agent comes last for tasks that it failed.
         const agent = max === 1 ? 'ann' : 'bob'
         const command = { type: 'Claim' as const, agent, max, ...asked[shape] }
         const expected = fresh(q).claim(agent, command)
@@ -125,7 +125,7 @@ test('INV-11: with many groups a tenant, claims of kept shapes get the same task
 test('INV-11: a type whose breaker opens is no longer among the first tasks that a shape keeps in order, and is again when it closes', () => {
   const q = new Queue()
   const wanted = types.slice(0, 8)
-  // More groups than a claim looks at one by one, and not all of the tenant, which keeps an order of its own.
+  // More groups than a claim looks at one by one, but not all groups of the tenant, which keeps its own order.
   q.enqueue(...types.flatMap((type) => phases.map((phase) => task(`${type} ${phase}`, { type, phase }))))
   const asking = { types: wanted, max: 1 }
   keepShape(q.state, asking)

@@ -1,4 +1,4 @@
-/** What a page of tasks costs, in kinds of groups, groups and tasks that it looks at. Times are the benchmark's (`page-groups`). */
+/** The cost of a page of tasks, in kinds of groups, groups and tasks that it looks at. The benchmark (`page-groups`) measures times. */
 import { listTasks, type PreparedTask, type TaskFilter } from '@daybook/core'
 import { looksOf } from '@daybook/core/testing'
 import { describe, expect, test } from 'vitest'
@@ -8,7 +8,7 @@ type Facts = Partial<PreparedTask>
 
 const queueOf = (tasks: ReadonlyArray<Facts>): Queue => new Queue().enqueue(...tasks.map((facts, i) => task(`t${i}`, facts)))
 
-/** `count` tasks that match, in eight groups, between tasks of `others` other groups, which come first where they can. */
+/** `count` tasks that match, in eight groups, between tasks of `others` other groups, which come first if they can. */
 const wanted = (i: number): Facts => ({ type: `eng-${i % 2}`, tenant: `acme-${i % 2}`, phase: i % 4 < 2 ? 'TESTING' : 'REQUIREMENTS', ticketId: 'T-1', priority: 1 + (i % 3) })
 const among = (count: number, others: number, other: (i: number) => Facts): Queue =>
   queueOf([...Array.from({ length: others }, (_, i) => ({ priority: 5, ...other(i) })), ...Array.from({ length: count }, (_, i) => wanted(i))])
@@ -57,7 +57,7 @@ describe.each(Object.entries(others))('a page of few tasks looks at no more besi
   const queue = among(200, 4_000, other)
 
   test.each(filters.filter((filter) => apart(filter, other)).map((filter) => [filter]))('%j', (filter) => {
-    // 200 tasks and their groups, and three times as many at most to find out that they are few.
+    // 200 tasks and their groups, and at most three times as many looks to find out that they are few.
     expect(pageLooks(queue, filter)).toBeLessThanOrEqual(1_000)
   })
 })

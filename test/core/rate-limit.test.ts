@@ -1,4 +1,4 @@
-/** LK-16: rate limits: recognised, waited for, and no failures. */
+/** LK-16: rate limits are recognised and waited for, and are no failures. */
 import { breakersOf, type Failure, nextDue, rateLimitOf, retryAfterMaxSeconds, settingsDefault, waitOf } from '@daybook/core'
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -38,9 +38,9 @@ const nothing = undefined
 describe('LK-16: Retry-After', () => {
   test.each<readonly [number | string, number | undefined]>([
     [30, 30_000], ['30', 30_000], [' 30 ', 30_000], [0.25, 250], ['0.5', 500], [1e-9, 1],
-    // More than a day is cut.
+    // More than a day is cut to a day.
     [86_400, day], [86_401, day], [31_536_000, day], ['31536000', day], [1e300, day], [Number.MAX_VALUE, day], [Number.POSITIVE_INFINITY, day], ['999999999999', day],
-    // Nothing that can be used.
+    // Values that cannot be used.
     [0, nothing], ['0', nothing], [-0, nothing], [-1, nothing], ['-30', nothing], [Number.NaN, nothing], [Number.NEGATIVE_INFINITY, nothing],
     ['', nothing], [' ', nothing], ['NaN', nothing], ['Infinity', nothing], ['1e9', nothing], ['0x10', nothing], ['30s', nothing], ['30, 60', nothing], ['１２', nothing], ['9'.repeat(400), nothing], ['soon', nothing], ['\u0000', nothing],
     // Dates: the three forms of RFC 9110, and ISO 8601. `start` is Monday 2026-01-05 09:00.

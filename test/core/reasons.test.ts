@@ -21,7 +21,7 @@ const toldIsSo = (seen: Map<string, number>): Checker => {
     step: ({ state, shadow, clock }) => {
       const at = Math.max(clock, shadow.at)
       const known = shadow.knownAt(at)
-      // The second account scans all tasks for each question: of hundreds of tasks a part is asked about at each step, in turns.
+      // The second account scans all tasks for each question. So of hundreds of tasks, only a part is asked about at each step, in rotation.
       const parts = Math.ceil(known.length / askedMax)
       const part = step++ % Math.max(1, parts)
       for (const [index, each] of known.entries()) {

@@ -1,11 +1,11 @@
-/** What is a secret and what is not (TQM-BR-002). The secrets are made up, and put together here, so that no scanner takes them for real ones. */
+/** What is a secret and what is not (TQM-BR-002). The secrets are invented, and assembled here, so that no scanner takes them for real ones. */
 import { type Json, redacted, redactedIn } from '@daybook/core'
 import { shapes } from '@daybook/core/testing'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 
 const alphabet = 'aB3dE5gH7jK9mN2pQ4sT6vX8zA1cF0iL'
-/** `prefix` and so many characters that look random. */
+/** `prefix`, and this many characters that look random. */
 const made = (prefix: string, length: number, from = alphabet): string => prefix + Array.from({ length }, (_, i) => from[(i * 7 + prefix.length) % from.length]).join('')
 const hex = (prefix: string, length: number): string => made(prefix, length, '3f9a1c7e')
 const pem = (kind: string): string => [`-----BEGIN ${kind}-----`, made('MIIE', 60), made('', 64), `-----END ${kind}-----`].join('\n')
@@ -106,7 +106,7 @@ const names = [
   ...['connectionString', 'connection_string', 'ConnectionStrings', 'connectionstring', 'SENTRY_DSN', 'dsn', 'credentials', 'aws_credentials', 'creds', 'seedPhrase', 'mnemonic', 'recoveryCodes', 'dbPass'],
 ]
 
-/** Looks like a secret at first sight. */
+/** Values that look like secrets at first sight. */
 const harmless: Readonly<Record<string, Json>> = {
   tokenCount: 12, token_count: 12, max_tokens: 4096, maxTokens: 4096, promptTokens: 3, tokens_used: 3, tokens: 512, totalTokens: 3, tokenizer: 'bpe', tokenLimit: 3, tokenType: 'word',
   token_url: 'https://example.com/oauth/token', nextPageToken: 'CAUQAA', continuationToken: 'abc', fencingToken: 7, leaseToken: 8,
@@ -205,11 +205,11 @@ test('redacting twice is redacting once', () => {
 // ----------------------------------------------------------------------------------------------- cost
 
 /**
- * What could make a pattern search the same text again and again: an unbounded part before the end, which is tried at each length, or a
- * repeated group with a repeated part inside. `undefined` if there is none, and so the cost is O(length).
+ * The part of a pattern that could search the same text again and again: an unbounded part before the end, which is tried at each length, or a
+ * repeated group with a repeated part inside. `undefined` if there is none; then the cost is O(length).
  */
 const slowPart = (source: string): string | undefined => {
-  // Each level: whether an unbounded part has been passed in this alternative, in any, and whether something is repeated inside.
+  // For each level: whether this alternative, or any, has an unbounded part so far, and whether something is repeated inside.
   const levels = [{ passed: false, any: false, repeats: false }]
   let last: { readonly repeats: boolean } = { repeats: false }
   for (const [token] of source.matchAll(/\\.|\[(?:\\.|[^\]])*\]|\(\?<?[:=!]|[()|]|[*+?]\??|\{\d+(?:,\d*)?\}\??|[^]/g)) {

@@ -1,10 +1,10 @@
-/** LK-11: snooze, escalate, and dead letters that are sent back at a steady rate. */
+/** LK-11: snooze, escalate, and redrives at a steady rate. */
 import { deadLetters, explainOf, nextDue, redriveOf } from '@daybook/core'
 import { describe, expect, test } from 'vitest'
 import { names, Queue, start, task } from './queue.js'
 
 const review = { reviewer: 'rev', reason: 'looked at it' }
-/** So many dead letters: `d0`, `d1` … */
+/** A queue with this many dead letters: `d0`, `d1` … */
 const dead = (count: number, type = 'work'): Queue => {
   const q = new Queue().configure({ breakers: { defaults: { failureThreshold: 1_000, halfOpenAfter: 60 } } })
   q.enqueue(...Array.from({ length: count }, (_, i) => task(`d${i}`, { type, maxRetries: 1 })))
@@ -126,7 +126,7 @@ describe('LK-11: a redrive', () => {
     redrive(q, 6)
     q.wait(0)
     expect(q.kill('d0')).toEqual(['Failed', 'DeadLettered', 'BreakerOpened'])
-    // It is half-open by then, and has opened nevertheless.
+    // The breaker is half-open by then, but has opened since the redrive began.
     expect(q.wait(10)).toEqual(['BreakerHalfOpened', 'RedriveStopped'])
     expect(redriveOf(q.state)).toMatchObject({ retried: 1, stopped: { cause: 'breaker-opened', taskType: 'work' } })
   })

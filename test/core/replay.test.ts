@@ -1,4 +1,4 @@
-/** A replay does not keep the order of ready tasks while it folds. Afterwards it is as if it had been kept all the time. */
+/** A replay does not keep the order of ready tasks while it folds. Afterwards the state is as if the order had been kept all the time. */
 import {
   beginReplay, decide, endReplay, evolve, explainOf, initial, keepShape, listTasks, phases, type QueueEvent, type QueueState, type SettingsPatch, snapshotPages, snapshotReader, type TaskFilter,
 } from '@daybook/core'
@@ -63,7 +63,7 @@ test('INV-15: after a replay, from the first event or from a snapshot, claims ge
       const reader = snapshotReader()
       for (const page of snapshotPages(log.slice(0, cut).reduce(evolve, initial('q')))) reader.page(page)
       const replayed = [endReplay(log.reduce(evolve, beginReplay(initial('q')))), endReplay(log.slice(cut).reduce(evolve, reader.finish(true)))]
-      // The order is made by whoever asks for it first.
+      // The first query that needs the order makes it.
       const unordered = log.reduce(evolve, beginReplay(initial('q')))
       for (const filter of filters) expect(listTasks(unordered, filter, 100)).toEqual(listTasks(kept, filter, 100))
       for (const { id } of listTasks(kept, { statuses: ['pending'] }, 3).tasks) expect(explainOf(unordered, id, start + 20_000)).toEqual(explainOf(kept, id, start + 20_000))
@@ -85,7 +85,7 @@ test('INV-15: after a replay, from the first event or from a snapshot, claims ge
   )
 })
 
-/** Many tasks in each of many groups of a few tenants. Some are of the same age. Those with deadlines have other keys than their age, in no order. */
+/** Many tasks in each of many groups of a few tenants. Some have the same age. Tasks with deadlines have other keys than their age, in no order. */
 const enqueuedByGroup = (tenants: number, kinds: number, each: number, seed: number): ReadonlyArray<QueueEvent> =>
   Array.from({ length: tenants * kinds * each }, (_, i): QueueEvent => {
     const draw = (i * 7_919 + seed * 104_729) % 9_973

@@ -1,4 +1,4 @@
-/** Restarts: a finished task once more, as a new one. */
+/** Restarts: a finished task runs again as a new task. */
 import { fork, taskOf } from '@daybook/core'
 import { textOf } from '@daybook/core/testing'
 import { expect, test } from 'vitest'
@@ -15,7 +15,7 @@ test('TQM §11: a restarted task has the fields of the old one, a key of its own
   expect(taskOf(q.state, 'b')).toMatchObject({ ...fields, idempotencyKey: 'key of a#2', restartOf: 'a', restartReason: 'again', retries: 0, attempts: 0 })
   expect(q.status('a')).toBe('completed')
   expect(textOf(fork(q.state))).toBe(textOf(q.state))
-  // The same request again, and another one under the same id.
+  // The same request again, and a different request with the same id.
   expect(q.do({ type: 'Restart', task: 'a', id: 'b', reason: 'again', content: '{}' })).toEqual([])
   q.enqueue(task('other'))
   expect(q.refuse({ type: 'Restart', task: 'a', id: 'other', reason: 'r', content: '{}' }).code).toBe('conflict')

@@ -1,4 +1,4 @@
-/** INV-15: after a rollback the queue is as before and goes on as if nothing had happened; here for tasks that depend on others. */
+/** INV-15: after a rollback the queue is as before and goes on as if nothing had happened. Here: tasks that depend on others. */
 import { type Command, decide, mark, rollback } from '@daybook/core'
 import { differenceOf, textOf } from '@daybook/core/testing'
 import * as fc from 'fast-check'
@@ -8,7 +8,7 @@ import { Queue, task } from './queue.js'
 type Step = 'one more waits' | 'one is cancelled' | 'time passes' | 'something happens'
 const steps = fc.array(fc.constantFrom<Step>('one more waits', 'one is cancelled', 'time passes', 'something happens'), { maxLength: 12 })
 
-/** A task on which others depend. Some of them are cancelled and leave when their retention is over. */
+/** A task on which others depend. Some of these are cancelled, and evicted when their retention is over. */
 class Waiting extends Queue {
   private count = 0
   constructor() {
@@ -61,7 +61,7 @@ const keySteps = ['enqueue', 'kill', 'complete', 'cancel', 'escalate', 'retry', 
 type KeyStep = (typeof keySteps)[number]
 const keyed = fc.array(fc.constantFrom<KeyStep>(...keySteps), { maxLength: 10 })
 
-/** Tasks that share one key. Each step concerns the oldest task that it can concern. */
+/** Tasks that share one key. Each step is about the oldest task to which it can apply. */
 class Sharing extends Queue {
   private count = 0
   constructor() {

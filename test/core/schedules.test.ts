@@ -1,4 +1,4 @@
-/** Schedules: when they are due, and what becomes of runs that were missed or overlap (INV-27). */
+/** Schedules: when they are due, and missed and overlapping runs (INV-27). */
 import { type CommandOf, fork, headOf, mark, type QueueEvent, release, rollback, scheduleOf, schedulesOf } from '@daybook/core'
 import { textOf } from '@daybook/core/testing'
 import { describe, expect, test } from 'vitest'
@@ -13,7 +13,7 @@ const withSchedule = (schedule: Create, task: CommandOf<'CreateSchedule'>['task'
   q.do({ type: 'CreateSchedule', name: 's', task, ...schedule })
   return q
 }
-/** The queue at this time, with everything that is due decided. */
+/** The queue at this time, after deciding everything that is due. */
 const goTo = (q: Queue, time: string | number): ReadonlyArray<QueueEvent> => {
   q.at = typeof time === 'string' ? at(time) : time
   return q.do({ type: 'Tick' })
@@ -165,7 +165,7 @@ describe('runs that overlap', () => {
     expect(q.do({ type: 'Tick' })).toEqual([])
     end(q)
     expect(names(q.do({ type: 'Tick' }))).toEqual(['ScheduleRan', 'TaskEnqueued'])
-    // Shown once, as the newest that was decided.
+    // Listed once, as the newest decision.
     expect(told(q)).toEqual(['09:01:00 ran', '09:03:00 overlap', '09:02:00 ran'])
     expect(q.status(`s@${iso(start + 120_000)}`)).toBe('pending')
     goTo(q, start + 240_000)

@@ -4,12 +4,12 @@ import { fewMax, sizesOf } from '@daybook/core/testing'
 import { expect, test } from 'vitest'
 import { Queue, start, task } from './queue.js'
 
-/** Enough tasks for the group to have lanes. They come last, if they are enqueued last or all others have a higher priority. */
+/** Enough tasks for the group to have lanes. They come last if they are enqueued last, or if all others have a higher priority. */
 const manyLast = Array.from({ length: fewMax + 1 }, (_, i) => task(`last ${i}`, { priority: 1 }))
 const others = (ids: ReadonlyArray<string>): ReadonlyArray<string> => ids.filter((id) => !id.startsWith('last '))
 
 type Tasks = Readonly<Record<string, readonly [age: number, more?: object]>>
-/** Tasks with their ages in seconds, and the order in which one claim takes them: the same in a group of a few tasks and in one with lanes. */
+/** Tasks with their ages in seconds, and the order in which one claim takes them. It is the same in a group of a few tasks and in one with lanes. */
 const order = (policy: 'priority' | 'score', tasks: Tasks): ReadonlyArray<string> => {
   const [few, many] = [[], manyLast].map((last) => taken(policy, tasks, last))
   expect(many).toEqual(few)

@@ -1,4 +1,4 @@
-/** What a snapshot costs at its beginning, while the queue waits. INV-15 compares loaded states over random histories. */
+/** The cost of a snapshot at its beginning, while the queue waits. INV-15 compares loaded states over random histories. */
 import { beginSnapshot, phases, type SnapshotPage, snapshotPages, snapshotReader, taskOf } from '@daybook/core'
 import { textOf } from '@daybook/core/testing'
 import { expect, test } from 'vitest'
@@ -32,7 +32,7 @@ test('INV-15: a snapshot knows the groups of all its pages, while the queue goes
   expect(textOf(reader.finish())).toBe(before)
 })
 
-/** So many tasks that are completed, and so many that are not. */
+/** A queue with this many completed tasks, and as many others. */
 const half = (count: number): Queue => {
   const q = new Queue().configure({ decisionReport: 'optional' }).enqueue(...many(0, count))
   const { ids, token } = q.claim('ann', { max: count / 2 })
@@ -54,7 +54,7 @@ test('INV-15: rows of finished tasks that were damaged are refused, wherever the
   longer[3]! += 1
   expect(() => read({ numbers: longer })).toThrow('rows have')
   for (let length = 0; length < bytes.length; length++) expect(() => read({ bytes: bytes.slice(0, length) })).toThrow('rows have')
-  // Bytes that lead beyond the end of all are no endless loop.
+  // Bytes that lead beyond the end must not cause an endless loop.
   for (const byte of [0, 1, 127, 128, 255]) expect(() => read({ bytes: bytes.slice().fill(byte) })).toThrow()
 })
 

@@ -5,8 +5,8 @@ import { arrival, figures, workloadOf } from '../simulate/workloads.js'
 const hour = 3_600
 
 /**
- * Ten agents need a minute for each task. For eight hours 11 urgent tasks arrive a minute, and one of priority 1 every
- * ten minutes. The waits of the latter, in seconds.
+ * Ten agents need a minute for each task. For eight hours, 11 urgent tasks arrive per minute, and one of priority 1 every ten minutes. Returns the
+ * waits of the latter, in seconds.
  */
 const overload = (policy: 'priority' | 'score', priority: number, starvationLimit: number) => {
   const arrivals = [
@@ -24,13 +24,13 @@ test.each([
 ] as const)('INV-13, TQM-PRI-004: with policy %s and a tenth too many tasks of priority %i, no task waits longer than the starvation limit and a minute', (policy, priority) => {
   const { waits, longest } = overload(policy, priority, 2 * hour)
   expect(longest).toBeLessThanOrEqual(2 * hour + 60)
-  // Most had to wait for so long, and those of the last two hours are not starved yet.
+  // Most had to wait this long, and those of the last two hours are not starved yet.
   expect(waits?.p50).toBeGreaterThan(hour)
   expect(waits?.notStarted).toBeLessThanOrEqual(12)
 })
 
 test('INV-13: teeth: without the starvation limit they would not be served at all', () => {
   const { waits } = overload('priority', 10, 86_400)
-  // The first came together with the first urgent tasks, when all agents were free.
+  // The first arrived together with the first urgent tasks, when all agents were free.
   expect(waits?.notStarted).toBe(47)
 })

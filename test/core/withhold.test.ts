@@ -1,11 +1,11 @@
-/** EV-07: what is withheld from the facts of erasable tasks. */
+/** EV-07: the parts of facts that are withheld in erasable queues. */
 import { eventTypes, holderOfContent, isUnreadable, decodeEvent, type QueueEvent, withhold, withheldText } from '@daybook/core'
 import { expect, test } from 'vitest'
 import { everyAmendment, everyEvent, everyLoop, everyReview, everySchedule, everyWait } from '../golden/history.js'
 
 const all = [...everyEvent(), ...everyWait(), ...everyLoop(), ...everySchedule(), ...everyReview(), ...everyAmendment()]
 
-/** Members in which agents and producers write what they like. A new one has to be decided on: withheld, or one of those that stay readable. */
+/** Members in which agents and producers write free text. For a new one it must be decided whether it is withheld or stays readable. */
 const free: ReadonlySet<string> = new Set(['error', 'checkpoint', 'progress', 'lastError'])
 /** Agents give these reasons, people the others. */
 const reasonsOfAgents: ReadonlySet<string> = new Set(['Released', 'ClaimReturned'])

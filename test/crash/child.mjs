@@ -1,13 +1,12 @@
 /**
- * The process that is killed: a queue on a SQLite file, under load. Plain JavaScript, so that it starts fast.
- * What was acknowledged is printed at once, one line of JSON each; standard output is a pipe, which takes a
- * line before `write` returns, so what was printed survives the kill.
+ * The process that is killed: a queue on an SQLite file, under load. Plain JavaScript, so that it starts fast. What was acknowledged is printed at
+ * once, one line of JSON each. Standard output is a pipe, which takes a line before `write` returns, so printed lines survive the kill.
  *
  *     node child.mjs <store> <folder> <run> <seed> [early]
  *     then, on standard input, one line: {"queue": "q", "retry": […], "carry": […]}
  *
- * The store is `sqlite` for a file in the folder, `sqlite-shared` for one that others have open as well, or the
- * connection string of an EventStoreDB. Snapshots are in the folder, too.
+ * The store is `sqlite` for a file in the folder, `sqlite-shared` for one that others have open as well, or the connection string of an EventStoreDB.
+ * Snapshots are in the folder, too.
  */
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -130,7 +129,7 @@ const main = async () => {
   const go = await new Promise((resolve) => input.once('line', (line) => resolve(JSON.parse(line))))
   const opened = await openStore()
   const daybook = createDaybook({
-    // A process that is killed within a second would else end no lease.
+    // Without this, a process that is killed within a second would end no lease.
     leaseGraceMs: 0,
     // Agents of killed processes still count until their leases end.
     defaults: { capacity: { maxConcurrentAgents: 100_000 } },

@@ -11,7 +11,7 @@ export interface Line {
   readonly ready?: { readonly revision: number; readonly snapshotRevision: number }
   readonly snapshot?: number
   readonly asked?: ReadonlyArray<PreparedTask>
-  /** The token of a claim about which a command is going to be sent. */
+  /** The token of the claim that the next command is about. */
   readonly about?: number
   readonly exchange?: Exchange
   readonly carried?: true
@@ -38,7 +38,7 @@ export class Child {
     this.process.stdin?.on('error', () => undefined)
     const output = createInterface({ input: this.process.stdout! })
     output.on('line', (line) => {
-      // The kill may cut the last line: then it does not count.
+      // The kill may cut the last line. A cut line does not count.
       try {
         this.lines.push(JSON.parse(line) as Line)
       } catch {
@@ -77,7 +77,7 @@ export class Child {
   }
 }
 
-/** Acknowledged claims about which no command was sent since. Nobody else touches these tasks, so they must still be held. */
+/** Acknowledged claims about which no command was sent later. Nobody else touches these tasks, so they must still be held. */
 export const heldAfter = (exchanges: ReadonlyArray<Exchange>, lines: ReadonlyArray<Line>): ReadonlyArray<Held> => {
   const spokenOf = new Set(lines.flatMap((line) => line.about ?? []))
   return exchanges.flatMap(({ command, outcome }) =>
@@ -89,7 +89,7 @@ export const heldAfter = (exchanges: ReadonlyArray<Exchange>, lines: ReadonlyArr
   )
 }
 
-/** INV-16: a task's id has the number of tasks enqueued with it. All of them must be there. */
+/** INV-16: a task's id contains the number of tasks that were enqueued with it. All of them must exist. */
 export const enqueuesAreWhole = (log: ReadonlyArray<LogEntry>): void => {
   const seen = new Map<string, number>()
   for (const { event } of log) {

@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => queue.end())
 
 test(`INV-9, INV-15, INV-19: ${underLoad} kills under load: everything acknowledged is there once, and every start succeeds`, async () => {
-  // How much the kills meet depends on chance and on the machine, so they go on until there was enough of everything.
+  // The situations in which the kills fall depend on chance and on the machine. So kills go on until each situation has occurred often enough.
   const enough = (): boolean => queue.fromSnapshot > 10 && queue.carried > 10 && queue.retried > 1 && queue.exchanges.length > 5 * underLoad
   for (let i = 1; i <= underLoad || (!enough() && i <= 5 * underLoad); i++) {
     await queue.runAndKill({ after: 'ready', answersMin: 1, answersMax: i % 10 === 0 ? 120 : 40, msMax: 10 })

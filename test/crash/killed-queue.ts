@@ -13,12 +13,12 @@ import { foldAll, logOf, sleep, textOf } from '../support/queue.js'
 import { below, randomOf } from '../support/random.js'
 
 /**
- * When the process is killed: after it was ordered to open the file, was ready, or began a snapshot, and then has given so many
- * answers, which is as much work on a slow machine as on a fast one; and then at a random moment within `msMax`.
+ * When the process is killed: after it was told to open the file, became ready, or began a snapshot. It then first gives this many answers, which is
+ * the same work on a slow machine as on a fast one, and is killed at a random moment within `msMax`.
  */
 export interface Moment {
   readonly after: 'go' | 'ready' | 'snapshot'
-  /** Of snapshots: the how many-th of the process. Default 1. */
+  /** For snapshots: after which one of the process. Default 1. */
   readonly times?: number
   readonly msMax: number
   readonly answersMin?: number
@@ -28,10 +28,10 @@ export interface Moment {
 export class KilledQueue {
   readonly exchanges: Array<Exchange> = []
   kills = 0
-  /** Starts that became ready, and those of them that used a snapshot. */
+  /** Number of starts that became ready, and of those that used a snapshot. */
   starts = 0
   fromSnapshot = 0
-  /** Leases that were held before a kill and valid after it; enqueues that were sent again. */
+  /** Number of leases that were held before a kill and valid after it, and of enqueues that were sent again. */
   carried = 0
   retried = 0
   readonly warnings: Array<string> = []
@@ -122,12 +122,12 @@ export class KilledQueue {
     }
   }
 
-  /** Older snapshots are removed when a newer one was written, however many were left by kills before that. */
+  /** Older snapshots are removed when a newer one was written, however many the kills had left. */
   async checkSnapshotsAreRemoved(): Promise<void> {
-    // The second one of a process begins when the first one is whole and older ones are removed.
+    // The second snapshot of a process begins when the first is whole and older ones are removed.
     await this.runAndKill({ after: 'snapshot', times: 2, msMax: 0 })
     const files = await readdir(join(this.folder, 'snapshots'))
-    // The children keep two, and four older ones. The second one may be whole as well, or not.
+    // The children keep two, and four older ones. The second one may be whole as well.
     holds(files.length <= 2 + 4 + 1, () => `snapshots were not removed: ${files.join()}`)
   }
 

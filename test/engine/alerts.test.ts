@@ -1,4 +1,4 @@
-/** EV-08: alerts are raised and cleared once, over restarts and several servers. */
+/** EV-08: alerts are raised and cleared once, across restarts and several servers. */
 import { openMemoryStore } from '@daybook/adapters/memory'
 import type { EventStore } from '@daybook/adapters/store'
 import { alertsOf } from '@daybook/core'

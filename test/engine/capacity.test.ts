@@ -1,4 +1,4 @@
-/** Auto-processing (TQM-CAP-003, TQM-PROC-001): whatever ends an agent serves the claims that wait, in the order in which they came. */
+/** Auto-processing (TQM-CAP-003, TQM-PROC-001): whatever makes an agent inactive serves the waiting claims, in the order in which they came. */
 import type { Command, QueueState, SettingsPatch } from '@daybook/core'
 import { activeAgentsOf, listTasks } from '@daybook/core'
 import { expect, test } from 'vitest'
@@ -10,7 +10,7 @@ useVirtualTime()
 const hourMs = 3_600_000
 const activeIn = (state: QueueState): number => activeAgentsOf(state).size
 
-/** One agent may work, and `ann` does; the claims of bob and cy wait, and so do tasks. */
+/** One agent may work, and `ann` does. The claims of bob and cy wait, and so do tasks. */
 const atCapacity = async (capacity: SettingsPatch['capacity'] = {}) => {
   const { engine, store } = await openQueue({ defaults: { capacity: { maxConcurrentAgents: 1, ...capacity }, defaults: { backoffSeconds: 3_600 } } })
   const submit = async (command: Command) => ok(await engine.submit(command, caller))
@@ -72,7 +72,7 @@ test('INV-28: at capacity an arrival asks the claims of the agents that work, an
   expect(engine.status().waitingClaims).toBe(1_002)
   const own = Array.from({ length: 5 }, () => engine.claim({ ...claim('ann') }, caller, { waitMs: hourMs }))
   await submit(enqueue('d', 'e'))
-  // Ann takes all that is ready, though others asked before.
+  // Ann takes all ready tasks, though others asked before.
   expect((await Promise.all(own)).map((each) => ok(each)[0]?.task)).toEqual(['a', 'b', 'c', 'd', 'e'])
   expect(engine.status().waitingClaims).toBe(1_002)
 })
@@ -84,7 +84,7 @@ test('TQM-BUMP-001: a bump serves a waiting claim at once, beyond capacity, in o
   expect(ok(await waiting[0])).toMatchObject([{ task: 'c', agent: 'bob' }])
   expect(store.appends.slice(before)).toEqual([2])
   expect(ok(await engine.read(activeIn))).toBe(2)
-  // One more is refused, and the end of one agent starts nobody: the queue falls back to its capacity by itself.
+  // One more is refused, and no agent starts when another becomes inactive: the queue returns to its capacity by itself.
   expect(await engine.submit({ type: 'Bump', task: 'a', reason: 'r' }, caller)).toMatchObject({ _tag: 'Left', left: { code: 'capacity-exceeded' } })
   await submit(complete(held))
   expect([ok(await engine.read(activeIn)), await isSettled(waiting[1])]).toEqual([1, false])

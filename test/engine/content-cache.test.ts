@@ -1,4 +1,4 @@
-/** The cache of contents, compared with a map that never gives anything up. */
+/** The cache of contents, compared with a map that never evicts anything. */
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { ContentCache } from '@daybook/adapters/engine'
@@ -23,7 +23,7 @@ interface Kept {
   readonly size: number
 }
 
-/** Every content that the cache gives must be the one that was put last at its revision, and not taken since. */
+/** Every content that the cache returns must be the one that was last put at its revision and not taken since. */
 const play = (cache: Kept, doings: ReadonlyArray<Doing>, mayForget: boolean): void => {
   const model = new Map<number, string>()
   let next = 0
@@ -45,7 +45,7 @@ const play = (cache: Kept, doings: ReadonlyArray<Doing>, mayForget: boolean): vo
     else if (each.do === 'take') take([...model.keys()][each.pick % Math.max(1, model.size)] ?? each.pick)
     else {
       const from = Math.max(0, next - each.count)
-      // As the engine does: from the first that was rolled back to the last.
+      // As the engine does: from the first revision that was rolled back to the last.
       for (let revision = from; revision < next; revision++) take(revision)
       next = from
     }

@@ -1,9 +1,9 @@
-/** Very many deadlines at the same instant: no decision looks at tasks that have to be in another lane by then. */
+/** Very many deadlines at the same instant: no decision looks at tasks that should be in another lane by then. */
 import { nextMisplaced, type QueueState } from '@daybook/core'
 import { expect, test } from 'vitest'
 import { caller, claim, enqueue, ok, openQueue, setClock, task } from '../support/queue.js'
 
-/** More than are moved before one batch. */
+/** More tasks than are moved before one batch. */
 const tasks = 10_000
 const windowMs = 900_000
 const hour = 3_600_000

@@ -1,4 +1,4 @@
-/** What the engine does beside the decision when a completion spawns tasks: it reads the parent's content, and never fails for it. */
+/** The engine's work besides the decision when a completion spawns tasks: it reads the parent's content, and never fails because of it. */
 import { openEngine, prepareResult } from '@daybook/adapters/engine'
 import { openMemoryStore } from '@daybook/adapters/memory'
 import { type EventStore, StoreError } from '@daybook/adapters/store'

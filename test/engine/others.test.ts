@@ -79,7 +79,7 @@ test('it does not listen to itself for long, and listens again when it is idle',
   expect(listenedTo).toBeLessThan(5)
   await until(() => memory.now() === 1)
   expect(memory.opened()).toBe(2)
-  // Its own events are not news, and do no harm.
+  // Its own events are no news, and do no harm.
   expect([warnings, engine.status().unavailable]).toEqual([[], undefined])
   await engine.close()
   expect(memory.now()).toBe(0)

@@ -1,4 +1,4 @@
-/** LK-16: who waits after a rate limit is served as soon as the wait is over. In virtual time. */
+/** LK-16: an agent that waits after a rate limit is served as soon as the wait is over. In virtual time. */
 import { expect, test } from 'vitest'
 import { caller, claim, enqueue, isSettled, ok, openQueue, settle, task, typesIn } from '../support/queue.js'
 import { useVirtualTime } from '../support/virtual-time.js'

@@ -152,7 +152,7 @@ describe('at the start', () => {
     await before.submit(enqueue('a'), caller)
     await before.close()
     const revision = await append(store, newer())
-    // An operator said to go on, and a snapshot was taken.
+    // An operator allowed to go on, and a snapshot was taken.
     const { engine: past } = await openQueue({ store, snapshots, pastUnreadable: { q: revision } })
     expect(codeOf(await past.submit(enqueue('b'), caller))).toBe('success')
     await past.close()

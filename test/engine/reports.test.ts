@@ -96,7 +96,7 @@ describe('GB-03: while the store is slow', () => {
       kind: 'after',
       run: async () => {
         await sleep(2_500)
-        // It has just started, so it does not end leases yet.
+        // The engine has just started, so it does not end leases yet.
         const other = await openQueue({ store: inner, leaseGraceMs })
         await other.engine.submit(enqueue('theirs'), caller)
       },

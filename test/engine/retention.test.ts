@@ -46,7 +46,7 @@ test('INV-22: tasks leave memory after their retention, without any event or que
   await engine.submit(finished(2_500), caller)
   let seen!: QueueState
   expect(ok(await engine.read((state) => sizesOf((seen = state)).retained))).toBeGreaterThan(0)
-  // In debug mode a state that another one was made from can no longer be read.
+  // In debug mode, a state from which another one was made can no longer be read.
   const isLeftBehind = (): boolean => {
     try {
       return headOf(seen) === undefined

@@ -1,4 +1,4 @@
-/** INV-27: schedules run on time, once, over restarts, faults of the store, clock steps and several servers. */
+/** INV-27: schedules run on time and once, across restarts, faults of the store, clock steps and several servers. */
 import { openMemoryStore } from '@daybook/adapters/memory'
 import type { EventStore } from '@daybook/adapters/store'
 import { type CommandOf, scheduleOf } from '@daybook/core'

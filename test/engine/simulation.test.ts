@@ -1,4 +1,4 @@
-/** The engine under random faults of the store: other ones in each run, by the seeds of `support/seed.ts`. */
+/** The engine under random faults of the store. Each run has other faults, by the seeds of `support/seed.ts`. */
 import type { EventStore } from '@daybook/adapters/store'
 import type { QueueEngine } from '@daybook/adapters/engine'
 import { expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-/** When a snapshot is due: the time of a start against the cost of the snapshot. */
+/** When a snapshot is due: the time of a start, weighed against the cost of the snapshot. */
 import { isSnapshotDue } from '@daybook/adapters/engine'
 import { expect, test } from 'vitest'
 

@@ -16,7 +16,7 @@ const faults: ReadonlyArray<Fault> = [
 ]
 const name = (fault: Fault): string => ('ms' in fault ? `${fault.kind} (${fault.ms} ms)` : fault.kind)
 
-/** Throws unless each event is there once, and exactly these tasks are enqueued. */
+/** Throws unless each event occurs once, and exactly these tasks are enqueued. */
 const holdsOnce = (log: Awaited<ReturnType<typeof logOf>>, tasks: ReadonlyArray<string>): void => {
   const ids = log.map(({ id }) => id)
   if (new Set(ids).size !== ids.length) throw new Error('INV-19: an event is in the log twice')

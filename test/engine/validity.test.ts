@@ -40,7 +40,7 @@ const isSame = (one: unknown, other: unknown): boolean => {
   return [...keys].every((key) => isSame((one as Record<string, unknown>)[key], (other as Record<string, unknown>)[key]))
 }
 
-/** The state as text without finished tasks whose retention is over: when they leave is not an event, so it may differ. */
+/** The state as text, without finished tasks whose retention is over: their eviction is no event, so it may differ. */
 const keptText = (state: QueueState, at: number): string => textOf(forget(fork(state), at, Number.POSITIVE_INFINITY))
 
 const isUnicode = (value: unknown): boolean =>

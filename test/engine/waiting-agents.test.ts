@@ -1,4 +1,4 @@
-/** Claims that wait although tasks are ready, because others come first for these: each is woken when that changes, and not before. */
+/** Claims that wait although tasks are ready, because other agents come first for these tasks. Each claim is woken when that changes, and not before. */
 import type { CommandOf } from '@daybook/core'
 import { expect, test } from 'vitest'
 import { caller, claim, complete, configure, enqueue, fail, isSettled, ok, openQueue, settle, sleep, task } from '../support/queue.js'
@@ -9,7 +9,7 @@ useVirtualTime()
 const hourMs = 3_600_000
 const register = (agent: string, more: Omit<CommandOf<'RegisterAgent'>, 'type' | 'agent'> = {}) => ({ type: 'RegisterAgent' as const, agent, ...more })
 
-/** Ann has failed the only task, and waits for it; bob is registered, and does not come. */
+/** Ann has failed the only task, and waits for it; bob is registered, and does not claim. */
 const annWaits = async (ttlSeconds = 7_200) => {
   const { engine, store } = await openQueue()
   const submit = async (command: Parameters<typeof engine.submit>[0]) => ok(await engine.submit(command, caller))

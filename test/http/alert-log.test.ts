@@ -1,4 +1,4 @@
-/** EV-08: a server writes its alerts to its log, also those that are due when it starts, and those of a queue that has just begun. */
+/** EV-08: a server writes its alerts to its log. These include alerts that are due when it starts, and those of a queue that has just begun. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -13,7 +13,7 @@ afterAll(() => rmSync(dataDir, { recursive: true, force: true }))
 const file = join(dataDir, 'log.sqlite')
 
 test('EV-08: each alert is a line when it is raised and a line when it is cleared, once each, over a restart', async () => {
-  // Nobody who is asked for alerts yet.
+  // No engine here raises alerts yet.
   const before = createDaybook({ store: await openSqliteStore({ file, sharing: 'exclusive' }) })
   const queue = await before.open('q')
   ok(await queue.submit(enqueue(task('a')), caller))
@@ -36,7 +36,7 @@ test('EV-08: each alert is a line when it is raised and a line when it is cleare
 
   const second = await start()
   const closed = await post(second.url, 'q/breakers/mail/close', { reason: 'up' })
-  // The revision is that of what was asked for, not of the alert that follows it.
+  // The revision is that of the request's own event, not of the alert that follows it.
   const { events } = (await (await fetch(`${second.url}/api/queues/q/events?from=${closed.headers.get('x-daybook-revision')}&limit=1`)).json()) as { readonly events: ReadonlyArray<{ readonly type: string }> }
   expect(events[0]?.type).toBe('BreakerClosed')
   await until(() => said().length === 3)

@@ -63,7 +63,7 @@ test('LK-11: a restart, a later claim and a duplicate know the newest payload', 
   expect(second.task.payload).toBe(3)
   await server.post(`${q}/tasks/a/complete`, { agentId: 'w', token: second.lease.token, result: { decisionReport: 'r' } })
   expect((await server.get(`${q}/tasks/a`)).body.payload).toBe(3)
-  // The key is that of the request that enqueued it, so a repetition of that request is still one.
+  // The key is that of the request that enqueued it, so a repetition of that request is still a duplicate.
   expect((await server.post(`${q}/tasks`, { type: 't', payload: 1 })).body).toMatchObject({ id: 'a', duplicate: true })
   const restarted = (await server.post(`${q}/tasks/a/restart`, { reason: 'again' })).body
   expect((await server.get(`${q}/tasks/${restarted.id}`)).body.payload).toBe(3)

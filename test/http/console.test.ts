@@ -1,4 +1,4 @@
-/** The console's files as the server gives them: to browsers, with their headers; and nothing else has changed. */
+/** The console's files as the server sends them to browsers, with their headers. All other answers are unchanged. */
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { request } from 'node:http'
 import { readConsole, consolePages } from '@daybook/adapters/http'

@@ -1,4 +1,4 @@
-/** EV-06: what differs between two moments, and by which events. */
+/** EV-06: the differences between two moments, and the events that caused them. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Body, report, startTestServer, type TestServer } from './support.js'
 

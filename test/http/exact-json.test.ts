@@ -1,6 +1,6 @@
 /**
- * JSON that every reader reads alike (RFC 8785, RFC 7493): numbers that would be rounded and lone surrogates are refused
- * with their path, at every entrance. What is accepted comes back as it was sent.
+ * JSON that has the same meaning for every reader (RFC 8785, RFC 7493). Numbers that would be rounded and lone surrogates are refused with their
+ * path, at every entrance. Accepted values come back as they were sent.
  */
 import { readQueueFile } from '@daybook/adapters/import'
 import { inexactNumbers } from '@daybook/adapters/http'

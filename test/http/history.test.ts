@@ -1,4 +1,4 @@
-/** A task's history over HTTP, also of a task that is no longer in memory. Times are ISO 8601. */
+/** A task's history over HTTP, including that of a task that the queue no longer knows. Times are ISO 8601. */
 import { randomUUID } from 'node:crypto'
 import { encodeData } from '@daybook/adapters/engine'
 import { openMemoryStore } from '@daybook/adapters/memory'
@@ -37,7 +37,7 @@ describe('a task whose retention is over', () => {
       await server.post(`${q}/tasks/${id}/heartbeat`, { agentId: 'ann', token: lease.token, progress: { task: 't5' } })
       await server.post(`${q}/tasks/${id}/complete`, { agentId: 'ann', token: lease.token, result: { output: { task: 't6' } } })
     }
-    // Finished tasks leave the state with the next event after their retention.
+    // Finished tasks are evicted with the next event after their retention.
     await server.post(`${q}/pause`, {})
     await server.post(`${q}/resume`, {})
     const store = server.store.read('taskqueue-left')
@@ -85,7 +85,7 @@ test('times in a history are ISO 8601 for every type of event; /events shows the
     for (const [revision, raw] of (events as ReadonlyArray<Body>).entries()) {
       expect(raw.data).toEqual(JSON.parse(recorded[revision]!.data))
       if (raw.data.task === undefined) continue
-      // These events are not linked to each other, so each is found by a search that begins at it.
+      // These events are not linked to each other, so a search that begins at each event must find it.
       const { body } = await own.get(`/api/queues/q/tasks/${raw.data.task}/history?before=${revision}`)
       const [shown] = body.events
       const wanted = times(raw.data)

@@ -55,7 +55,7 @@ test('TQM-BR-001, TQM-BR-002: what an agent discovers is enqueued by its complet
   })
   expect(question).toMatchObject({ phase: 'REQUIREMENTS', priority: 3, discovery: 'requires_clarification' })
   expect(idea).toMatchObject({ phase: 'ANALYSIS', priority: 5, discovery: 'optimization_opportunity' })
-  // One append; the result itself is kept as it was given; a repeated report spawns nothing and is answered alike.
+  // One append. The result itself is kept as it was given. A repeated report spawns nothing and gets the same answer.
   const { body } = await server.get(`${path}/events`)
   expect(body.events.map(({ type }: { type: string }) => type)).toEqual(['TaskEnqueued', 'Claimed', 'TaskEnqueued', 'TaskEnqueued', 'TaskEnqueued', 'Completed'])
   expect(new Set(body.events.slice(2).map(({ correlationId }: { correlationId: string }) => correlationId)).size).toBe(1)

@@ -1,4 +1,4 @@
-/** Tokens that an admin makes: what they say, who is the actor, and that they end at once. */
+/** Tokens that an admin makes: their limits, their actor in the log, and that they end at once. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { tmpdir } from 'node:os'
@@ -172,7 +172,7 @@ test('SEC-5: a token that is revoked while its body comes does nothing', async (
   const asked = request(`${server.http.url}/api/queues/late/tasks`, { method: 'POST', headers: { ...as(token).headers, 'content-type': 'application/json', 'content-length': String(body.length) } })
   const status = new Promise<number>((resolve, reject) => asked.on('response', (response) => resolve(response.statusCode ?? 0)).on('error', reject))
   asked.write(body.slice(0, 5))
-  // Its headers have been judged when it counts as used.
+  // The token counts as used once its request's headers were judged.
   for (let used = false; !used; ) used = (await listed('slow-sender')).some(({ lastUsedAt }: Body) => lastUsedAt !== null)
   await server.call('DELETE', `/api/tokens/${id}`)
   asked.end(body.slice(5))
@@ -209,7 +209,7 @@ test('at most 1,000 tokens are valid, and 1,000 that have ended are remembered',
   for (let n = 0; n < 5; n++) await create(`last-${n}`)
   const names = own.list().map(({ name }) => name)
   expect(names).toHaveLength(2_000)
-  // The oldest of those that have ended are forgotten, and no valid one.
+  // The oldest ended tokens are forgotten, but no valid token.
   expect(names.slice(0, 2)).toEqual(['first', 'brief-4'])
   expect(isRight(first) && isRight(own.check(first.right.token))).toBe(true)
   await own.close()
@@ -229,7 +229,7 @@ test('SEC-6: what a newer server says of a token is not ignored', async () => {
   await until(() => !isRight(here.check(limited.token)))
   expect(here.check(limited.token)).toMatchObject({ left: 'unread' })
   expect(isRight(here.check(free.token))).toBe(true)
-  // One that is made with a limit that is not known here is no token here.
+  // A token with a limit that this server does not know is not accepted here.
   await append('TokenCreated', { token: 'x', name: 'x', roles: ['worker'], sha256: '0'.repeat(64), onlyOn: 'sundays' })
   await append('AllLimited', {})
   await until(() => !isRight(here.check(free.token)))

@@ -1,4 +1,4 @@
-/** What the matrices of tokens begin with: tokens in each state, a server that knows them, and the operations of its contract. */
+/** The common part of the token matrices: tokens in each state, a server that knows them, and the operations of its contract. */
 import { isRight } from 'fp-ts/lib/Either.js'
 import { openTokens, type Tokens } from '@daybook/adapters/auth'
 import { openMemoryStore } from '@daybook/adapters/memory'
@@ -14,7 +14,7 @@ export interface Operation {
   readonly forTenants: 'refused' | 'task' | 'own' | 'open'
 }
 
-/** A token to make: what it is for, and in which state it is when the server answers. */
+/** A token to make: its limits, and its state when the server answers. */
 export interface Wanted extends Pick<Parameters<Tokens['create']>[0], 'roles' | 'queues' | 'tenants'> {
   readonly name: string
   readonly state: State
@@ -54,7 +54,7 @@ export const startMatrix = async (wanted: ReadonlyArray<Wanted>): Promise<Matrix
   }
 }
 
-/** Those of the contract but the WebSocket, which has tests of its own. What can be read can be asked for its headers. */
+/** The operations of the contract, without the WebSocket, which has its own tests. A route with GET also has HEAD. */
 const operationsOf = ({ paths }: Body): ReadonlyArray<Operation> =>
   Object.entries<Body>(paths)
     .filter(([path]) => path !== '/api/ws')

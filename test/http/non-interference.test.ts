@@ -1,7 +1,7 @@
 /**
- * TEN-4: what a tenant is told does not depend on what another one does (non-interference). The same requests of tenant acme are sent to two isolated queues:
- * in one of them tenant globex does whatever it may, between them, with the same names wherever it can. The answers are compared. What tenants share is left out: numbers,
- * revisions, lease tokens, times, and ids that are made.
+ * TEN-4: the answers to one tenant do not depend on what another tenant does (non-interference). The same requests of tenant acme are sent to two
+ * isolated queues. In one of them, tenant globex sends any requests that it may send in between, with the same names wherever possible. The answers
+ * are compared, without what tenants share: numbers, revisions, lease tokens, times, and generated ids.
  */
 import { isRight } from 'fp-ts/lib/Either.js'
 import fc from 'fast-check'
@@ -86,7 +86,7 @@ const anyStep: fc.Arbitrary<Step> = fc.constantFrom(...names).chain((name) =>
   ),
 )
 
-/** What acme does and asks in every run: it reaches each route that is cut to tenants. */
+/** Requests of acme in every run. Together they reach each route that is limited to tenants. */
 const looks: ReadonlyArray<Step> = [
   see('/tasks?limit=2'), see('/tasks?q=b'), see('/tasks?status=completed,cancelled'), see('/dead-letters'), see('/dead-letters/patterns'),
   ...['a', 'b', 'c'].flatMap((name) => ['', '/explain', '/result', '/history'].map((part) => see(`/tasks/TENANT:${name}${part}`))),
@@ -101,7 +101,7 @@ const probes: ReadonlyArray<Step> = [
   () => ['POST', '/tasks/cancel', { filter: {}, reason: 'all' }], ...looks,
 ]
 
-/** What tenants share is blanked out. */
+/** Everything that tenants share is blanked out. */
 const blanked = (text: string): string =>
   text
     .replace(/"(number|revision|token|correlationId|nextCursor|score|scoreParts|lastRevision|contentRevision|retryAfterSeconds|waitedSeconds)":("[^"]*"|\{[^{}]*(\{[^{}]*\}[^{}]*)*\}|[-\d.e]+)/g, '"$1":0')
@@ -113,7 +113,7 @@ const blanked = (text: string): string =>
 let queues = 0
 const settings = { capacity: { maxConcurrentAgents: 1_000 }, breakers: { defaults: { failureThreshold: 1_000_000 } } }
 
-/** The answers that acme gets. `mixed`: by probe, what globex does before it. */
+/** The answers to acme. `mixed`: for each probe, the requests of globex before it. */
 const answers = async (mixed: ReadonlyArray<ReadonlyArray<Step>>, isolated: boolean): Promise<ReadonlyArray<string>> => {
   const queue = `q${++queues}`
   await server.call('PATCH', `/api/queues/${queue}/settings`, isolated ? { ...settings, tenants: 'isolated' } : settings)

@@ -1,4 +1,4 @@
-/** States of past moments: what is read for them, what is kept, and how many may wait. */
+/** States of past moments: what is read for them, what is kept, and how many queries may wait. */
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -72,12 +72,12 @@ test('what is a little earlier is reached by undoing events, as far as they are 
   for (const revision of [3_999, 3_950, 3_500, 3_400]) {
     const [total, read] = await asked(revision)
     expect(total).toBe(revision + 1)
-    // At most what lies between two marks is folded again.
+    // At most the events between two marks are folded again.
     expect(read).toBeLessThanOrEqual(20)
   }
   expect(await asked(3_300)).toEqual([3_301, 3_301])
   expect((await asked(3_280))[1]).toBeLessThanOrEqual(20)
-  // What is too far back is let go on the way.
+  // States that are too far back are dropped on the way.
   for (const revision of [3_800, 4_300, 4_800]) await asked(revision)
   expect(await asked(3_900)).toEqual([3_901, 3_901])
 })

@@ -1,4 +1,4 @@
-/** Questions about a past moment (EV-06, EV-10): any GET about a queue, with `revision` or `at`. */
+/** Queries about a past moment (EV-06, EV-10): any GET about a queue, with `revision` or `at`. */
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -122,7 +122,7 @@ describe('over a store on disk, on a thread of its own', () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'daybook-past-'))
   const start = () => serve({ host: '127.0.0.1', port: 0, dataDir, store: { kind: 'sqlite', file: join(dataDir, 'daybook.sqlite'), sharing: 'exclusive' }, auth: 'off' })
   const q = '/api/queues/q'
-  /** What does not depend on the clock, and can be asked for by its revision. */
+  /** Queries whose answer does not depend on the clock, so that they can be compared by revision. */
   const questions = ['/tasks', '/tasks/t1', '/tasks/t1/history', '/tasks/t2/result', '/dead-letters', '/dead-letters/patterns', '/breakers', '/agents', '/settings', '/events?from=2', '/limits', '/alerts', '/schedules', '/approvals', '']
 
   const taken = new Map<string, string>()

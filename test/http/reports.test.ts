@@ -85,7 +85,7 @@ describe('EV-05: reports over HTTP', () => {
   test('media types, and the revision', async () => {
     const csv = await get(`throughput?by=tenant&bucket=total&format=csv&from=${from.toISOString()}&to=${to.toISOString()}`)
     expect([csv.status, csv.type, csv.revision]).toEqual([200, 'text/csv; charset=utf-8', String(revision)])
-    // No cell begins with what a spreadsheet calculates.
+    // No cell begins with a character that makes a spreadsheet calculate.
     expect(csv.text).toContain(`,"'${evil.replaceAll('"', '""')}",`)
     const svg = await get('throughput?by=tenant&format=svg')
     expect([svg.status, svg.type]).toEqual([200, 'image/svg+xml; charset=utf-8'])

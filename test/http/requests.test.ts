@@ -1,4 +1,4 @@
-/** What every request goes through: tokens, correlation ids, revisions, and idempotency keys. */
+/** The common steps of every request: tokens, correlation ids, revisions, and idempotency keys. */
 import { createServer, request as httpRequest } from 'node:http'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startHttpServer } from '@daybook/adapters/http'

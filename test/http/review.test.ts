@@ -10,7 +10,7 @@ afterAll(() => server.stop())
 
 const review = { reviewer: 'rev', reason: 'looked at it' }
 let count = 0
-/** A queue with so many dead letters: `d0`, `d1` … */
+/** A queue with this many dead letters: `d0`, `d1` … */
 const dead = async (n: number): Promise<string> => {
   const q = `/api/queues/d${++count}`
   await server.post(`${q}/tasks`, { tasks: Array.from({ length: n }, (_, i) => ({ id: `d${i}`, type: 't', payload: i })) })

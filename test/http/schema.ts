@@ -14,7 +14,7 @@ const compilers = new WeakMap<Components, (schema: Schema) => ValidateFunction>(
 const compilerOf = (schemas: Components): ((schema: Schema) => ValidateFunction) => {
   const known = compilers.get(schemas)
   if (known !== undefined) return known
-  // The words for people have no meaning to the checker; whatever else it does not know is an error.
+  // Descriptions mean nothing to the checker. Any other unknown keyword is an error.
   const ajv = new Ajv2020({ strictSchema: true, strictTypes: false, strictRequired: false, allErrors: true, formats: { 'date-time': dateTime, uuid } })
   ajv.addVocabulary(['components'])
   ajv.addSchema({ $id: 'contract:', components: { schemas } })

@@ -1,4 +1,4 @@
-/** SEC-7: what a browser is told with every answer, and what pages from elsewhere are not told. */
+/** SEC-7: the security headers of every answer, and that pages of other origins cannot read answers. */
 import { connect } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readConsole } from '@daybook/adapters/http'

@@ -13,7 +13,7 @@ const until = async (holds: () => boolean): Promise<void> => {
     await new Promise((resolve) => setTimeout(resolve, 10))
   }
 }
-/** What a server says that has read the head of a request and waits for its body. */
+/** The answer of a server that has read the head of a request and waits for its body. */
 const goOn = 'HTTP/1.1 100 Continue\r\n\r\n'
 const using = async (started: Promise<TestServer>, body: (server: TestServer) => Promise<void>): Promise<void> => {
   const server = await started
@@ -92,7 +92,7 @@ test("a queue whose time is ahead of this server's clock: readiness and metrics 
     expect(ahead[0].seconds).toBeCloseTo(86_400, -2)
     const [, seconds] = /daybook_queue_time_ahead_seconds\{queue="q"\} (\S+)/.exec((await server.get('/metrics')).text) ?? []
     expect(Number(seconds)).toBeCloseTo(86_400, -2)
-    // As long as the task waits, and not a day less.
+    // As long as the task waits, to the day.
     let wait = 0
     while (wait === 0) wait = (await server.get('/api/queues/q/depth')).body.oldestWaitSeconds
     expect(wait).toBeLessThan(3_600)

@@ -1,6 +1,6 @@
 /**
- * Every optional field of the table, given when a task is enqueued or imported, arrives wherever it belongs. A new field needs only a row in
- * the table and a value here; without the value this file does not compile, because the client's type follows from the table.
+ * Every optional field of the table, given when a task is enqueued or imported, arrives in all places where it belongs. A new field only needs a row
+ * in the table and a value here. Without the value this file does not compile, because the client's type follows from the table.
  */
 import { type ClaimedTask, createClient, type DaybookClient, type NewTask, type TaskView } from '@daybook/adapters/client'
 import { engineSource, type WorkTask } from '@daybook/adapters/worker'
@@ -121,7 +121,7 @@ test('a task can have all of them, or none', async () => {
   for (const id of ['with-orderingKey', 'old-orderingKey']) await client.cancel(id, 'done')
   await client.enqueueAll([{ ...atOnce, id: 'all', type: 'both' }, { id: 'bare', type: 'both', dependencies: [], requires: { skills: [] } }])
   const claims = await client.claim({ agentId: 'a', types: ['both'], skills: ['ts'], max: 2 })
-  // The queue alone gives some.
+  // Only the queue sets some of the fields.
   const all = shownFields.map((name) => (values as Partial<Record<string, unknown>>)[name])
   const none = shownFields.map(() => undefined)
   expect(claims.map(({ task }) => shownIn(task))).toEqual([all, none])

@@ -1,6 +1,6 @@
 /**
- * TEN-2: what a token that is for a tenant may do. Every route of the table × every role × every state of the token × the queue and the tenant that it is for,
- * each cell by a request. Which routes are cut to tenants is said by the table; that they are is checked by tenant-answers.test.ts.
+ * TEN-2: what a token for a tenant may do. Every route of the table × every role × every state of the token × its queue and tenant; each cell is a
+ * request. The table says which routes are limited to tenants; tenant-answers.test.ts checks that they are.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
@@ -39,7 +39,7 @@ beforeAll(async () => {
 })
 afterAll(() => stop())
 
-/** Most bodies are nonsense: a caller who is admitted gets 400, and nothing changes. */
+/** Most bodies are invalid: an admitted caller gets 400, and nothing changes. */
 const request = async (queue: string, { method, path }: Operation, token: string): Promise<{ readonly status: number; readonly text: string }> => {
   const inPath = path.replace('{queue}', queue).replace('{id}', 'acme:secret').replace(/\{\w+\}/g, 'none')
   const response = await fetch(`${server.http.url}${inPath}`, {
@@ -147,7 +147,7 @@ test('TEN-3: what names one task answers for that of another tenant as for none,
         if (!one.startsWith('[404')) wrong.push(`${method} ${path} as ${role}: ${one}`)
       }
     }
-    // Teeth: whoever may see the task gets other answers, so the comparison could fail.
+    // Teeth: a caller who may see the task gets different answers, so the comparison could fail.
     if (method === 'GET' && (await ask('acme:secret', adminToken)) !== (await ask('acme:absent', adminToken))) told++
   }
   expect(wrong).toEqual([])
@@ -165,7 +165,7 @@ test('TEN-2: past moments, other tenants and WebSockets are refused', async () =
   expect(await server.post('/api/queues/mine/claims', { agentId: 'acme:w', tenant: 'globex' }, as('worker'))).toMatchObject({ status: 403 })
   expect(await server.post('/api/queues/mine/claims', { agentId: 'globex:w' }, as('worker'))).toMatchObject({ status: 400 })
   expect(await server.post('/api/queues/mine/tasks/cancel', { filter: { tenant: 'globex' }, reason: 'r' }, as('operator'))).toMatchObject({ status: 403 })
-  // A token for several says which.
+  // A token for several tenants must say which one.
   expect(await server.get('/api/queues/mine/tasks', as('auditor', 'both'))).toMatchObject({ status: 400 })
   expect((await server.get('/api/queues/mine/tasks?tenant=acme', as('auditor', 'both'))).body.tasks).toHaveLength(1)
   const status = await new Promise<number>((resolve) => {
@@ -188,7 +188,7 @@ test('TEN-5: why a task waits for what tenants share is told without a word of t
     expect(body.reasons).toEqual([{ code: 'breaker-open', message: 'it waits for something that the tenants of this queue share', change: 'time, or whoever runs the queue' }])
     expect(text).not.toMatch(/globex|secret|queuePosition/)
   }
-  // Teeth: whoever runs the queue is told more, also of the turns of tenants.
+  // Teeth: an operator of the queue is told more, including the turns of tenants.
   expect((await server.get(`${queue}/tasks/acme:mine/explain`)).body.reasons[0].message).toContain('threshold')
   await server.post(`${queue}/breakers/mail/close`, { reason: 'r' })
   const turns = async (given?: { readonly headers: Record<string, string> }) => (await server.get(`${queue}/tasks/acme:mine/explain`, given)).body

@@ -1,6 +1,6 @@
 /**
- * SEC-1: who may call what. Every route of the table × every role × every state of a token × the queue that it is bound to, each cell by a request.
- * The roles of a route are compared with docs/tokens.md in test/docs: here, the server is compared with its own table.
+ * SEC-1: who may call what. Every route of the table × every role × every state of a token × the queue that it is limited to; each cell is a request.
+ * test/docs compares the roles of a route with docs/tokens.md; this file compares the server with its own table.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
@@ -13,7 +13,7 @@ let operations: ReadonlyArray<Operation>
 let made: ReadonlyMap<string, string>
 let stop: () => Promise<void>
 
-/** `own`: bound to the queue that the request is about. `other`: to another one. */
+/** `own`: limited to the queue of the request. `other`: limited to another queue. */
 type Binding = 'unbound' | 'own' | 'other'
 const bindings: ReadonlyArray<Binding> = ['unbound', 'own', 'other']
 const keyOf = (role: Role, state: State, binding: Binding): string => `${role}-${state}-${binding}`
@@ -26,7 +26,7 @@ beforeAll(async () => {
 })
 afterAll(() => stop())
 
-/** About the queue `mine`. What it names does not exist, and most bodies are missing: a caller who is admitted gets 400 or 404, and nothing changes. */
+/** About the queue `mine`. Named things do not exist, and most bodies are missing: an admitted caller gets 400 or 404, and nothing changes. */
 const request = async (method: string, path: string, authorization: string): Promise<{ readonly status: number; readonly text: string }> => {
   const inPath = path.replace('{queue}', 'mine').replace(/\{\w+\}/g, 'none')
   const response = await fetch(`${server.http.url}${inPath}${path in named ? '?queue=mine' : ''}`, {
@@ -57,7 +57,7 @@ const watch = (token: string | undefined): Promise<number> =>
     socket.on('unexpected-response', (_, response) => done(response.statusCode ?? 0)).on('open', () => done(101)).on('error', () => undefined)
   })
 
-/** Of the server and not of one queue: what it gives to a token that is bound to some. */
+/** Routes of the server and not of one queue: their answer to a token that is limited to some queues. */
 const ofServer: Readonly<Record<string, 'refused' | 'cut'>> = { '/metrics': 'refused', '/api/queues': 'cut', '/api/me': 'cut', '/api/tokens': 'refused', '/api/tokens/{id}': 'refused' }
 const isOpen = (allowed: ReadonlyArray<string>): boolean => allowed.includes('anyone')
 
@@ -91,7 +91,7 @@ test('SEC-1: every cell of route × role × state × queue is as the table of ro
     if (binding === 'other' && text.includes('of-mine')) wrong.push(`${where} tells a task`)
     if (status >= 500) wrong.push(`${where}: ${status} ${text}`)
   }
-  // The cells of one route at a time, side by side.
+  // The cells of one route at a time, concurrently.
   for (const operation of operations) await Promise.all(roles.flatMap((role) => states.flatMap((state) => bindings.map((binding) => cell(operation, role, state, binding)))))
   expect(wrong).toEqual([])
   expect(operations.length).toBeGreaterThan(60)
@@ -139,7 +139,7 @@ test('SEC-1: a list of queues has those of the token, and a body cannot name ano
   }
   expect(await server.get('/api/queue_status?queue=mine', as('auditor', 'other'))).toMatchObject({ status: 403 })
   expect(await server.get('/api/queue_status?queue=mine', as('auditor', 'own'))).toMatchObject({ status: 200 })
-  // The same whether there is such a queue or not.
+  // The answer is the same whether the queue exists or not.
   const [there, nowhere] = [await server.get('/api/queues/mine', as('auditor', 'other')), await server.get('/api/queues/nowhere', as('auditor', 'other'))]
   expect({ ...nowhere.body, correlationId: '' }).toEqual({ ...there.body, correlationId: '' })
 })

@@ -29,7 +29,7 @@ test('SEC-8: in any time, no more are admitted than the burst and what the rate 
         const waitMs = take(now)
         if (waitMs === 0) admitted.push(now)
         else {
-          // A refused one does not count: it says the same again.
+          // A refused request does not count: the next one gets the same answer.
           expect(take(now)).toBe(waitMs)
           now += waitMs
           expect(take(now)).toBe(0)
@@ -50,7 +50,7 @@ test('SEC-8: a token is refused when it is used too often, with the time to wait
   const made = await server.post('/api/tokens', { name: 'slow', roles: ['auditor'], rate: { perSecond: 0.001, burst: 3 } })
   expect(made.body.rate).toEqual({ perSecond: 0.001, burst: 3 })
   const slow = { headers: { authorization: `Bearer ${made.body.token}` } }
-  // What is refused for another reason counts, too.
+  // Requests that are refused for another reason count, too.
   expect((await server.get('/api/queues', slow)).status).toBe(200)
   expect((await server.post('/api/queues/q/tasks', { type: 't' }, slow)).status).toBe(403)
   expect((await server.get('/api/queues', slow)).status).toBe(200)

@@ -58,7 +58,7 @@ const breakOff = async (headers = ''): Promise<void> => {
   const before = store.appends
   const socket = send({ agentId: 'gone', max: 10 }, headers)
   await until(() => store.appends > before)
-  // The socket closes once the server has seen its end and has closed it, too. All this is before the claim is durable.
+  // The socket closes once the server has seen its end and has closed it, too. All this happens before the claim is durable.
   socket.resume().end()
   await once(socket, 'close')
   store.held = undefined
@@ -85,7 +85,7 @@ describe('LK-07, GB-04: a claim whose answer did not arrive', () => {
     const count = 80
     for (let n = 0; n < count; n++) await server.post(`${q}/tasks`, { id: `t${n}`, type: 't', payload: `${n} ${payload}` })
     const socket = send({ agentId: 'gone', max: 100 })
-    // 20 MB, and the client reads nothing: what does not fit into the sockets' buffers stays in the server.
+    // 20 MB, and the client reads nothing: everything beyond the sockets' buffers stays in the server.
     await once(socket, 'readable')
     socket.destroy()
     const byStatus = async (): Promise<Body> => (await server.get(`${q}/depth`)).body.byStatus

@@ -80,7 +80,7 @@ describe('TQM-WS: the messages', () => {
     await enqueue('e')
     await server.post(`${of}/claims`, { agentId: 'bob' })
     await enqueue('f')
-    // One more than may start: a bumped task.
+    // One agent more than capacity allows: a bumped task.
     await server.post('/api/bump_task_priority', { queue, task_id: 'd', reason: 'now' })
     await server.post(`${of}/claims`, { agentId: 'eve' })
     await enqueue('g')
@@ -137,7 +137,7 @@ describe('TQM-WS: the messages', () => {
     expect(said).toContainEqual(['breaker_changed', { task_type: 'mail', state: 'open', cause: 'manual', reason: 'down' }])
     expect(said).toContainEqual(['alert_raised', expect.objectContaining({ key: 'dead-letters:mail', kind: 'dead-letters' })])
     await until(() => all.messages.filter(({ event }) => event === 'alert_raised').length === 2)
-    // The failed task's agent is known also to a client that begins at the dead letter.
+    // A client that begins at the dead letter also gets the agent of the failed task.
     const dead = all.messages.find(({ payload }) => payload['status'] === 'FAILED')!
     const later = open(`/api/ws?queue=${queue}&from=${dead.revision}`)
     await until(() => later.messages.length === all.messages.filter(({ revision }) => revision >= dead.revision).length)
@@ -172,7 +172,7 @@ describe('who may connect', () => {
 })
 
 test('a client that cannot keep up is closed with 4008, comes back from its last revision, and gets everything in order', async () => {
-  // Whoever has not made room at once is too slow here.
+  // Here, a client that has not made room at once is too slow.
   const strict = await startTestServer({ webSockets: { bufferBytesMax: 10_000, slowMs: 0 } })
   const tasks = Array.from({ length: 1_000 }, (_, i) => ({ type: 'mail', payload: i, description: 'x'.repeat(900) }))
   for (let i = 0; i < 20; i++) await strict.post('/api/queues/q/tasks', { tasks: tasks.map((task) => ({ ...task, payload: [i, task.payload] })) })

@@ -1,6 +1,6 @@
 /**
- * EV-08: after a tick that raises and clears alerts and does nothing else, exactly those are raised whose conditions a scan finds. That each is raised and cleared
- * once is checked with the misfits (INV-16). Conditions that depend on how long something waited are in `test/core/alerts.test.ts`.
+ * EV-08: after a tick that raises and clears alerts and does nothing else, exactly those alerts are raised whose conditions a scan finds. The check
+ * of misfits (INV-16) makes sure that each is raised and cleared once. `test/core/alerts.test.ts` tests conditions that depend on waiting times.
  */
 import { alertsOf, nextAlertDue } from '@daybook/core'
 import { same } from './look.js'

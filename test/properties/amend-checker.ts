@@ -1,4 +1,4 @@
-/** INV-30: an amendment says what was and what is, changes nothing else, and is not made of tasks that are held or finished. */
+/** INV-30: an amendment records the former and the new values, changes nothing else, and is never made to held or finished tasks. */
 import { taskOf, type TaskView } from '@daybook/core'
 import type { ShadowTask } from '@daybook/core/testing'
 import { same } from './look.js'

@@ -26,7 +26,7 @@ export const oneLease = (): Checker => {
   }
 }
 
-/** INV-2: tokens grow, and only the newest settles anything. */
+/** INV-2: tokens grow, and only the newest token settles a task. */
 export const newestToken = (): Checker => {
   const newest = new Map<string, { readonly token: number; readonly agent: string }>()
   let last = 0
@@ -68,7 +68,7 @@ const isFailedWait = (event: QueueEvent): boolean => event.type === 'ParkTimedOu
 const isAttempt = (event: QueueEvent): boolean =>
   event.type === 'Failed' || event.type === 'ClaimExpired' || isFailedWait(event) || (event.type === 'Released' && event.data.undelivered !== true)
 
-/** INV-3: attempts and retries are what the log says. */
+/** INV-3: attempts and retries agree with the log. */
 export const countsOfAttempts = (): Checker => {
   const tallies = new Map<string, { attempts: number; retries: number }>()
   return {
@@ -91,7 +91,7 @@ export const countsOfAttempts = (): Checker => {
 
 const reviews: ReadonlyArray<EventType> = ['Requeued', 'Discarded', 'Snoozed', 'SnoozeLapsed', 'Escalated', 'TaskAmended']
 
-/** INV-4: a task is a dead letter exactly when it should be, the reason is right, and only a reviewer sends it back. */
+/** INV-4: a task becomes a dead letter exactly when it should, the reason is right, and only a reviewer sends it back. */
 export const deadLetterRule = (): Checker => {
   const reasonAfter = (task: ShadowTask, event: QueueEvent, maxAttempts: number): string | undefined => {
     if (event.type === 'Failed' && !event.data.retryable) return 'not-retryable'

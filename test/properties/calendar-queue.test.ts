@@ -10,7 +10,7 @@ interface Item {
 }
 const byInstant = (a: Item, b: Item): number => a.at - b.at || a.number - b.number
 
-/** Within a bucket, on the edges of buckets, the same instant several times, and far apart. */
+/** Within a bucket, on the edges of buckets, several times the same instant, and far apart. */
 const instants = fc.oneof(
   fc.nat({ max: 60_000 }),
   fc.constantFrom(0, 9_999, 10_000, 10_001, 20_000, 5_000_000, 1_767_225_600_000),
@@ -19,7 +19,7 @@ const instants = fc.oneof(
 const doings = fc.array(
   fc.oneof(
     { weight: 20, arbitrary: fc.record({ do: fc.constant('add' as const), at: instants, count: fc.constantFrom(1, 1, 1, 30), step: fc.constantFrom(0, 1, 7) }) },
-    // More than are sorted at once: the bucket is divided, in each of its finer spans.
+    // More items than are sorted at once: the bucket is divided, in each of its finer spans.
     { weight: 1, arbitrary: fc.record({ do: fc.constant('add' as const), at: instants, count: fc.constantFrom(600, 1_500), step: fc.constantFrom(-3, 0, 1, 5) }) },
     { weight: 12, arbitrary: fc.record({ do: fc.constant('remove' as const), which: fc.nat() }) },
     { weight: 12, arbitrary: fc.record({ do: fc.constant('remove first' as const), count: fc.constantFrom(1, 2, 5, 20, 400) }) },
@@ -84,7 +84,7 @@ test('an item that is not in it can be removed, and nothing changes', () => {
 })
 
 describe('no step looks at more than a few thousand items, however many are there', () => {
-  /** The most looks at items that one call took while this many came, one before them left, and all of them after it. */
+  /** The largest number of looks at items in one call, while this many items are added, then one before them is removed, then all after it. */
   const most = (items: number, at: (i: number) => number): number => {
     let looks = 0
     let worst = 0

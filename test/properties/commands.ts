@@ -1,10 +1,10 @@
-/** From the steps of a scenario to commands, by what the queue holds at the moment. */
+/** Converts the steps of a scenario to commands, by the present content of the queue. */
 import { approvalsOf, type Command, type CommandOf } from '@daybook/core'
 import type { ShadowLease, ShadowTask } from '@daybook/core/testing'
 import { agents, at, callbackKeys, concurrencyKeys, orderingKeys, scheduleNames, skillNames, type Step, type TaskSpec, taskTypes, tenants } from './steps.js'
 import type { World } from './world.js'
 
-/** The command of a step; `undefined` if there is nothing that it could be about. */
+/** The command of a step; `undefined` if the queue has nothing to which it could apply. */
 export const commandOf = (world: World, step: Step): Command | undefined => {
   const { shadow } = world
   switch (step.kind) {
@@ -90,7 +90,7 @@ export const commandOf = (world: World, step: Step): Command | undefined => {
       return map(at(step.pick % 8 === 0 ? shadow.tasks : over, step.pick), (task) => ({ type: 'Restart', task: task.facts.task, id: world.newId(), reason: 'again', content: '{}' }))
     }
     case 'amend': {
-      // Mostly one that may be changed.
+      // Mostly a task that may be changed.
       const idle = shadow.tasks.filter((task) => !shadow.isHeld(task) && !shadow.isEnded(task))
       const timeOf = (time: number | 'none'): number | null => (time === 'none' ? null : world.clock + time * 1_000)
       return map(at(step.pick % 16 === 0 ? shadow.tasks : idle, step.pick), (task) => ({
@@ -104,13 +104,13 @@ export const commandOf = (world: World, step: Step): Command | undefined => {
       }))
     }
     case 'erase': {
-      // Mostly one that is finished; or one that the queue knows no more.
+      // Mostly a finished task; or one that the queue no longer knows.
       const over = shadow.tasks.filter((task) => shadow.isEnded(task))
       if (step.pick % 4 === 1) return map(at(shadow.gone, step.pick), (task) => ({ type: 'Erase', task: task.facts.task, reason: 'asked for', outlived: true as const }))
       return map(at(step.pick % 8 === 0 ? shadow.tasks : over, step.pick), (task) => ({ type: 'Erase', task: task.facts.task, reason: 'asked for' }))
     }
     case 'bump': {
-      // Mostly one that is ready.
+      // Mostly a ready task.
       const ready = shadow.tasks.filter((task) => shadow.statusOf(task) === 'pending')
       return map(at(step.pick % 8 === 0 ? shadow.tasks : ready, step.pick), (task) => ({ type: 'Bump', task: task.facts.task, reason: 'now' }))
     }
@@ -243,7 +243,7 @@ const report = (world: World, step: Extract<Step, { kind: 'report' }>): Command 
   }
 }
 
-/** Errors that are rate limits, with waits that one can believe and others. */
+/** Errors that are rate limits, with credible and other waits. */
 const limits: ReadonlyArray<{ readonly message: string; readonly code?: string; readonly retryAfter?: number | string }> = [
   { message: 'slow', retryAfter: 20 },
   { message: '429 Too Many Requests' },

@@ -61,7 +61,7 @@ test('INV-22: rows by number take 5 bytes each where numbers are dense, and none
   expect(rows.bytes).toBe(0)
 })
 
-/** A hash that leaves out some bits, so that texts have it in common. */
+/** A hash that leaves out some bits, so that several texts share it. */
 const hashWith = (mask: number) => (text: string): number => {
   let hash = 17
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x9e3779b1) ^ (hash >>> 13)
@@ -105,7 +105,7 @@ test('INV-22: a row index takes 12 bytes a row, however many there are, and when
     for (const index of [grown, reserved]) index.add(hash(text), i)
     if (i > 2_000 && i % 100 === 0 && grown.bytes > 12.5 * grown.size) expect([i, grown.bytes / grown.size]).toEqual([i, 12])
   })
-  // A few tables may have got more than their part.
+  // Some tables may have more than their share.
   expect(reserved.bytes).toBeLessThan(before * 1.1)
   expect(reserved.bytes / texts.length).toBeLessThan(11)
   texts.forEach((text, i) => index(reserved, text, i))

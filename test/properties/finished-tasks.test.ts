@@ -1,6 +1,6 @@
 /**
- * Finished tasks as bytes (ADR 40), compared with plain records after each step and after each rollback: with all bytes in memory, and with
- * those of old ones in a store (ADR 52), which may take some and not others. Snapshots name the places of what it has (ADR 54), if these have names.
+ * Finished tasks as bytes (ADR 40), compared with plain records after each step and after each rollback. All bytes are in memory, or those of old
+ * tasks are in a store (ADR 52), which may take some chunks and not others. Snapshots name the places in the store (ADR 54), if these have names.
  */
 import { keptIn } from '@daybook/core'
 import { blocksDuplicates, FinishedTasks, type FinishedWalk, Group, GroupKinds, type Joins, type KeptPage, newTaskRecord, pageOfKept, priorityIn, RowIndex, type RowsPage, statusIn, type TaskRecord, type TenantShare } from '@daybook/core/testing'
@@ -26,7 +26,7 @@ const text = fc.oneof(
   fc.nat({ max: 60 }).map((n) => `${n}-the same end for all of them`),
 )
 const count = fc.nat({ max: 300 })
-/** Mostly as it is in most tasks, which takes no bytes. */
+/** Mostly the usual value, which takes no bytes. */
 const mostly = <T>(usual: T, others: fc.Arbitrary<T>) => fc.oneof({ weight: 3, arbitrary: fc.constant(usual) }, { weight: 1, arbitrary: others })
 const time = fc.integer({ min: 0, max: 8_640_000_000_000_000 })
 const seconds = fc.oneof(count, fc.double({ min: 0, max: 1e6, noNaN: true }))
@@ -212,7 +212,7 @@ class Both {
     if (mark === undefined) return
     while (this.undos.length > mark.undos) this.undos.pop()?.()
     this.plain = mark.plain
-    // A walk that began under the mark is over with it.
+    // A walk that began after the mark ends with it.
     for (const { walk } of this.walks.splice(mark.walks)) walk.end()
   }
 
@@ -292,7 +292,7 @@ test.each([
 ])('INV-15: a walk shows rows, old ones %s, as they were at its beginning: without those that had left, with those that leave, and before they are written again', (_, newStore) => {
   const both = new Both(3, newStore())
   for (let i = 0; i < 2_500; i++) both.finish(many(i), true)
-  // Their bytes take more than 16 bits.
+  // Their bytes have offsets of more than 16 bits.
   for (let i = 2_500; i < 3_100; i++) both.finish({ ...many(i), extras: { lastError: 'no '.repeat(70) } }, true)
   both.leave(700)
   both.rewrite(1_200, 'before the walk')
@@ -302,7 +302,7 @@ test.each([
   for (let i = 0; i < 10; i++) both.leave(0)
   both.finish(many(3_100), true)
   for (const walk of both.walks.splice(0)) walk.check()
-  // In a chunk of which nothing has left.
+  // In a chunk from which nothing was removed.
   both.rewrite(1_900, 'before the second walk')
   both.beginWalk(false)
   for (const walk of both.walks) walk.check()
@@ -344,7 +344,7 @@ test('INV-15: rows in a store that a rollback takes away are written anew', () =
   expect(store.taken).toBe(5)
   both.rollBack()
   both.check()
-  // More than were there before: the chunks that were taken back are given to it again.
+  // More tasks than before: the chunks that were taken back are given to the store again.
   for (let i = 3_000; i < 6_000; i++) both.finish({ ...many(i), priority: 6 }, true)
   expect(store.taken).toBeGreaterThan(5 + 4)
   both.check()

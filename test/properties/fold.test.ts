@@ -1,6 +1,6 @@
 /**
- * The laws of the fold (INV-15): the same events lead to exactly the same state (every field of every record, every
- * index), from the beginning or from a snapshot, in any batches, and with any marks and rollbacks.
+ * The laws of the fold (INV-15): the same events lead to exactly the same state (every field of every record, every index), from the beginning or
+ * from a snapshot, in any batches, and with any marks and rollbacks.
  */
 import {
   type Command,
@@ -300,7 +300,7 @@ test('the fold is total: events in any order never throw, and a misfit changes n
           const after = headOf(state)
           expect(after.revision).toBe(before.revision + 1)
           expect(after.at).toBeGreaterThanOrEqual(before.at)
-          // Time may let finished tasks leave. Apart from that, a misfit changes nothing.
+          // Time may evict finished tasks. Apart from that, a misfit changes nothing.
           if (after.misfits > before.misfits && retained === 0) expect(bodyOf(state)).toBe(text)
         }
         const sizes = sizesOf(state)

@@ -26,7 +26,7 @@ export interface Findings {
   readonly firstSeed: number
   /** The first violation of each invariant. */
   readonly complaints: ReadonlyArray<Complaint>
-  /** How often each kind of thing happened. */
+  /** By kind: how often it happened. */
   readonly seen: ReadonlyMap<string, number>
 }
 

@@ -61,7 +61,7 @@ export const holdInvariants = (half: Half): void => {
 
   test('deciding and folding never throw', (context) => nothingAbout((about) => about === 'crash', context))
 
-  // The counts of a single block say too little.
+  // The counts of a single block are too small to judge.
   test.skipIf(isReplay)('the histories reach the situations that the invariants are about', () => {
     if (findings.complaints.length === 0) expect(missedOf(findings)).toEqual([])
   })

@@ -1,12 +1,12 @@
-/** INV-23: limits of live leases and of starts, and lines of tasks that run one after the other. */
+/** INV-23: limits on live leases and on starts, and lines of tasks that run one after the other. */
 import { limitsOf, type QueueEvent } from '@daybook/core'
 import { limitKeysOf, type ShadowTask } from '@daybook/core/testing'
 import { same } from './look.js'
 import { type Checker, holds } from './world.js'
 
-/** Judged by the log alone: who holds a lease, and when starts happened. */
+/** Judged only by the log: who holds a lease, and when starts happened. */
 export const withinLimits = (): Checker => {
-  /** By what counts them, the starts since its rate was set. */
+  /** By key of the limit: the starts since its rate was set. */
   let starts = new Map<string, Array<number>>()
   return {
     event: ({ shadow }, event) => {
@@ -27,7 +27,7 @@ export const withinLimits = (): Checker => {
     },
     step: ({ shadow, state, isCloseLook }, _, decided) => {
       for (const event of decided) count(starts, event, shadow.task('task' in event.data ? event.data.task : ''))
-      // A rate that is set anew counts from then on.
+      // A rate that is set again counts from then on.
       if (decided.some(isAboutLimits)) starts = new Map()
       if (!isCloseLook) return
       const expected = [...shadow.limits.set].sort(([a], [b]) => (a < b ? -1 : 1)).map(([key, limit]) => {

@@ -1,4 +1,4 @@
-/** The comparison of the checkers says what `isDeepStrictEqual` says. */
+/** The checkers' comparison agrees with `isDeepStrictEqual`. */
 import { isDeepStrictEqual } from 'node:util'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'

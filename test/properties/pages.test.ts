@@ -1,4 +1,4 @@
-/** Pages of many tasks, by filters that find few or many of them, compared with a scan. */
+/** Pages of many tasks, with filters that match few or many of them, compared with a scan. */
 import { evolve, initial, listTasks, type QueueState, type TaskFilter } from '@daybook/core'
 import { matchesFilter } from '@daybook/core/testing'
 import * as fc from 'fast-check'
@@ -8,11 +8,11 @@ import { runs } from './settings.js'
 const types = ['eng', 'eng-a', 'eng-b', 'eng-b2', 'ops', 'z']
 const tenants = ['acme', 'other']
 
-/** A run of tasks that are alike, such as those that come together: a scan passes over many before it finds others. */
+/** A run of similar tasks, such as tasks that arrive together: a scan passes over many before it finds others. */
 const alike = fc.record({
   count: fc.constantFrom(1, 3, 15, 40, 150, 400),
   type: fc.constantFrom(...types),
-  /** So many types of this name. */
+  /** This many types with this name. */
   spread: fc.constantFrom(1, 1, 2, 50),
   tenant: fc.constantFrom(undefined, ...tenants),
   phase: fc.constantFrom(undefined, 'REQUIREMENTS' as const, 'TESTING' as const),
@@ -32,7 +32,7 @@ const conditions = fc.record({
   ticketId: fc.constantFrom('T-1', 'T-2'),
   text: fc.constantFrom('a', '7'),
 })
-/** Few conditions at a time: under many of them nothing is left. */
+/** Few conditions at a time: with many of them, nothing matches. */
 const filters = fc
   .tuple(conditions, fc.subarray(['type', 'tenant', 'phase', 'priorityMin', 'priorityMax', 'ticketId', 'text'] as const, { minLength: 1, maxLength: 2 }))
   .map(([all, names]): TaskFilter => Object.fromEntries(names.map((name) => [name, all[name]])))

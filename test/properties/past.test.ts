@@ -1,5 +1,5 @@
 /**
- * INV-26 over random histories: the answers of all questions about a queue, taken down while it ran, and asked for again when it was over, from
+ * INV-26 over random histories: the answers to all queries about a queue are recorded while it runs. They are requested again when it is over, from
  * snapshots of several ages and from none.
  */
 import { contentOf, encodeData, foldRecorded } from '@daybook/adapters/engine'
@@ -47,7 +47,7 @@ const logOf = (events: () => ReadonlyArray<RecordedEvent>): LogReader => ({
   },
 })
 
-/** Snapshots at these revisions. They may be beyond the moment that is asked for, and are listed newest first. */
+/** Snapshots at these revisions. They may be beyond the requested moment, and are listed newest first. */
 const snapshotsAt = (events: ReadonlyArray<RecordedEvent>, revisions: ReadonlyArray<number>): Pick<SnapshotStore, 'list'> => {
   const kept = revisions.map((revision) => {
     const work = beginSnapshot(foldRecorded(initial('q'), events.slice(0, revision + 1)))
@@ -92,7 +92,7 @@ interface Taken {
 
 const shown = (handled: Handled): string => JSON.stringify(E.isRight(handled) ? handled.right : handled.left)
 
-/** Runs a history, and takes down the answers at some of its moments. */
+/** Runs a history, and records the answers at some of its moments. */
 const takeDown = (scenario: Scenario): { readonly events: ReadonlyArray<RecordedEvent>; readonly taken: ReadonlyArray<Taken> } => {
   let events: ReadonlyArray<RecordedEvent> = []
   const log = logOf(() => events)
@@ -111,7 +111,7 @@ const takeDown = (scenario: Scenario): { readonly events: ReadonlyArray<Recorded
     const answers = questionsOn(state, at).flatMap((question) => {
       const { path, params, query } = question
       const route = routes.get(path) as ViewRoute
-      // The server refuses these before it asks the route: see test/http/past.test.ts.
+      // The server refuses these before it calls the route: see test/http/past.test.ts.
       if (deleted !== null && route.unused === 'refused') return []
       return [[question, route.handle({ queue: view, params, query: query as Parameters<ViewRoute['handle']>[0]['query'], limits, tenants: undefined, wantsLines: false, gone: () => never })] as const]
     })
@@ -120,7 +120,7 @@ const takeDown = (scenario: Scenario): { readonly events: ReadonlyArray<Recorded
   const world: World = new World(() => ({
     step: ({ state, log: folded, clock, isCloseLook }) => {
       const revision = folded.length - 1
-      // Those that were rolled back never were.
+      // Moments that were rolled back never existed.
       taken = taken.filter((other) => other.revision <= revision)
       if (!isCloseLook || revision < 0) return
       const time = timeOf(state)
@@ -132,7 +132,7 @@ const takeDown = (scenario: Scenario): { readonly events: ReadonlyArray<Recorded
   return { events, taken }
 }
 
-/** The same question for the moment that was taken down, as far as it can be named. */
+/** The same query for the recorded moment, as far as the moment can be named. */
 const momentsOf = ({ revision, at, isEvent }: Taken, events: ReadonlyArray<RecordedEvent>): ReadonlyArray<PastQuestion['moment']> => {
   const next = events[revision + 1]
   const isLastThen = next === undefined || Date.parse(next.created) > at
@@ -152,12 +152,12 @@ const compare = async (scenario: Scenario): Promise<void> => {
     // It mostly goes back.
     answerPastFrom({ log: logOf(() => events), limits, states: { ...few, statesMax: 1, backEvents: 64 } }),
   ]
-  // Positions need the order of ready tasks: the last source also moves before anybody has asked for it.
+  // Positions need the order of ready tasks. The last source also moves before any query has asked for the order.
   const isAsked = (source: number, index: number, { path }: Question): boolean => source < 2 || index % 3 === 2 || !path.endsWith('/explain')
   // Neither forwards nor backwards.
   const order = taken.map((each, i) => [each, (i * 7919) % 101] as const).sort(([, a], [, b]) => a - b).map(([each]) => each)
   for (const [index, each] of order.entries()) {
-    // What was never the last revision at the end of a history that was rolled back cannot be named.
+    // A revision that was never the last at the end of a rolled-back history cannot be named.
     for (const [source, answer] of sources.entries()) {
       for (const moment of momentsOf(each, events)) {
         for (const [question, recorded] of each.answers) {
@@ -181,7 +181,7 @@ const unanswered = (): ReadonlyArray<string> => [...routes.keys()].filter((path)
 test('INV-26: what is answered for a past moment is what was answered then, byte for byte', async () => {
   const property = fc.asyncProperty(scenarios(120), compare)
   await fc.assert(property, { ...runs(60), seed: runSeed })
-  // An approval, for one, is rare.
+  // An approval, for example, is rare.
   for (let more = 1; more <= 10 && unanswered().length > 0; more++) await fc.assert(property, { ...runs(20), seed: runSeed + more })
   expect(compared).toBeGreaterThan(20_000)
   expect(unanswered()).toEqual([])
@@ -189,7 +189,7 @@ test('INV-26: what is answered for a past moment is what was answered then, byte
 
 // --------------------------------------------------------------------------------------- differences
 
-/** What both moments say of each task, by id. Whether a ready task is called queued depends on the others. An amendment may bring the content that was there. */
+/** The state of each task at both moments, by id. Whether a ready task is called queued depends on other tasks. An amendment may restore an earlier content. */
 const tasksIn = (state: QueueState, events: ReadonlyArray<RecordedEvent>): ReadonlyMap<string, string> =>
   new Map(listTasks(state, {}, Number.MAX_SAFE_INTEGER).tasks.map(({ id, status, priority, retries, attempts, claimedBy, lastError, contentRevision, availableAt }) =>
     [id, JSON.stringify([status === 'queued' ? 'pending' : status, priority, retries, attempts, claimedBy, lastError, contentOf(events[contentRevision]?.data ?? ''), availableAt])]))

@@ -1,4 +1,4 @@
-/** Each example of the contract is played: what is documented is what a server answers. `RECORD=1` records the answers anew. */
+/** Each example of the contract is played, so that the documents show what a server answers. `RECORD=1` records the answers anew. */
 import { writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { examples, type RecordedAnswer, recorded, type RequestExample } from '@daybook/adapters/http'
@@ -31,14 +31,14 @@ let queues = 0
 const playIt = (method: string, example: RequestExample): Promise<Played> =>
   example.alone === true ? play(empty, method, example, 'builds') : play(common, method, example, `builds-${++queues}-played`)
 
-/** Of what is long and different on each machine, the document shows the beginning. */
+/** If an answer is long and differs on each machine, the document shows its beginning. */
 const shortened = (operation: string, { path, status, type, body }: RecordedAnswer): RecordedAnswer => {
   if (operation === 'GET /metrics') return { path, status, type, body: `${String(body).split('\n').slice(0, 2).join('\n')}\n` }
   if (operation === 'GET /api/openapi.json') return { path, status, type, body: { openapi: (body as Body).openapi } }
   return { path, status, type, body }
 }
 
-/** Without what differs each time: times, ids that are made, hashes, durations. */
+/** Without the parts that differ each time: times, generated ids, hashes, durations. */
 const comparable = (answer: RecordedAnswer): unknown =>
   JSON.parse(
     JSON.stringify(answer)

@@ -4,7 +4,7 @@ import { type Body, serverWithContract } from '../support.js'
 
 const { contract } = await serverWithContract()
 
-// Its types bring those of browsers with them, which would hold for all tests then.
+// Its types include those of browsers, which would then hold for all tests.
 const linter: string = '@redocly/openapi-core'
 type Finding = { readonly ruleId: string; readonly message: string; readonly location: ReadonlyArray<{ readonly pointer?: string }> }
 
@@ -14,7 +14,7 @@ const findings = async (document: Body): Promise<ReadonlyArray<string>> => {
   const config = await createConfig({
     extends: ['recommended-strict'],
     rules: {
-      // `/tasks/cancel` beside `/tasks/{id}`: OpenAPI itself says that the former goes first, and methods differ.
+      // `/tasks/cancel` beside `/tasks/{id}`: by OpenAPI's own rule the former takes precedence, and the methods differ.
       'no-ambiguous-paths': 'off',
       // What is open to everyone, and the handshake of the WebSocket, has no `4xx` of its own kind: the others have theirs one by one.
       'tag-description': 'error',

@@ -45,7 +45,7 @@ export interface Played extends RecordedAnswer {
   readonly headers: Headers
 }
 
-/** `queue`: the one that it is played in, instead of `builds`. */
+/** `queue`: the queue in which it is played, instead of `builds`. */
 export const play = async ({ send }: Playground, method: string, example: RequestExample, queue: string): Promise<Played> => {
   const kept = new Map<string, string>()
   const there = <A>(value: A): A => (value === undefined ? value : (JSON.parse(filled(JSON.stringify(value), kept).replaceAll('queues/builds', `queues/${queue}`).replaceAll('queue=builds', `queue=${queue}`).replaceAll('"queue":"builds"', `"queue":"${queue}"`)) as A))

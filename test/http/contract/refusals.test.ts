@@ -1,4 +1,4 @@
-/** What breaks the contract is refused as it says: in each operation, by requests made from its schemas. */
+/** Requests that violate the contract are refused as it says. They are generated for each operation from its schemas. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { examples } from '@daybook/adapters/http'
 import type { Body } from '../support.js'
@@ -29,7 +29,7 @@ const operations = (): ReadonlyArray<Operation> =>
     return { method, path, documented: contract.paths[path][method.toLowerCase()], sample: (first?.path ?? '').replace(/\{\{\w+\}\}/, 'none'), body: first?.body }
   })
 
-/** Why an answer is not the refusal that the contract has for it. */
+/** Why an answer is not the refusal that the contract documents. */
 const wrong = ({ method, path, documented }: Pick<Operation, 'method' | 'path' | 'documented'>, { status, type, text }: Received, codes: ReadonlyArray<string>, what: string): ReadonlyArray<string> => {
   const where = `${method} ${path} ${what}: ${status} ${text.slice(0, 200)}`
   const reference = documented.responses[status]?.$ref as string | undefined
@@ -92,7 +92,7 @@ test('with a member of another type, and without one that is required', () =>
     const found: Array<string> = []
     for (const key of Object.keys(body)) {
       const { [key]: _, ...without } = body
-      // Booleans are in no place where text, numbers and objects are, and text is in no place of numbers.
+      // Booleans are nowhere allowed where text, numbers and objects are, and text is nowhere allowed where numbers are.
       for (const changed of [{ ...body, [key]: typeof body[key] === 'boolean' ? 'yes' : true }, without]) {
         if (fits(changed)) continue
         found.push(...wrong(operation, await ground.send(method, sample, changed), ['invalid'], `with ${JSON.stringify(changed)}`))
@@ -107,7 +107,7 @@ test('of a queue that there is not', () =>
     const { method, sample, path, body, documented } = operation
     if (!path.includes('{queue}')) return []
     const received = await ground.send(method, sample.replace('/builds', `/nowhere-${++queues}`).replace(/&?atLeast=0/, ''), body)
-    // What opens a queue, and what is asked about an empty one, is answered.
+    // Requests that open a queue, or that may be about an empty one, are answered.
     if (received.status < 300) return documented.responses[received.status] === undefined ? [`${method} ${path}: ${received.status} is not documented`] : []
     return wrong(operation, received, ['not-found', 'invalid', 'unknown-dependency', 'wrong-state'], 'of another queue')
   }))
