@@ -1,4 +1,4 @@
-/** Daybook's domain: commands, events, the decision, the fold, and queries. Pure. */
+/** Daybook's domain: commands, events, the decision, the fold, and queries. Pure. Its terms are explained in docs/reference/glossary.md. */
 export { type ApprovalContext, approvalContextOf, approvalOf, approvalsOf, type ApprovalView } from './approval-view.js'
 export { type ApprovalKind, approvalsMax } from './approvals.js'
 export { type Attempt, attemptOf, type Tried } from './attempts.js'
