@@ -259,7 +259,7 @@ export const finalIsFinal = (): Checker => {
     event: ({ shadow }, event) => {
       const id = taskIn(event) ?? ''
       const task = shadow.task(id, event.at)
-      // To erase what it contained does not change a task, and is only for finished ones (EV-07).
+      // Erasing the content of a task does not change the task, and is only for finished tasks (EV-07).
       if (event.type === 'TaskErased') holds(task === undefined || shadow.isEnded(task), `${id} is erased, which is ${task?.stage}`)
       else holds(task === undefined || !shadow.isEnded(task) || task.finishedAt === 0, `${event.type} of ${id}, which is ${task?.stage}`)
     },
@@ -373,7 +373,7 @@ export const boundedSize = (): Checker => {
       }
       finished = ended
       left = leftNow
-      // What an index keeps too long stays there until the next close look.
+      // An entry that an index keeps too long stays there until the next close look.
       if (!world.isCloseLook) return
       const sizes = sizesOf(state)
       holdsNothingElse(sizes)
@@ -398,7 +398,7 @@ const holdsNothingElse = ({ live, retained, records, entries, emptyGroups, empty
   holds(numberSlots <= 4 * known + 2_048, `${numberSlots} slots for ${known} numbers`)
 }
 
-/** INV-25: decisions and views at a time do not depend on which finished tasks have left the state by then. */
+/** INV-25: decisions and views at a time do not depend on which finished tasks have been evicted by then. */
 export const judgedAtItsInstant = (): Checker => {
   let compared: QueueState | undefined
   return {

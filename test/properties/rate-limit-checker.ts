@@ -1,4 +1,4 @@
-/** INV-21: a rate limit is no failure; the agent, the task and the others wait for as long as they should. */
+/** INV-21: a rate limit is no failure; the agent, the task and the other agents wait as long as they should. */
 import { breakersOf, taskOf } from '@daybook/core'
 import type { ShadowTask } from '@daybook/core/testing'
 import { same } from './look.js'

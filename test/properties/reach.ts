@@ -1,7 +1,7 @@
 /** The situations that the random histories must reach: a property that never meets a dead letter says nothing about dead letters. */
 import type { Findings } from './histories.js'
 
-/** How often in 300 histories; the generators reach all of it more often. */
+/** The number expected in 300 histories. The generators exceed all of these. */
 const atLeast: Readonly<Record<string, number>> = {
   TaskEnqueued: 2_000,
   TaskImported: 150,
@@ -97,7 +97,7 @@ const atLeast: Readonly<Record<string, number>> = {
   AlertCleared: 13,
   ScheduleSet: 60,
   ScheduleRemoved: 10,
-  // Few histories have many: after a long wait all missed runs are made at once.
+  // Few histories have many: after a long wait all missed runs are made up for at once.
   ScheduleRan: 60,
   'ScheduleSkipped: missed': 15,
   'ScheduleSkipped: overlap': 12,

@@ -1,4 +1,4 @@
-/** INV-32: a redrive keeps its rate and takes what it was started for; a snoozed dead letter comes back at its time, and not before. */
+/** INV-32: a redrive keeps its rate and takes only the dead letters that matched at its start. A snoozed dead letter comes back at its time, and not before. */
 import { type DeadLetterFilter, deadLetters, type EventOf, type QueueEvent, taskOf } from '@daybook/core'
 import type { Shadow, ShadowTask } from '@daybook/core/testing'
 import { all, same } from './look.js'
@@ -6,7 +6,7 @@ import { type Checker, holds } from './world.js'
 
 interface Redrive {
   readonly started: EventOf<'RedriveStarted'>
-  /** When it sent one back, and the types of these. */
+  /** When it sent tasks back, and their types. */
   readonly times: Array<number>
   readonly types: Set<string>
   /** The place of the last one in the order of dead letters. */
@@ -25,14 +25,14 @@ const placeOf = ({ priority, number }: Known): number => (10 - priority) * 2 ** 
 const matches = ({ type, signature }: DeadLetterFilter, { facts, ...task }: ShadowTask): boolean =>
   (type === undefined || facts.type === type) && (signature === undefined || task.signature === signature)
 
-/** Whether another task has its key, or had it until one of these events, which are of one decision. */
+/** Whether another task has its key, or had it until one of these events of the same decision. */
 const hasRival = (shadow: Shadow, task: ShadowTask, at: number, events: ReadonlyArray<QueueEvent> = []): boolean => {
   const died = new Set(events.flatMap((event) => (event.type === 'DeadLettered' ? [event.data.task] : [])))
   const hasKey = ({ facts, stage }: ShadowTask): boolean => died.has(facts.task) || !['dead-letter', 'cancelled', 'discarded'].includes(stage)
   return shadow.knownAt(at).some((other) => other !== task && other.facts.idempotencyKey === task.facts.idempotencyKey && hasKey(other))
 }
 
-/** So much it may make up for after a pause of the server. */
+/** A redrive may make up for this much time after a pause of the server, in milliseconds. */
 const madeUpMs = 1_000
 
 export const reviewsKeepTheirTime = (): Checker => {

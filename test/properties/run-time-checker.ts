@@ -4,7 +4,7 @@ import { same } from './look.js'
 import { type Checker, holds } from './world.js'
 
 export const runsEnd = (): Checker => {
-  /** When its attempt ends at the latest, if it begins, or began, then. */
+  /** When an attempt that begins at `from` ends at the latest. */
   const endOf = ({ facts: { maxRunSeconds = Number.POSITIVE_INFINITY } }: ShadowTask, from: number): number => from + maxRunSeconds * 1_000
   return {
     event: ({ shadow }, event) => {

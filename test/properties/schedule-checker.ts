@@ -6,7 +6,7 @@ import type { DataOf, EventOf, QueueEvent } from '@daybook/core'
 import { same } from './look.js'
 import { type Checker, holds, type World } from './world.js'
 
-/** Decided runs of one tick at most. */
+/** The largest number of runs that one tick decides. */
 const perTick = 100
 const lateMs = 60_000
 

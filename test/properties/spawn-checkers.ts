@@ -9,22 +9,22 @@ type Arrival = Extract<QueueEvent, { type: 'TaskEnqueued' }>
 const arrivals = (events: ReadonlyArray<QueueEvent>): ReadonlyArray<Arrival> => events.flatMap((event) => (event.type === 'TaskEnqueued' ? [event] : []))
 const rootOf = ({ facts }: ShadowTask): string => facts.rootTaskId ?? facts.task
 
-/** The kinds of discoveries of which something must become, in order, with whether a guardian must approve. */
+/** The kinds of discoveries that must be spawned, in order, and whether a guardian must approve. */
 const expected = (settings: Settings, task: ShadowTask, { discoveries }: NonNullable<CommandOf<'Complete'>['found']>): ReadonlyArray<readonly [string, boolean]> =>
   discoveries
     .filter(({ kind }) => Object.hasOwn(settings.discoveries, kind))
     .slice(0, settings.loops.maxSpawned)
     .map(({ kind, ticketId }) => [kind, (ticketId !== undefined && ticketId !== task.facts.ticketId) || (task.facts.generation ?? 0) >= settings.loops.maxGenerations])
 
-/** INV-29: what a completion found is spawned once: with it, by a guardian, or not at all; and a chain that goes in circles is halted. */
+/** INV-29: findings of a completion are spawned once: with the completion, by a guardian, or not at all. A chain that goes in circles is halted. */
 export const spawnedOnce = (): Checker => {
   const ever = new Set<string>()
   const open = new Map<string, ReadonlyArray<string>>()
   /** Failures of each chain since it began, or was released: alike if type and error are. */
   const failures = new Map<string, ReadonlyArray<string>>()
-  /** Roots whose id another task got later. When their counts began anew depends on when the chain left the state, so they are not checked. */
+  /** Roots whose id another task got later. When their counts began anew depends on when the chain was evicted, so they are not checked. */
   const used = new Set<string>()
-  /** The types of tasks. From events, because after a rollback a checker hears of events only. */
+  /** The types of tasks, taken from events, because after a rollback a checker only gets events. */
   const types = new Map<string, string>()
   const failureOf = (task: string, error: string): string => `${types.get(task) ?? ''}: ${error}`
 

@@ -17,7 +17,7 @@ const weight = fc.constantFrom(null, 0.5, 2, 3, 11)
 
 export const scheduleNames = ['nightly', 'poll'] as const
 
-/** What a step addresses by this index. */
+/** The element that a step means by this index. */
 export const at = <T>(list: ReadonlyArray<T>, index: number): T => list[index % list.length] as T
 
 export interface TaskSpec {
@@ -71,7 +71,7 @@ export type Step =
       /** The newest token, an older one, another agent, or the token of another task of the same agent. */
       readonly who: 'holder' | 'stale' | 'other' | 'crossed'
       readonly error: number
-      /** What a completion found: kinds of discoveries, each for this ticket or another; whether validation failed. */
+      /** Findings of a completion: kinds of discoveries, each for this ticket or another; and whether validation failed. */
       readonly found?: { readonly discoveries: ReadonlyArray<{ readonly kind: string; readonly ticket: number | null }>; readonly isInvalid: boolean } | null
     }
   /** By one of a few keys. */
@@ -324,7 +324,7 @@ const weighted: ReadonlyArray<readonly [number, fc.Arbitrary<Step>]> = [
       name: fc.nat({ max: 1 }),
       rule: fc.constantFrom({ every: 90 }, { every: 5_000 }, { cron: '*/5 * * * *' }, { cron: '0 3 * * *' }, { cron: '*/20 * * * * *' }),
       missed: fc.constantFrom('skip' as const, 'skip' as const, 'once' as const, 'once' as const, 'all' as const),
-      // Few that allow overlaps: these fill the queue, and a history with many tasks takes long.
+      // Few schedules allow overlaps, because these fill the queue, and a history with many tasks takes long.
       overlap: fc.constantFrom('allow' as const, 'skip' as const, 'skip' as const, 'queue' as const, 'queue' as const, 'queue' as const),
       paused: fc.constantFrom(false, false, false, true),
       task: fc.nat({ max: taskTypes.length - 1 }),

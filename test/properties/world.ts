@@ -44,7 +44,7 @@ export interface Checker {
   /** An event is about to be folded; `world.shadow` does not know it yet. */
   readonly event?: (world: World, event: QueueEvent, decided: ReadonlyArray<QueueEvent>, index: number) => void
   readonly note?: (event: QueueEvent) => void
-  /** The state is another one, by a command and all its events or by another step. Also called at the end. */
+  /** The state has changed, by a command and all its events or by another step. Also called at the end. */
   readonly step?: (world: World, command: Command | undefined, decided: ReadonlyArray<QueueEvent>) => void
 }
 
@@ -278,7 +278,7 @@ export class World {
     this.look(undefined, [])
   }
 
-  /** The state has these contents. */
+  /** Checks that the state still has these contents. */
   private holdsAs(contents: Contents, otherwise: string): void {
     holds(areSame(contentsOf(this.state), contents), () => `${otherwise}:\n${differenceOf(textOfContents(contents), textOf(this.state))}`)
   }

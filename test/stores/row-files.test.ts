@@ -1,4 +1,7 @@
-/** Files for rows of old finished tasks (ADR 52), which snapshots name (ADR 54): what is read is what was written, or an error; and they stay as long as somebody needs them. */
+/**
+ * Files for rows of old finished tasks (ADR 52), which snapshots name (ADR 54). A read returns exactly what was written, or fails; and files stay as
+ * long as somebody needs them.
+ */
 import { closeSync, mkdirSync, openSync, readdirSync, readlinkSync, rmSync, statSync, truncateSync, writeFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
@@ -45,7 +48,7 @@ test('rows come back as they were written, from any of several files', () => {
   const kept = Array.from({ length: 40 }, (_, n) => keep(store, n) as KeptRows)
   expect(openIn(dir).length).toBeGreaterThan(5)
   for (const n of [39, 0, 20, 20, 7]) expect([kept[n]?.read(), kept[n]?.columns()]).toEqual([bytesOf(n), columnsOf(n)])
-  // What is read belongs to the reader.
+  // The returned array belongs to the reader.
   kept[3]?.read().fill(0)
   expect(kept[3]?.read()).toEqual(bytesOf(3))
 })
@@ -158,7 +161,7 @@ interface Opened {
   readonly close: () => Promise<void>
 }
 
-/** Opens the queue `q` of a folder, of which all chunks but the newest are in files of a few chunks. */
+/** Opens the queue `q` of a folder. All its chunks except the newest are in files of a few chunks. */
 const openQueue = async (dir: string, snapshotEvery = 1e9): Promise<Opened> => {
   const store = await openSqliteStore({ file: join(dir, 'log.db') })
   const snapshots = await openSnapshotFolder(join(dir, 'snapshots'), { rows: { warn, newest: 1, fileBytes: 100_000 } })
@@ -193,7 +196,7 @@ test('INV-15, EV-04 after kill -9 a queue whose rows were in files is the same, 
   const opened = await openQueue(dir)
   const { engine } = opened
   expect([opened.revision, opened.skipped]).toEqual([status.revision, []])
-  // It goes on with the files of the process that was killed.
+  // It goes on with the files of the killed process.
   expect(openIn(join(dir, 'snapshots')).length).toBeGreaterThan(2)
   expect(rowsIn(join(dir, 'snapshots')).filter((name) => before.includes(name)).length).toBeGreaterThan(2)
   await expectRight(opened)
@@ -218,7 +221,7 @@ test.each<[string, RegExp, (file: string) => void]>([
   const folder = join(dir, 'snapshots')
   // The newest file that a snapshot names: older snapshots do without it.
   const named = (await openSnapshotFolder(folder)).list(streamOf('q'), foldVersion, revision)
-  // One that was committed just before the kill is newer than what the process said.
+  // A snapshot that was committed just before the kill is newer than the process reported.
   expect((await named).usable[0]?.header.revision).toBeGreaterThanOrEqual(snapshotRevision)
   const inFirst = await filesOf((await named).usable[0])
   const inSecond = await filesOf((await named).usable.at(-1))
@@ -232,14 +235,14 @@ test.each<[string, RegExp, (file: string) => void]>([
   await opened.close()
 })
 
-/** The files of rows that a snapshot names. */
+/** The row files that a snapshot names. */
 const filesOf = async (snapshot: LoadedSnapshot | undefined): Promise<ReadonlySet<string>> => {
   const files = new Set<string>()
   for await (const page of snapshot?.pages() ?? []) for (const { place } of keptIn(page)) files.add(place.file)
   return files
 }
 
-/** Finishes so many tasks. */
+/** Finishes this many tasks. */
 const finishMany = async (engine: QueueEngine, count: number, name: string): Promise<void> => {
   for (let from = 0; from < count; from += 500) {
     ok(await engine.submit(enqueue(...Array.from({ length: 500 }, (_, i) => task(`${name}-${from + i}`))), caller))
@@ -282,7 +285,7 @@ test('INV-22: files of rows whose retention is over are deleted with the last sn
   await finishMany(engine, 4_000, 'b')
   await engine.close()
   snapshots.close()
-  // The next start removes what the garbage collector had not let go of.
+  // The next start removes files that the garbage collector had not released.
   const next = await openSnapshotFolder(folder)
   const left = rowsIn(folder)
   expect(left.filter((name) => name === old[0])).toEqual([])

@@ -9,7 +9,7 @@ interface Rung {
   readonly bytes: number
 }
 
-/** Takes snapshots one after the other, each so many events after the last. Returns what is left, in order. */
+/** Takes snapshots one after the other, each this many events after the previous one. Returns the kept ones, in order. */
 const keptOf = (steps: ReadonlyArray<number>, limits: { readonly count: number; readonly bytes: number }, bytes = 1): ReadonlyArray<number> => {
   let rungs: ReadonlyArray<Rung> = []
   let newest = -1
@@ -56,6 +56,6 @@ test('EV-06: a file of rows that several older snapshots name takes its space on
   const all = 3 + 50 + 3 * 7
   expect(superfluousRungs(rungs, 40, { count: 9, bytes: all }, rowBytes)).toEqual([])
   expect(superfluousRungs(rungs, 40, { count: 9, bytes: all - 1 }, rowBytes)).toHaveLength(1)
-  // The space of the shared file is free only with the last one.
+  // The space of a shared file is freed only with the last rung that names it.
   expect(superfluousRungs(rungs, 40, { count: 9, bytes: 57 }, rowBytes)).toHaveLength(3)
 })

@@ -167,7 +167,7 @@ describe('snapshots in a folder', () => {
     [15, 'at the end', 15],
   ])('a snapshot of %i pages on a full disk is abandoned, %s, and no file is left of it', async (pages, _, then) => {
     const dir = newFolder()
-    // Blocks of 512 or 1,024 bytes: not enough for what is written at once, eleven pages.
+    // Blocks of 512 or 1,024 bytes: not enough for eleven pages, which are written at once.
     const child = runProgram('sh', ['-c', 'ulimit -f 1000 && exec "$@"', 'sh', process.execPath, scriptPath('snapshot-on-a-full-disk'), JSON.stringify({ dir, pages })])
     expect(await child.ended).toBe(0)
     expect(JSON.parse(child.lines[0]!)).toEqual({ written: then, failed: 'EFBIG', left: [] })

@@ -1,6 +1,6 @@
 /**
- * EV-03: after a power cut only synced data is there, and a file's name only if its folder was synced. Killing a process does not test
- * that, because the kernel still has its data. So these tests check the order of the system calls.
+ * EV-03: after a power cut only synced data exists, and a file's name only if its folder was synced. Killing a process does not test this, because
+ * the kernel still has the data. So these tests check the order of the system calls.
  */
 import { readdirSync, readFileSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'

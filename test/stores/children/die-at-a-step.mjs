@@ -1,6 +1,6 @@
 /**
- * Finishes tasks of a queue, with snapshots in between, and is killed at the given step of those that write, sync, name or delete a file of a snapshot or of rows:
- * just before it, or, where bytes are written, after a half of them. Prints which step that is.
+ * Finishes tasks of a queue, with snapshots in between, and is killed at the given step. Steps write, sync, rename or delete a file of a snapshot or
+ * of rows. The kill comes just before the step; if it writes bytes, after half of them. Prints which step that is.
  */
 import fs from 'node:fs'
 import promises from 'node:fs/promises'
@@ -10,7 +10,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 const { dir, step } = JSON.parse(process.argv[2])
 let steps = 0
 const kindOf = (path) => /\.rows|\.snapshot/.exec(String(path))?.[0]
-/** `half`: what is done of the step before the end. */
+/** `half`: the part of the step that is done before the end. */
 const at = (name, half) => {
   if (++steps !== step) return
   half?.()

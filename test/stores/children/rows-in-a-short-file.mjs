@@ -1,4 +1,4 @@
-/** Gives chunks to row files whose size is limited, until none is taken any more, and checks those that were. */
+/** Gives chunks to row files of limited size until no more are accepted, and checks the accepted ones. */
 import { openRowFiles } from '@daybook/adapters/files'
 
 const { dir, chunkBytes } = JSON.parse(process.argv[2])
@@ -13,7 +13,7 @@ while (refused < 3) {
   if (taken === undefined) refused++
   else kept.push(taken)
 }
-// Smaller ones have room where a larger one was written in part.
+// Smaller chunks fit where a larger one was written in part.
 const small = store.keep(new Uint8Array(1_000).fill(99), columns)
 const right = kept.filter((each, n) => each.read().every((byte) => byte === n + 1)).length
 process.stdout.write(`${JSON.stringify({ kept: kept.length, right, small: small?.read().every((byte) => byte === 99), warnings })}\n`)
