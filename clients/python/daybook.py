@@ -197,6 +197,7 @@ class NewTask:
     ticket_id: Optional[str] = None
     phase: Optional[str] = None
     tenant: Optional[str] = None
+    batch_id: Optional[str] = None
     concurrency_key: Optional[str] = None
     ordering_key: Optional[str] = None
     parent_task_id: Optional[str] = None
@@ -306,6 +307,28 @@ class Client:
         """Enqueues up to 1,000 tasks, all or none. They may depend on each other."""
         answer = self._request("POST", self._of("tasks"), {"tasks": [_written(task) for task in tasks]}, enqueues=True)
         return [_read(Enqueued, each) for each in answer["results"]]
+
+    def create_batch(self, tasks: Iterable[NewTask] = (), *, callback: Optional[Mapping[str, Json]] = None, open: bool = False, **fields: Json) -> Dict[str, Json]:
+        """Makes a batch with up to 1,000 tasks, all or none: ``{"batch": …, "results": […]}``. ``callback`` (``{"type": …, "payload": …}``) is enqueued when all are
+        finished. ``open``: tasks with its ``batch_id`` may follow until it is closed. ``fields``: ``id``, ``description``, ``tenant``, ``on``."""
+        batch: Dict[str, Json] = {"tasks": [_written(task) for task in tasks], **fields}
+        if callback is not None:
+            batch["callback"] = dict(callback)
+        if open:
+            batch["open"] = True
+        return dict(self._request("POST", self._of("batches"), batch, enqueues=True))
+
+    def batch(self, batch_id: str) -> Dict[str, Json]:
+        """How far a batch is (``state``, ``tasks``, ``open``, ``completed``, ``progress`` …), and ``reasons`` why it is not finished."""
+        return self._json("GET", f"{self._of('batches')}/{_quote(batch_id)}")
+
+    def close_batch(self, batch_id: str) -> Dict[str, Json]:
+        """No more tasks join it. When all that it has are finished, it is."""
+        return self._json("POST", f"{self._of('batches')}/{_quote(batch_id)}/close", {})
+
+    def cancel_batch(self, batch_id: str, reason: str, *, runs_callback: bool = False) -> Dict[str, Json]:
+        """Closes it and cancels its open tasks. Its callback is not enqueued, unless ``runs_callback`` is true."""
+        return self._json("POST", f"{self._of('batches')}/{_quote(batch_id)}/cancel", {"reason": reason, "runsCallback": runs_callback})
 
     # --------------------------------------------------------------------------------------- look
 
@@ -577,6 +600,8 @@ class Task:
         self.id = claim.task.id
         self.type = claim.task.type
         self.payload = claim.task.payload
+        self.metadata: Dict[str, Json] = claim.task.raw.get("metadata") or {}
+        """What the producer said beside the payload. Of the callback of a batch, ``batch`` has the counts."""
         self.attempt = claim.attempt
         self.token = claim.token
         self.view = claim.task

@@ -175,6 +175,24 @@ Worker(client, "other", None, handler, **{options!r}).run()
         self.assertEqual(client.depth()["byStatus"]["completed"], 1)
         self.assertEqual([event["revision"] for event in client.events(1)], list(range(1, sum(self.types().values()))))
 
+    def test_a_batch_and_its_callback(self):
+        client = self.client
+        made = client.create_batch([NewTask("row", 1)], id="b", callback={"type": "mail", "payload": {"to": "ada"}}, open=True)
+        self.assertEqual((made["batch"]["state"], made["results"][0]["duplicate"]), ("open", False))
+        client.enqueue("row", 2, batch_id="b")
+        self.assertEqual(client.close_batch("b")["open"], 2)
+        with self.assertRaises(daybook.WrongState):
+            client.enqueue("row", 3, batch_id="b")
+        told = []
+        self.work(lambda task: told.append(task.metadata["batch"]) if task.type == "mail" else None)
+        deadline = time.monotonic() + 30
+        while not told and time.monotonic() < deadline:
+            time.sleep(0.05)
+        self.assertEqual([(each["id"], each["completed"]) for each in told], [("b", 2)])
+        self.assertEqual(client.batch("b")["progress"], 1)
+        client.create_batch([NewTask("row", 4, available_at="2990-01-01T00:00:00.000Z")], id="c")
+        self.assertEqual(client.cancel_batch("c", "the wrong file")["batch"]["state"], "finished")
+
     def test_errors_are_typed(self):
         with self.assertRaises(daybook.NotFound):
             self.client.show("nothing")

@@ -91,7 +91,7 @@ export interface Server {
   readonly remove: () => void
 }
 
-const token = 'a-token-of-the-tests'
+export const token = 'a-token-of-the-tests'
 
 /** Starts a server on a free port with its own folder, and waits for its line on stdout. */
 export const startServer = async (flags: ReadonlyArray<string> = [], env: Record<string, string> = { DAYBOOK_TOKEN: token }, dir = mkdtempSync(join(tmpdir(), 'daybook-cli-'))): Promise<Server> => {

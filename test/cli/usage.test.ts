@@ -8,9 +8,9 @@ const commands = [
   'park', 'callback', 'approvals', 'approvals list', 'approvals show', 'approvals approve', 'approvals refuse', 'memory', 'memory search',
   'queues', 'queues list', 'queues delete', 'dlq', 'dlq list', 'dlq patterns', 'dlq show', 'dlq retry', 'dlq snooze', 'dlq escalate', 'dlq redrive', 'dlq redrive-status', 'dlq discard', 'breakers', 'breakers list', 'breakers open', 'breakers close',
   'agents', 'agents list', 'agents register', 'agents terminate', 'settings', 'settings get', 'settings set', 'pause', 'resume',
-  'alerts', 'limits', 'limits list', 'limits set', 'limits remove', 'schedules', 'schedules list', 'schedules show', 'schedules set', 'schedules pause', 'schedules resume', 'schedules remove', 'token', 'token list', 'token create', 'token revoke', 'import', 'export', 'simulate', 'audit', 'audit state', 'audit diff', 'audit log', 'audit export', 'audit replay', 'report', 'project', 'doctor', 'archive', 'backup', 'top', 'completion', 'man',
+  'alerts', 'limits', 'limits list', 'limits set', 'limits remove', 'batch', 'batch list', 'batch show', 'batch create', 'batch close', 'batch cancel', 'schedules', 'schedules list', 'schedules show', 'schedules set', 'schedules pause', 'schedules resume', 'schedules remove', 'token', 'token list', 'token create', 'token revoke', 'import', 'export', 'simulate', 'audit', 'audit state', 'audit diff', 'audit log', 'audit export', 'audit replay', 'report', 'project', 'doctor', 'archive', 'backup', 'top', 'completion', 'man',
 ]
-const groups = ['queues', 'dlq', 'approvals', 'memory', 'breakers', 'agents', 'settings', 'limits', 'schedules', 'token']
+const groups = ['queues', 'dlq', 'approvals', 'memory', 'breakers', 'agents', 'settings', 'limits', 'batch', 'schedules', 'token']
 
 describe('--help', () => {
   test('daybook --help names every command and every exit code', async () => {

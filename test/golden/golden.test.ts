@@ -21,9 +21,9 @@ import {
   versionOf,
 } from '@daybook/core'
 import { expect, test } from 'vitest'
-import { everyAlert, everyAmendment, everyErasure, everyDeduplicate, everyEvent, everyLimit, everyLoop, everyReview, everySchedule, everyWait } from './history.js'
+import { everyAlert, everyAmendment, everyBatch, everyErasure, everyDeduplicate, everyEvent, everyLimit, everyLoop, everyReview, everySchedule, everyWait } from './history.js'
 
-const everyHistory = (): ReadonlyArray<ReadonlyArray<QueueEvent>> => [everyEvent(), everyWait(), everySchedule(), everyLoop(), everyReview(), everyLimit(), everyAlert(), everyAmendment(), everyErasure()]
+const everyHistory = (): ReadonlyArray<ReadonlyArray<QueueEvent>> => [everyEvent(), everyWait(), everySchedule(), everyLoop(), everyReview(), everyLimit(), everyAlert(), everyAmendment(), everyErasure(), everyBatch()]
 
 interface Recorded {
   readonly type: string
@@ -98,7 +98,7 @@ if (process.env['GOLDEN'] === 'write') {
     if (!existsSync(at(file))) writeFileSync(at(file), pretty(value))
   }
   for (const [type, examples] of examplesOfToday()) write(nameOf(type), examples)
-  for (const [name, history] of Object.entries({ 'every-event.4': everyEvent(), 'deduplicate.1': everyDeduplicate(), 'waits.2': everyWait(), 'schedules.1': everySchedule(), 'loops.1': everyLoop(), 'reviews.1': everyReview(), 'limits.1': everyLimit(), 'alerts.1': everyAlert(), 'amendments.1': everyAmendment(), 'erasures.1': everyErasure() })) {
+  for (const [name, history] of Object.entries({ 'every-event.4': everyEvent(), 'deduplicate.1': everyDeduplicate(), 'waits.2': everyWait(), 'schedules.1': everySchedule(), 'loops.1': everyLoop(), 'reviews.1': everyReview(), 'limits.1': everyLimit(), 'alerts.1': everyAlert(), 'amendments.1': everyAmendment(), 'erasures.1': everyErasure(), 'batches.1': everyBatch() })) {
     const events = history.map(record)
     write(`histories/${name}.json`, { events, views: viewsOf(fold(events)) })
   }

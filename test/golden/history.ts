@@ -253,6 +253,25 @@ export const everyErasure = (): ReadonlyArray<QueueEvent> => {
   return q.log
 }
 
+/** Batches with every field and with few: made with their tasks, filled, closed and cancelled, and finished with and without a callback. */
+export const everyBatch = (): ReadonlyArray<QueueEvent> => {
+  const q = new Queue()
+  const callback = { type: 'report', payload: { of: 'import' }, description: 'The report', metadata: { source: 'plan' }, timeout: 30, maxRetries: 1, backoffSeconds: 5, ticketId: 'T-1', phase: 'TESTING' as const, tenant: 'acme', requires: { skills: ['sql'] }, parentTaskId: 'M1-001', priority: 'HIGH' as const }
+  q.do({ type: 'CreateBatch', id: 'import', tenant: 'acme', description: 'The import of January', on: 'settled', callback, tasks: [task('a', { tenant: 'acme' })] })
+  q.complete('a', q.claim().token)
+  q.do({ type: 'CreateBatch', id: 'later', open: true, tasks: [] })
+  q.enqueue(task('b', { batchId: 'later' }), task('c', { batchId: 'later' }))
+  q.do({ type: 'CloseBatch', id: 'later' })
+  q.kill('b')
+  q.complete('c', q.claim().token)
+  q.do({ type: 'Discard', task: 'b', ...review })
+  for (const [id, more] of [['x', { runsCallback: true as const }], ['y', {}]] as const) {
+    q.do({ type: 'CreateBatch', id, callback: { type: 'clean-up' }, tasks: [task(`of ${id}`)] })
+    q.do({ type: 'CancelBatch', id, reason: 'the wrong file', ...more })
+  }
+  return q.log
+}
+
 /** Limits, and what they count. */
 export const everyLimit = (): ReadonlyArray<QueueEvent> => {
   const q = new Queue()

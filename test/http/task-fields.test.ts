@@ -31,6 +31,7 @@ const values: Given = {
   concurrencyLimit: 100,
   orderingKey: 'cart-1',
   traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
+  batchId: 'b-1',
 }
 /** Compiles only if the types of all these answers have the fields. */
 const shownIn = (task: ClaimedTask | TaskView | WorkTask): ReadonlyArray<unknown> => shownFields.map((name) => task[name])
@@ -48,6 +49,7 @@ beforeAll(async () => {
   server = await startTestServer()
   client = createClient({ url: server.http.url, token: adminToken, queue: 'q' })
   await client.enqueue({ id: 'first', type: 'first' })
+  await client.batches.create({ id: 'b-1', open: true })
   const [claim] = await client.claim({ agentId: 'a', types: ['first'] })
   await client.complete('first', { agentId: 'a', token: claim!.lease.token, result: { decisionReport: 'done' } })
 })
@@ -109,7 +111,8 @@ describe.each(names)('%s', (name) => {
     if (isShown(name)) expect(JSON.parse(JSON.stringify(work!.task))).toMatchObject({ [name]: values[name] })
   })
 
-  test.skipIf(name === 'deduplicate' || name === 'concurrencyLimit')('can be imported', async () => {
+  // A batch is another queue's.
+  test.skipIf(name === 'deduplicate' || name === 'concurrencyLimit' || name === 'batchId')('can be imported', async () => {
     await client.importTasks([{ ...sent, id: `old-${name}`, status: 'pending' }])
     expect(await client.task(`old-${name}`)).toMatchObject({ [name]: values[name] })
   })

@@ -85,7 +85,7 @@ test('TEN-2: every cell of route × role × state × queue × tenant is as the t
 
 test('TEN-2: a queue that is not isolated is refused whatever is asked, as one that does not exist', async () => {
   const wrong: Array<string> = []
-  const withBody: Readonly<Record<string, object>> = { '/api/queues/{queue}/claims': { agentId: 'acme:w' }, '/api/queues/{queue}/agents': { agentId: 'acme:w' }, '/api/queues/{queue}/tasks': { type: 't' }, '/api/queues/{queue}/tasks/cancel': { filter: {}, reason: 'r' }, '/api/queues/{queue}/outcomes': { outcomes: [] } }
+  const withBody: Readonly<Record<string, object>> = { '/api/queues/{queue}/claims': { agentId: 'acme:w' }, '/api/queues/{queue}/agents': { agentId: 'acme:w' }, '/api/queues/{queue}/tasks': { type: 't' }, '/api/queues/{queue}/tasks/cancel': { filter: {}, reason: 'r' }, '/api/queues/{queue}/outcomes': { outcomes: [] }, '/api/queues/{queue}/batches': {}, '/api/queues/{queue}/batches/{batch}/cancel': { reason: 'r' } }
   for (const operation of operations) {
     const { method, path, forTenants, roles: allowed } = operation
     if (method === 'HEAD' || forTenants === 'open' || !path.includes('{queue}')) continue

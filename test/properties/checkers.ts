@@ -17,6 +17,7 @@ import {
 } from './queue-checkers.js'
 import { alertsAreRight } from './alert-checker.js'
 import { amendmentsTell } from './amend-checker.js'
+import { batchesAreCounted } from './batch-checker.js'
 import { scheduleRuns } from './schedule-checker.js'
 import { rateLimitRule } from './rate-limit-checker.js'
 import { reviewsKeepTheirTime } from './review-checker.js'
@@ -52,6 +53,7 @@ export const checkers = {
   'INV-30': amendmentsTell,
   'INV-31': runsEnd,
   'INV-32': reviewsKeepTheirTime,
+  'INV-33': batchesAreCounted,
 } as const satisfies Record<string, () => Checker>
 
 export type Invariant = keyof typeof checkers

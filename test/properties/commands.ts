@@ -1,5 +1,5 @@
 /** Converts the steps of a scenario to commands, by the present content of the queue. */
-import { approvalsOf, type Command, type CommandOf } from '@daybook/core'
+import { approvalsOf, batchesOf, type BatchView, type Command, type CommandOf } from '@daybook/core'
 import type { ShadowLease, ShadowTask } from '@daybook/core/testing'
 import { agents, at, callbackKeys, concurrencyKeys, orderingKeys, scheduleNames, skillNames, type Step, type TaskSpec, taskTypes, tenants } from './steps.js'
 import type { World } from './world.js'
@@ -13,7 +13,7 @@ export const commandOf = (world: World, step: Step): Command | undefined => {
     case 'import':
       return {
         type: 'Import',
-        tasks: prepared(world, step.tasks).map((task, i) => {
+        tasks: prepared(world, step.tasks).map(({ batchId: _, ...task }, i) => {
           const { status } = step.tasks[i] as { readonly status: 'pending' | 'completed' | 'cancelled' | 'dead-letter' }
           const history = { createdAt: world.clock - 9_000, finishedAt: world.clock - 1_000, retries: 1, lastError: 'as imported' }
           return { ...task, status, ...(status === 'pending' ? {} : history) }
@@ -79,6 +79,20 @@ export const commandOf = (world: World, step: Step): Command | undefined => {
     }
     case 'unschedule':
       return { type: 'RemoveSchedule', name: at(scheduleNames, step.name) }
+    case 'batch': {
+      const { again, tasks, on, callback, open } = step
+      const known = again === null ? undefined : at(batchesOf(world.state, {}, 100, undefined, world.clock).batches, again)
+      const definition = {
+        on: known?.on ?? on,
+        ...((known === undefined && callback) || known?.callback !== undefined ? { callback: { type: taskTypes[2], maxRetries: 1, timeout: 30, payload: 'all done' } } : {}),
+        ...(open ? { open: true as const } : {}),
+      }
+      return { type: 'CreateBatch', id: known?.id ?? `batch-${world.newId()}`, tasks: prepared(world, tasks).map(({ batchId: _, ...task }) => task), ...definition }
+    }
+    case 'closeBatch':
+      return map(at(unfinishedBatches(world), step.pick), ({ id }) => ({ type: 'CloseBatch', id }))
+    case 'cancelBatch':
+      return map(at(batchesOf(world.state, {}, 100).batches, step.pick), ({ id }) => ({ type: 'CancelBatch', id, reason: 'not needed', max: step.max, ...(step.runsCallback ? { runsCallback: true as const } : {}) }))
     case 'terminate':
       return {
         type: 'TerminateAgent',
@@ -144,6 +158,17 @@ const abilitiesOf = ({ types, phase, skills, tenant }: Pick<Extract<Step, { kind
   ...(tenant === null ? {} : { tenant: at(tenants, tenant) }),
 })
 
+const unfinishedBatches = (world: World): ReadonlyArray<BatchView> => batchesOf(world.state, {}, 100).batches.filter(({ state }) => state !== 'finished')
+
+/** Joins a batch: one that is closed mostly by a task of it that is being worked on, if there is one. */
+const joining = (world: World, { batch = null }: TaskSpec): { readonly batchId?: string; readonly parentTaskId?: string } => {
+  const joined = batch === null ? undefined : at(unfinishedBatches(world), batch)
+  if (joined === undefined) return {}
+  const { shadow } = world
+  const parent = joined.state === 'open' || batch === 0 ? undefined : shadow.tasks.find((task) => shadow.isHeld(task) && task.facts.batchId === joined.id)
+  return { batchId: joined.id, ...(parent === undefined ? {} : { parentTaskId: parent.facts.task }) }
+}
+
 const keyed = ({ concurrency = null, line = null }: TaskSpec) => ({
   ...(concurrency === null ? {} : { concurrencyKey: at(concurrencyKeys, concurrency.key) }),
   ...((concurrency?.limit ?? null) === null ? {} : { concurrencyLimit: Number(concurrency?.limit) }),
@@ -180,6 +205,7 @@ const prepared = (world: World, specs: ReadonlyArray<TaskSpec>) => {
       ...(spec.phase === null ? {} : { phase: spec.phase }),
       ...(spec.tenant === null ? {} : { tenant: at(tenants, spec.tenant) }),
       ...keyed(spec),
+      ...joining(world, spec),
       ...(spec.ticket === null ? {} : { ticketId: `T-${spec.ticket}` }),
     }
   })

@@ -55,6 +55,8 @@ export const holdInvariants = (half: Half): void => {
   test('INV-31: no attempt takes longer than maxRunSeconds of its task', holds('INV-31'))
   test('INV-32: a redrive keeps its rate and takes what it was started for, and snoozed dead letters come back at their time', holds('INV-32'))
 
+  test('INV-33: a batch counts its tasks as they stand, is finished once, when nothing is left to wait for, and its callback is enqueued with that', holds('INV-33'))
+
   test('every checker runs over random histories', () => {
     expect([...tested].sort()).toEqual([...allInvariants].sort())
   })

@@ -6,7 +6,8 @@ import { json, same } from './look.js'
 import { type Checker, holds } from './world.js'
 
 type Arrival = Extract<QueueEvent, { type: 'TaskEnqueued' }>
-const arrivals = (events: ReadonlyArray<QueueEvent>): ReadonlyArray<Arrival> => events.flatMap((event) => (event.type === 'TaskEnqueued' ? [event] : []))
+/** Without the callbacks of batches. */
+const arrivals = (events: ReadonlyArray<QueueEvent>): ReadonlyArray<Arrival> => events.flatMap((event) => (event.type === 'TaskEnqueued' && event.data.callbackOf === undefined ? [event] : []))
 const rootOf = ({ facts }: ShadowTask): string => facts.rootTaskId ?? facts.task
 
 /** The kinds of discoveries that must be spawned, in order, and whether a guardian must approve. */

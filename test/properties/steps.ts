@@ -46,6 +46,8 @@ export interface TaskSpec {
   readonly ticket: number | null
   readonly concurrency?: { readonly key: number; readonly limit: number | null } | null
   readonly line?: number | null
+  /** Joins one of the batches that are not finished. */
+  readonly batch?: number | null
 }
 
 export type Step =
@@ -96,6 +98,17 @@ export type Step =
       readonly task: number
     }
   | { readonly kind: 'unschedule'; readonly name: number }
+  /** Makes a batch; with `again`, one that there is. */
+  | {
+      readonly kind: 'batch'
+      readonly tasks: ReadonlyArray<TaskSpec>
+      readonly on: 'finished' | 'settled'
+      readonly callback: boolean
+      readonly open: boolean
+      readonly again: number | null
+    }
+  | { readonly kind: 'closeBatch'; readonly pick: number }
+  | { readonly kind: 'cancelBatch'; readonly pick: number; readonly runsCallback: boolean; readonly max: number }
   /** Raises and clears alerts: now, or when the next one is due. */
   | { readonly kind: 'alert'; readonly late: boolean }
   | { readonly kind: 'terminate'; readonly agent: number }
@@ -165,6 +178,7 @@ const taskSpec: fc.Arbitrary<TaskSpec> = fc.record({
   ticket: seldom(fc.nat({ max: 2 })),
   concurrency: seldom(fc.record({ key: fc.nat({ max: 1 }), limit: seldom(fc.constantFrom(1, 2)) })),
   line: fc.oneof({ weight: 6, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: fc.nat({ max: 1 }) }),
+  batch: fc.oneof({ weight: 6, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: index }),
 })
 
 const breakerPatch = fc.record(
@@ -330,6 +344,19 @@ const weighted: ReadonlyArray<readonly [number, fc.Arbitrary<Step>]> = [
       task: fc.nat({ max: taskTypes.length - 1 }),
     }),
   ],
+  [
+    4,
+    fc.record({
+      kind: fc.constant('batch' as const),
+      tasks: fc.array(taskSpec, { maxLength: 2 }),
+      on: fc.constantFrom('finished' as const, 'finished' as const, 'settled' as const),
+      callback: fc.constantFrom(true, true, true, false),
+      open: fc.constantFrom(false, false, true),
+      again: seldom(index),
+    }),
+  ],
+  [3, fc.record({ kind: fc.constant('closeBatch' as const), pick: index })],
+  [1, fc.record({ kind: fc.constant('cancelBatch' as const), pick: index, runsCallback: fc.boolean(), max: fc.constantFrom(1, 1, 1_000) })],
   [3, fc.record({ kind: fc.constant('alert' as const), late: fc.boolean() })],
   [1, fc.record({ kind: fc.constant('unschedule' as const), name: fc.nat({ max: 1 }) })],
   [

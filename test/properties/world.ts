@@ -165,6 +165,8 @@ export class World {
     if ('cause' in event.data) this.count(`${event.type}: ${event.data.cause}`)
     if (event.type === 'AlertRaised') this.count(`AlertRaised: ${event.data.kind}`)
     if (event.type === 'ScheduleSkipped') this.count(`ScheduleSkipped: ${event.data.why}`)
+    if (event.type === 'BatchFinished' && event.data.callback !== undefined) this.count('callback of a batch')
+    if (event.type === 'TaskEnqueued' && event.data.batchId !== undefined) this.count('a task that joins a batch')
     if (event.type === 'DeadLettered') this.count(`DeadLettered: ${event.data.reason}`)
     if (event.type === 'TaskAmended') this.count(`TaskAmended: ${this.shadow.task(event.data.task)?.stage}`)
     if (event.type === 'ParkTimedOut') this.count(`ParkTimedOut: ${event.data.onTimeout}`)

@@ -3,6 +3,7 @@
  * and when it is correct to append nothing. There is one rule per type of command; a missing rule does not compile.
  */
 import {
+  batchOf,
   cancellableOf,
   type CommandOf,
   type CommandType,
@@ -49,8 +50,11 @@ export const isInTheLog = <T extends CommandType>(acknowledged: Acknowledged<T>)
   const rule: Rule<T> = rules[acknowledged.command.type as T]
   const [first, ...more] = acknowledged.events
   const isRecorded = first === undefined ? rule.mayAppendNothing?.(acknowledged) === true : rule.records(first, acknowledged.command)
-  return isRecorded && more.every(({ type }) => rule.follows?.includes(type) === true) && (rule.replyMatches?.(acknowledged) ?? true)
+  return isRecorded && more.every((event) => rule.follows?.includes(event.type) === true || endsBatch(event)) && (rule.replyMatches?.(acknowledged) ?? true)
 }
+
+/** Whatever ends the last task of a batch finishes it, and enqueues its callback. */
+const endsBatch = (event: QueueEvent): boolean => event.type === 'BatchFinished' || (event.type === 'TaskEnqueued' && event.data.callbackOf !== undefined)
 
 // ------------------------------------------------------------------ the rules
 
@@ -256,6 +260,24 @@ const rules: { readonly [T in CommandType]: Rule<T> } = {
     mayAppendNothing: ({ command, state }) => scheduleOf(state(), command.name) !== undefined,
   },
   ChangeSchedule: { records: setsSchedule, mayAppendNothing: ({ command, state }) => scheduleOf(state(), command.name) !== undefined },
+  CreateBatch: {
+    records: (event, { id, on = 'finished' }) => event.type === 'BatchCreated' && event.data.batch === id && event.data.on === on,
+    follows: ['TaskEnqueued', 'LimitSet', 'BatchClosed'],
+    replyMatches: ({ command, value, events }) => value.batch.id === command.id && value.results.length === command.tasks.length && value.results.filter(({ duplicate }) => !duplicate).length === events.filter((event) => event.type === 'TaskEnqueued' && event.data.batchId === command.id).length,
+    mayAppendNothing: ({ command, state }) => batchOf(state(), command.id) !== undefined,
+  },
+  CloseBatch: {
+    records: (event, { id }) => event.type === 'BatchClosed' && event.data.batch === id,
+    replyMatches: ({ command, value }) => value.id === command.id && value.state !== 'open',
+    mayAppendNothing: ({ command, state }) => (batchOf(state(), command.id)?.state ?? 'open') !== 'open',
+  },
+  CancelBatch: {
+    // The same request again goes on with the tasks that are left.
+    records: (event, { id, reason }) => (event.type === 'BatchCancelled' && event.data.batch === id) || (event.type === 'Cancelled' && event.data.reason === reason),
+    follows: ['Cancelled'],
+    replyMatches: ({ command, value, events }) => value.batch.id === command.id && value.cancelled.join() === tasksIn(events, 'Cancelled').join(),
+    mayAppendNothing: ({ command, state }) => batchOf(state(), command.id)?.cancelledAt !== undefined,
+  },
   RemoveSchedule: { records: (event, { name }) => event.type === 'ScheduleRemoved' && event.data.name === name },
   Pause: { records: (event) => event.type === 'QueuePaused', mayAppendNothing: ({ state }) => headOf(state()).paused !== null },
   Resume: { records: (event) => event.type === 'QueueResumed', mayAppendNothing: ({ state }) => headOf(state()).paused === null },

@@ -1,6 +1,6 @@
 /** Tests of the audit itself: it accepts an honest engine, and catches each kind of acknowledgement without an event. */
 import type { QueueEngine } from '@daybook/adapters/engine'
-import { type ClaimedTask, type Command, type CommandOf, type CommandType, commandCodecs, type Replies, type ScheduleView } from '@daybook/core'
+import { type ClaimedTask, type Command, type CommandOf, type CommandType, commandCodecs, type Replies, type ScheduleView, type BatchView } from '@daybook/core'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { answersMatchLog, type LogEntry, readLog, type Exchange } from './audit.js'
 import { claim, complete, configure, enqueue, fail, heartbeat, logOf, ok, openQueue, task } from './queue.js'
@@ -74,6 +74,11 @@ beforeAll(async () => {
   for (let i = 0; i < 2; i++) await send({ type: 'CreateSchedule', name: 'nightly', cron: '0 2 * * *', task: { type: 'report' } })
   for (let i = 0; i < 2; i++) await send({ type: 'ChangeSchedule', name: 'nightly', paused: true })
   for (let i = 0; i < 2; i++) await send({ type: 'RemoveSchedule', name: 'nightly' })
+  for (let i = 0; i < 2; i++) await send({ type: 'CreateBatch', id: 'b', open: true, tasks: [], callback: { type: 'report' } })
+  for (let i = 0; i < 2; i++) await send({ type: 'CloseBatch', id: 'b' })
+  await send({ type: 'Cancel', task: 'b.callback', reason: 'no' })
+  await send({ type: 'CreateBatch', id: 'c', open: true, tasks: [] })
+  for (let i = 0; i < 2; i++) await send({ type: 'CancelBatch', id: 'c', reason: 'no' })
   for (let i = 0; i < 2; i++) await send({ type: 'Restart', task: 'a', id: 'once-more', reason: 'again', content: '{}' })
   await send({ type: 'Cancel', task: 'once-more', reason: 'no' })
   await send(enqueue('bumped'))
@@ -102,12 +107,13 @@ test('INV-16, INV-19: an honest engine passes with every type of command, also w
   const types = new Set(honest.map(({ command }) => command.type))
   expect([...types].sort()).toEqual(Object.keys(commandCodecs).sort())
   const silent = new Set(honest.filter(({ id, outcome }) => outcome._tag === 'Right' && !log.some(({ command }) => command === id)).map(({ command }) => command.type))
-  expect([...silent].sort()).toEqual(['AmendTask', 'Bump', 'Callback', 'Cancel', 'CancelAll', 'ChangeSchedule', 'Complete', 'Configure', 'CreateSchedule', 'DeleteQueue', 'Discard', 'Enqueue', 'Escalate', 'Import', 'Pause', 'RegisterAgent', 'Restart', 'Resume', 'Retry', 'SetLimit', 'Snooze', 'Tick'])
+  expect([...silent].sort()).toEqual(['AmendTask', 'Bump', 'Callback', 'Cancel', 'CancelAll', 'CancelBatch', 'ChangeSchedule', 'CloseBatch', 'Complete', 'Configure', 'CreateBatch', 'CreateSchedule', 'DeleteQueue', 'Discard', 'Enqueue', 'Escalate', 'Import', 'Pause', 'RegisterAgent', 'Restart', 'Resume', 'Retry', 'SetLimit', 'Snooze', 'Tick'])
 })
 
 type Fake<T extends CommandType> = () => readonly [command: CommandOf<T>, value: Replies[T]]
 const scheduled: ScheduleView = { name: 'hourly', every: 3_600, timeZone: 'UTC', missed: 'once', overlap: 'allow', paused: false, task: { type: 'report' }, next: [], last: [] }
 const claimant = () => held3(held)
+const unknownBatch = (id: string): BatchView => ({ id, state: 'closed', on: 'finished', createdAt: 0, tasks: 0, open: 0, completed: 0, cancelled: 0, discarded: 0, deadLetters: 0, approvals: 0, revision: 0, reasons: [] })
 
 /** For each type of command, acknowledgements of commands that are not in the log. A new type without one does not compile. */
 const fakes: { readonly [T in CommandType]: ReadonlyArray<Fake<T>> } = {
@@ -163,6 +169,9 @@ const fakes: { readonly [T in CommandType]: ReadonlyArray<Fake<T>> } = {
   Configure: [() => [configure({ maxAttempts: 7 }), ok(honest[0]!.outcome as never)]],
   CreateSchedule: [() => [{ type: 'CreateSchedule', name: 'hourly', every: 3_600, task: { type: 'report' } }, scheduled]],
   ChangeSchedule: [() => [{ type: 'ChangeSchedule', name: 'hourly', paused: true }, scheduled]],
+  CreateBatch: [() => [{ type: 'CreateBatch', id: 'new', tasks: [] }, { batch: unknownBatch('new'), results: [] }]],
+  CloseBatch: [() => [{ type: 'CloseBatch', id: 'new' }, unknownBatch('new')]],
+  CancelBatch: [() => [{ type: 'CancelBatch', id: 'new', reason: 'no' }, { batch: unknownBatch('new'), cancelled: [] }]],
   RemoveSchedule: [() => [{ type: 'RemoveSchedule', name: 'hourly' }, null]],
   Pause: [() => [{ type: 'Pause', reason: 'lunch' }, null]],
   Resume: [],

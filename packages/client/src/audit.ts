@@ -74,6 +74,7 @@ export interface PastQueue
   readonly settings: Pick<DaybookClient['settings'], 'get'>
   readonly limits: Pick<DaybookClient['limits'], 'list' | 'get'>
   readonly schedules: Pick<DaybookClient['schedules'], 'list' | 'get'>
+  readonly batches: Pick<DaybookClient['batches'], 'list' | 'get'>
 }
 
 const textOf = (moment: number | Time): string => (moment instanceof Date ? moment.toISOString() : String(moment))
@@ -98,7 +99,7 @@ export const callsAt = ({ json, text, once, stream }: Calls, moment: Moment): Ca
 }
 
 export const questionsOf = (client: DaybookClient): PastQueue => {
-  const { queue, state, tasks, eachTask, task, explain, history, alerts, depth, summary, events, eachEvent, eventLines, deadLetters, approvals, breakers, agents, settings, limits, schedules } = client
+  const { queue, state, tasks, eachTask, task, explain, history, alerts, depth, summary, events, eachEvent, eventLines, deadLetters, approvals, breakers, agents, settings, limits, schedules, batches } = client
   return {
     ...{ queue, state, tasks, eachTask, task, explain, history, alerts, depth, summary, events, eachEvent, eventLines },
     deadLetters: { list: deadLetters.list, patterns: deadLetters.patterns, redriveStatus: deadLetters.redriveStatus },
@@ -108,5 +109,6 @@ export const questionsOf = (client: DaybookClient): PastQueue => {
     settings: { get: settings.get },
     limits: { list: limits.list, get: limits.get },
     schedules: { list: schedules.list, get: schedules.get },
+    batches: { list: batches.list, get: batches.get },
   }
 }

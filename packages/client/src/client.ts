@@ -1,5 +1,6 @@
 /** The client over HTTP: {@link createClient}. */
 import { randomUUID } from 'node:crypto'
+import type { CreatedBatch } from './batches.js'
 import { newTaskId } from './task-id.js'
 import type { Approval } from './approvals.js'
 import { callsAt, questionsOf, spanOf } from './audit.js'
@@ -84,6 +85,7 @@ const queueClient = (
   const base = `/api/queues/${encodeURIComponent(queue)}`
   const taskPath = (id: string): string => `${base}/tasks/${encodeURIComponent(id)}`
   const limitPath = (key: string): string => `${base}/limits/${encodeURIComponent(key)}`
+  const batchPath = (id: string): string => `${base}/batches/${encodeURIComponent(id)}`
   const schedulePath = (name: string): string => `${base}/schedules/${encodeURIComponent(name)}`
   const { json, once } = calls
 
@@ -308,6 +310,19 @@ const queueClient = (
       change: (name, patch, options) => json({ method: 'PATCH', path: schedulePath(name), body: bodyOf(patch) }, 'safe', options),
       remove: async (name, options) => void (await json({ method: 'DELETE', path: schedulePath(name) }, 'unsent', options)),
     },
+    batches: {
+      create: async (batch, options) => {
+        const { tasks = [], ...rest } = batch
+        const texts = tasks.map((task) => certain(taskTextOf(task)))
+        const others = bodyOf(rest)
+        const body = `{"tasks":[${texts.join(',')}]${others.length > 2 ? ',' : ''}${others.slice(1)}`
+        return withRevisions(await json<CreatedBatch & EnqueuedAll<Enqueued>>({ method: 'POST', path: `${base}/batches`, body, requestId: newTaskId() }, 'safe', options))
+      },
+      list: (filter = {}, options) => get(`${base}/batches${query(filter)}`, options),
+      get: (id, options) => get(batchPath(id), options),
+      close: (id, options) => json({ method: 'POST', path: `${batchPath(id)}/close` }, 'safe', options),
+      cancel: (id, reason, { runsCallback, ...options } = {}) => post(`${batchPath(id)}/cancel`, { reason, runsCallback }, options, 'safe'),
+    },
     alerts: async (options) => (await get<{ readonly alerts: ReadonlyArray<AlertView> }>(`${base}/alerts`, options)).alerts,
     pause: async (reason, options) => void (await post(`${base}/pause`, { reason }, options, 'safe')),
     resume: async (reason, options) => void (await post(`${base}/resume`, { reason }, options, 'safe')),
@@ -351,7 +366,7 @@ const certain = (text: string | DaybookError): string => {
 }
 
 /** Adds the revision of the answer to each result. The answer is changed in place: it was parsed for this caller alone. */
-const withRevisions = (answer: EnqueuedAll<Enqueued>): EnqueuedAll<Enqueued> => {
+const withRevisions = <A extends EnqueuedAll<Enqueued>>(answer: A): A => {
   const results = answer.results as ReadonlyArray<{ revision?: number }>
   for (const result of results) result.revision ??= answer.revision
   return answer

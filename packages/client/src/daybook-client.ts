@@ -1,6 +1,7 @@
 /** The methods of a client: one for each operation of the HTTP API. */
 import type { DeadLetterFilter, Json, Settings, SettingsPatch } from '@daybook/core'
 import type { Approvals } from './approvals.js'
+import type { Batches } from './batches.js'
 import type { Difference, DiffOptions, Moment, PastQueue, QueueMoment } from './audit.js'
 import type { CallbackTaken, Claim, ClaimOptions, ClaimRequest, CompleteReport, Extended, FailReport, HeartbeatReport, Memory, Outcome, OutcomeAnswer, ParkReport, ReleaseReport, Settled } from './claims.js'
 import type { DeadLetterListFilter, Discarded, Escalated, FailurePattern, Redrive, RedriveBegun, Retried, RetryReview, Review, Snoozed } from './dead-letters.js'
@@ -169,6 +170,7 @@ export interface DaybookClient {
   /** Memories of a ticket, and those that match the words of `q` best. Without both: the newest memories. */
   readonly memories: (filter?: { readonly q?: string; readonly ticketId?: string; readonly limit?: number }, options?: CallOptions) => Promise<ReadonlyArray<Memory>>
   readonly approvals: Approvals
+  readonly batches: Batches
   readonly breakers: {
     /** All breakers by task type. */
     readonly list: (options?: CallOptions) => Promise<Readonly<Record<string, BreakerView>>>

@@ -2,6 +2,7 @@
 export type { Band, DeadLetterFilter, Deduplicate, Failure, Json, JsonObject, OnTimeout, ParkRequest, Phase, Result, Settings, SettingsPatch, Status } from '@daybook/core'
 export type * from './approvals.js'
 export type { ResultOptions } from './await-result.js'
+export type * from './batches.js'
 export type { Difference, DiffOptions, EventReference, Moment, PastQueue, QueueMoment, TaskDifference } from './audit.js'
 export type * from './claims.js'
 export { createClient } from './client.js'

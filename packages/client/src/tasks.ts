@@ -129,6 +129,7 @@ export interface TaskFilter {
   readonly priority?: number | Band | (string & {})
   readonly ticketId?: string
   readonly tenant?: string
+  readonly batchId?: string
   /** The agent that holds or completed the task. */
   readonly agent?: string
   /** Part of the id, type, ticket or last error, in any case. */

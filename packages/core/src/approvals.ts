@@ -68,10 +68,19 @@ export const dropEndedChain = ({ chains, byRoot, undoLog }: Tables, root: string
   if (undoLog.isRecording) undoLog.note({ undo: () => chains.set(root, chain) })
 }
 
-export const openApproval = (tables: Tables, approval: Approval): void => {
-  const { approvals, undoLog } = tables
+const put = ({ approvals, batches }: Tables, approval: Approval): void => {
   approvals.set(approval.id, approval)
-  if (undoLog.isRecording) undoLog.note({ undo: () => approvals.delete(approval.id) })
+  batches.awaits(approval, true)
+}
+const takeAway = ({ approvals, batches }: Tables, approval: Approval): void => {
+  approvals.delete(approval.id)
+  batches.awaits(approval, false)
+}
+
+export const openApproval = (tables: Tables, approval: Approval): void => {
+  const { undoLog } = tables
+  put(tables, approval)
+  if (undoLog.isRecording) undoLog.note({ undo: () => takeAway(tables, approval) })
   updateChain(tables, approval.root, (chain) => chain.approvals++)
 }
 
@@ -80,8 +89,8 @@ export const closeApproval = (tables: Tables, id: string, goesOn = false): void 
   const { approvals, undoLog } = tables
   const approval = approvals.get(id)
   if (approval === undefined) return
-  approvals.delete(id)
-  if (undoLog.isRecording) undoLog.note({ undo: () => approvals.set(id, approval) })
+  takeAway(tables, approval)
+  if (undoLog.isRecording) undoLog.note({ undo: () => put(tables, approval) })
   updateChain(tables, approval.root, (chain) => chain.approvals--)
   dropEndedChain(tables, approval.root, goesOn)
 }

@@ -1,9 +1,11 @@
 /** The commands of a queue. A command is data. A decision depends only on the state, the command and its envelope, so it can be repeated exactly. */
 import * as t from 'io-ts'
+import { BatchEnd } from './batches.js'
 import { ContentText } from './content-text.js'
 import { Json } from './json.js'
 import {
   AgentId,
+  BatchId,
   Count,
   Instant,
   InstantOrNone,
@@ -75,6 +77,7 @@ export const TaskFilter = t.exact(
     priorityMax: Priority,
     ticketId: Name,
     tenant: Name,
+    batchId: BatchId,
     /** The agent that holds or completed the task. */
     agent: Name,
     /** Part of the id, type, ticket or last error, in any case. */
@@ -230,6 +233,21 @@ export const commandCodecs = {
   /** Fields that are not given stay as they are. */
   ChangeSchedule: t.intersection([tag('ChangeSchedule'), t.type({ name: ScheduleName }), t.partial({ ...scheduleFields, task: ScheduledTask })]),
   RemoveSchedule: t.intersection([tag('RemoveSchedule'), t.type({ name: ScheduleName })]),
+  /**
+   * Makes a batch, with these tasks and all or none of them; with `open`, others may follow. Default: `on: finished`. The same again has no event, so that a
+   * request can be repeated.
+   */
+  CreateBatch: t.intersection([
+    tag('CreateBatch'),
+    t.type({ id: BatchId, tasks: t.readonlyArray(PreparedTask) }),
+    t.partial({ tenant: Name, description: Text, callback: ScheduledTask, on: BatchEnd, open: t.literal(true) }),
+  ]),
+  CloseBatch: t.intersection([tag('CloseBatch'), t.type({ id: BatchId })]),
+  /**
+   * Closes a batch and cancels its open tasks and their dependents: at most `max` events, or one task with its dependents. The same again goes on. Its callback is not
+   * enqueued, unless `runsCallback` is given the first time.
+   */
+  CancelBatch: t.intersection([tag('CancelBatch'), t.type({ id: BatchId, reason: Text }), t.partial({ runsCallback: t.literal(true), max: integer(1, 1_000) })]),
   /** Replaces the limit with this key. At least one of `concurrency` and `rate` is needed. */
   SetLimit: t.intersection([tag('SetLimit'), t.type({ key: LimitKey }), t.partial({ concurrency: Concurrency, rate: Rate })]),
   RemoveLimit: t.intersection([tag('RemoveLimit'), t.type({ key: LimitKey })]),

@@ -6,7 +6,8 @@
  */
 import * as t from 'io-ts'
 import { AlertKind } from './alerts.js'
-import { AgentId, Count, Instant, InstantOrNone, integer, LimitKey, Name, Priority, RecordedText as Text, TaskId, TaskType, Token } from './scalars.js'
+import { BatchEnd } from './batches.js'
+import { AgentId, BatchId, Count, Instant, InstantOrNone, integer, LimitKey, Name, Priority, RecordedText as Text, TaskId, TaskType, Token } from './scalars.js'
 import { RecordedJson as Json } from './json.js'
 import { Concurrency, Rate } from './limits/limit.js'
 import { SettingsPatch } from './settings.js'
@@ -186,6 +187,20 @@ export const eventCodecs = {
   ScheduleSkipped: t.intersection([t.type({ ...due, why: SkipReason }), t.partial({ since: Instant, nextAt: Instant })]),
   /** A schedule was due at `dueAt`. It will run when its previous run has ended. */
   ScheduleHeld: t.intersection([t.type(due), t.partial({ nextAt: Instant })]),
+  /**
+   * A batch was created. It counts the tasks that are enqueued with its id from now on. `callback`: the task that is enqueued when the batch is finished.
+   * `on`: whether dead letters hold the batch (`finished`) or not (`settled`).
+   */
+  BatchCreated: t.intersection([t.type({ batch: BatchId, on: BatchEnd }), t.partial({ description: Text, tenant: t.string, callback: RecordedScheduledTask })]),
+  /** The batch takes in no more tasks, except those that its own tasks add. */
+  BatchClosed: t.type({ batch: BatchId }),
+  /** The batch is closed and its open tasks are cancelled. Its callback is enqueued only with `runsCallback`. */
+  BatchCancelled: t.intersection([t.type({ batch: BatchId, reason: Text }), t.partial({ runsCallback: t.literal(true) })]),
+  /** The closed batch waits for nothing more. The counts say how its tasks ended. `callback`: the task that the next event enqueues. */
+  BatchFinished: t.intersection([
+    t.type({ batch: BatchId, tasks: Count, completed: Count, cancelled: Count, discarded: Count, deadLetters: Count }),
+    t.partial({ callback: TaskId }),
+  ]),
   /**
    * A ready task was put before all others, and may start beyond capacity. It keeps its place until its claim has ended. The event has the number of
    * agents that were working, and whether the task exceeds the limit if it starts at once.

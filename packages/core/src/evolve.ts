@@ -9,6 +9,7 @@ import { decided, proposed, settled, validationFailed } from './fold/approvals.j
 import { alertCleared, alertRaised } from './fold/alerts.js'
 import { taskAmended } from './fold/amend.js'
 import { enqueued, imported } from './fold/arrival.js'
+import { batchCancelled, batchClosed, batchCreated, batchFinished } from './fold/batches.js'
 import { breakerMoved, countFailure, countsAttempts, freeProbe } from './fold/breaker.js'
 import { on, rest } from './fold/change.js'
 import { escalated, redriveStarted, redriveStopped, redriveAdvanced, snoozed, snoozeLapsed } from './fold/review.js'
@@ -179,6 +180,14 @@ const applyTo = (tables: Tables, event: QueueEvent): void => {
     case 'ScheduleSkipped':
     case 'ScheduleHeld':
       return scheduleCame(tables, event)
+    case 'BatchCreated':
+      return batchCreated(tables, event)
+    case 'BatchClosed':
+      return batchClosed(tables, event)
+    case 'BatchCancelled':
+      return batchCancelled(tables, event)
+    case 'BatchFinished':
+      return batchFinished(tables, event)
     case 'AlertRaised':
       return alertRaised(tables, event)
     case 'AlertCleared':

@@ -3,6 +3,8 @@ export { type ApprovalContext, approvalContextOf, approvalOf, approvalsOf, type 
 export { type ApprovalKind, approvalsMax } from './approvals.js'
 export { type Attempt, attemptOf, type Tried } from './attempts.js'
 export { agentsMax } from './agent-register.js'
+export { type BatchFilter, batchesOf, batchOf, type BatchPage, type BatchReason, type BatchState, batchStates, type BatchView } from './batch-view.js'
+export { BatchEnd, batchesMax, callbackTextMax } from './batches.js'
 export { capacityOf, type CapacityView, type QueuedPlace, queuedPlaceOf } from './capacity-view.js'
 export { agentsOf, type AgentView } from './agent-view.js'
 export { ContentText } from './content-text.js'

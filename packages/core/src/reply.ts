@@ -1,6 +1,7 @@
 /** The reply to a command, made from its events and the state after them. It is sent when the events are durable. */
 import type { Command, CommandOf, CommandType, Findings, PreparedTask } from './commands.js'
 import type { EventOf, QueueEvent } from './events.js'
+import { type BatchView, viewOfBatch, viewOfEnd } from './batch-view.js'
 import { isolated } from './isolation.js'
 import { timeOf } from './query.js'
 import { QueueState } from './queue-state.js'
@@ -177,6 +178,10 @@ export interface Replies {
   readonly CreateSchedule: ScheduleView
   readonly ChangeSchedule: ScheduleView
   readonly RemoveSchedule: null
+  /** With what became of each of its tasks. */
+  readonly CreateBatch: { readonly batch: BatchView; readonly results: ReadonlyArray<Enqueued> }
+  readonly CloseBatch: BatchView
+  readonly CancelBatch: { readonly batch: BatchView; readonly cancelled: ReadonlyArray<string> }
   readonly SetLimit: LimitView
   readonly RemoveLimit: null
   readonly Pause: null
@@ -262,6 +267,12 @@ const reply = (command: Command, events: ReadonlyArray<QueueEvent>, tables: Tabl
         }),
         remaining: tables.leases.get(command.agent)?.size ?? 0,
       }
+    case 'CreateBatch':
+      return { batch: batchIn(tables, command.id, events), results: enqueued(command, events.filter(isTaskOfBatch), tables, at) }
+    case 'CloseBatch':
+      return batchIn(tables, command.id, events)
+    case 'CancelBatch':
+      return { batch: batchIn(tables, command.id, events), cancelled: tasksOf(events, 'Cancelled') }
     case 'SetLimit':
       return limitView(tables, command.key, tables.limits.set.get(command.key) ?? {})
     case 'Configure':
@@ -284,6 +295,13 @@ const reply = (command: Command, events: ReadonlyArray<QueueEvent>, tables: Tabl
   }
 }
 
+/** The batch after the command. If the command finished it, and its retention was over within the command, only the event is left. */
+const batchIn = (tables: Tables, id: string, events: ReadonlyArray<QueueEvent>): BatchView => {
+  const batch = tables.batches.get(id)
+  return batch === undefined ? viewOfEnd(events.find((event) => event.type === 'BatchFinished' && event.data.batch === id) as EventOf<'BatchFinished'>, tables) : viewOfBatch(tables, batch)
+}
+const isTaskOfBatch = ({ type, data }: QueueEvent): boolean => type === 'TaskEnqueued' && !('callbackOf' in data)
+
 /** The cursor of the first matching task that is left. The next command begins there and does not scan earlier tasks again. */
 const nextOf = ({ filter, after }: CommandOf<'CancelAll'>, tables: Tables): string | undefined => {
   // Unfinished tasks are never forgotten, so any time will do.
@@ -292,7 +310,7 @@ const nextOf = ({ filter, after }: CommandOf<'CancelAll'>, tables: Tables): stri
 }
 
 const enqueued = (
-  command: CommandOf<'Enqueue'> | CommandOf<'Import'>,
+  command: Pick<CommandOf<'Enqueue'> | CommandOf<'Import'>, 'tasks'>,
   all: ReadonlyArray<QueueEvent>,
   tables: Tables,
   at: number,
@@ -351,4 +369,5 @@ const claimed = ({ at, data }: EventOf<'Claimed'>, tables: Tables): ClaimedTask 
 const statusOf = (tables: Tables, id: string): Status => shownStatus(tables, recordOf(tables, id)?.status ?? 'completed')
 
 const tasksOf = (events: ReadonlyArray<QueueEvent>, type: 'TaskEnqueued' | 'Cancelled' | 'Requeued' | 'Discarded' | 'Snoozed' | 'Escalated' | 'ClaimRevoked'): ReadonlyArray<string> =>
-  events.flatMap((event) => (event.type === type ? [event.data.task] : []))
+  // A batch that was finished by the way enqueues its callback.
+  events.flatMap((event) => (event.type === type && !('callbackOf' in event.data) ? [event.data.task] : []))

@@ -3,6 +3,7 @@
  * the task was evicted from the state. Eviction is bookkeeping: the fold evicts some tasks with every event, so that no single event pays for a long
  * pause, and the engine's timer evicts the rest.
  */
+import { type Batch, batchesMax, isEnded } from './batches.js'
 import type { TaskRecord } from './state.js'
 import type { Tables } from './tables.js'
 import { isFinal } from './task.js'
@@ -20,6 +21,14 @@ const isKnown = (tables: Tables, task: TaskRecord, at: number): boolean =>
 /** The task, if it is known at `at`. */
 export const knownAt = (tables: Tables, task: TaskRecord | undefined, at: number): TaskRecord | undefined =>
   task !== undefined && isKnown(tables, task, at) ? task : undefined
+
+/** The batch, if it is known at `at`. A finished one is for as long as a task that finished with it, or while a task of it is not final. */
+export const batchAt = (tables: Tables, id: string, at: number): Batch | undefined => {
+  const batch = tables.batches.get(id)
+  return batch !== undefined && isBatchKnown(tables, batch, at) ? batch : undefined
+}
+
+export const isBatchKnown = (tables: Tables, batch: Batch, at: number): boolean => !isEnded(batch) || batch.finishedAt > forgottenAt(tables, at)
 
 /** The task of which a task with this key would be a duplicate at `at`. */
 export const holderOfKey = (tables: Tables, key: string, at: number): TaskRecord | undefined =>
@@ -68,11 +77,20 @@ export const nextForgotten = (tables: Tables): number | undefined => {
 /** Evicts tasks that are no longer known at `at`, at most `max`. True if none of them is left. */
 export const evictForgotten = (tables: Tables, at: number, max = evictionsMax): boolean => {
   const until = forgottenAt(tables, at)
+  if (tables.batches.endedCount > 0) evictBatches(tables, until, max)
   for (let n = 0; ; n++) {
     const { finished } = tables
     if (finished.oldestAt === undefined || finished.oldestAt > until) return true
     if (n === max) return false
     tables.evict(finished.first() as TaskRecord)
+  }
+}
+
+const evictBatches = ({ batches }: Tables, until: number, max: number): void => {
+  for (let n = 0; n < max; n++) {
+    const first = batches.firstEnded()
+    if (first === undefined || (first.finishedAt > until && batches.endedCount <= batchesMax)) return
+    batches.remove(first.id)
   }
 }
 

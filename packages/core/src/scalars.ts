@@ -18,6 +18,8 @@ export const TaskRef = refine(
   'task id (1–128 printable characters), or number as #42',
   (ref) => (ref[0] === '#' ? /^#[1-9]\d{0,15}$/.test(ref) : isName(ref)),
 )
+/** A batch's id. Shorter than a task's, because that of its callback begins with it. */
+export const BatchId = refine(t.string, 'batch id: 1–100 printable characters, not starting with #', (id) => isName(id) && id.length <= 100 && id[0] !== '#')
 export const AgentId = refine(t.string, 'agent id: 1–128 printable characters', isName)
 export const TaskType = refine(t.string, 'task type: 1–128 printable characters, without *', (type) => isName(type) && !type.includes('*'))
 /** A type or a pattern: `eng-backend`, `eng-*` or `*`. */

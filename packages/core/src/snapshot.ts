@@ -17,6 +17,8 @@ import type { Limit } from './limits/limit.js'
 import type { MeterEntry } from './limits/limits.js'
 import { policyOf } from './ready/policy.js'
 import type { Alert, FailureCounts } from './alerts.js'
+import type { Batch } from './batches.js'
+import { NumberSet } from './number-set.js'
 import type { Schedule } from './schedules.js'
 import type { Deadline } from './deadlines.js'
 import type { ShareEntry } from './ready/fair-share.js'
@@ -28,7 +30,7 @@ import { TaskWalk } from './task-walk.js'
 import { endReplay, QueueState } from './queue-state.js'
 
 /** Raise this with every change of the fold or of these pages. */
-export const foldVersion = 12
+export const foldVersion = 13
 
 type HeadText = Omit<Head, 'savedFor'> & {
   readonly queue: string
@@ -40,6 +42,8 @@ type HeadText = Omit<Head, 'savedFor'> & {
   readonly meters: ReadonlyArray<MeterEntry>
   readonly turns: ReadonlyArray<ShareEntry>
   readonly schedules: ReadonlyArray<Schedule>
+  /** Which of their tasks are not final follows from these. */
+  readonly batches: ReadonlyArray<Omit<Batch, 'live'>>
   readonly agents: ReadonlyArray<RegisteredAgent>
   readonly slowdowns: ReadonlyArray<Deadline>
   readonly sleepers: ReadonlyArray<Deadline>
@@ -117,6 +121,7 @@ const headPage = (tables: Tables, names: boolean): SnapshotPage => {
     meters: tables.limits.entries(),
     turns: tables.shares.entries(),
     schedules: tables.schedules.all(),
+    batches: tables.batches.all().map(({ live: _live, ...batch }) => batch),
     agents: tables.agents.entries(),
     slowdowns: [...tables.slowdowns],
     sleepers: [...tables.sleepers],
@@ -164,7 +169,7 @@ export const snapshotReader = (seed = 0, store?: RowStore, rowsAt: (place: RowsP
     const head = JSON.parse(text) as HeadText
     tables = new Tables(head.queue, head.seed ?? seed, store)
     tables.ready.putAside()
-    const { queue: _, seed: __, finished, limits, meters: meterTexts, breakers: breakerTexts, turns: turnTexts, slowdowns: slowdownTexts, sleepers: sleeperTexts, schedules, agents, chains, approvals, alerts, failures, ...fields } = head
+    const { queue: _, seed: __, finished, limits, meters: meterTexts, breakers: breakerTexts, turns: turnTexts, slowdowns: slowdownTexts, sleepers: sleeperTexts, schedules, batches, agents, chains, approvals, alerts, failures, ...fields } = head
     Object.assign(tables.head, fields)
     finishedCount = finished
     tables.finished.reserve(finished)
@@ -176,6 +181,7 @@ export const snapshotReader = (seed = 0, store?: RowStore, rowsAt: (place: RowsP
     breakers = breakerTexts
     turns = turnTexts
     for (const schedule of schedules) tables.schedules.put(schedule)
+    for (const batch of batches) tables.batches.put({ ...batch, live: new NumberSet() })
     tables.agents.restore(agents)
     slowdowns = slowdownTexts
     sleepers = sleeperTexts

@@ -9,6 +9,7 @@ import { AgentRegister } from './agent-register.js'
 import { TasksById, TasksByKey, TasksByNumber } from './all-tasks.js'
 import { type Approval, type Chain, closeApproval, dropEndedChain } from './approvals.js'
 import { Alerts } from './alerts.js'
+import { Batches } from './batches.js'
 import { DeadLetterIndex } from './dead-letter-index.js'
 import { Deadlines } from './deadlines.js'
 import { FinishedTasks, type Joins } from './finished/finished-tasks.js'
@@ -123,6 +124,7 @@ export class Tables {
   /** Open breakers that turn half-open by themselves. */
   readonly cooling = new SortedList<Breaker>((breaker) => breaker.halfOpenAt, byType)
   readonly schedules = new Schedules(this.undoLog)
+  readonly batches = new Batches(this.undoLog)
   readonly alerts = new Alerts(this.undoLog)
   readonly counts = Object.fromEntries(statuses.map((status) => [status, 0])) as Record<Status, number>
   /** Walks in progress. Each is told before a task changes. */
@@ -202,6 +204,7 @@ export class Tables {
       if (task.extras.parking !== undefined) this.listKeys(task, task.extras.parking)
       if (status === 'dead-letter') this.addDeadLetter(task)
       if (task.extras.orderingKey !== undefined) this.lineUp(task, task.extras.orderingKey)
+      if (task.extras.batchId !== undefined) this.batches.enlist(task)
       if (task.lease === null || !isHeld(task)) continue
       held.push(task)
       this.hold(task, task.lease)
@@ -337,13 +340,14 @@ export class Tables {
     return breaker
   }
 
-  /** Forgets all finished tasks, approvals, breakers, limits and registrations, and all waits after rate limits. */
+  /** Forgets all finished tasks, approvals, batches, breakers, limits and registrations, and all waits after rate limits. */
   forgetAll(): void {
     this.agents.clear()
     this.slowdowns.clear()
     this.sleepers.clear()
     for (const id of [...this.approvals.keys()]) closeApproval(this, id)
     for (let task = this.finished.first(); task !== undefined; task = this.finished.first()) this.evict(task)
+    this.batches.clear()
     this.limits.clear()
     for (const breaker of [...this.breakers.values()]) {
       this.unlinkBreaker(breaker)
@@ -390,6 +394,7 @@ export class Tables {
   private enter(task: TaskRecord): void {
     this.register(task)
     this.link(task)
+    if (this.batches.size > 0) this.batches.moved(task, undefined, task.status)
   }
 
   private register(task: TaskRecord): void {
@@ -445,6 +450,7 @@ export class Tables {
   /** Undoes an insertion. */
   private leave(task: TaskRecord): void {
     this.unlink(task)
+    if (this.batches.size > 0) this.batches.moved(task, task.status, undefined)
     // A new task is undone with its present fields, and it may have been claimed since.
     if (task.group.meters.length > 0 && isHeld(task)) this.limits.moved(task.group, -1)
     this.leaveUnfinished(task)
@@ -453,7 +459,8 @@ export class Tables {
 
   /** Returns the tenants that have something to take again because a lease has ended. */
   private relink<T extends TaskRecord>(task: T, change: (task: T) => void, revision: number): ReadonlyArray<TenantShare> {
-    const [blocked, held] = [blocksDuplicates(task.status), isHeld(task)]
+    const { status } = task
+    const [blocked, held] = [blocksDuplicates(status), isHeld(task)]
     const wasCritical = isCritical(task)
     this.unlink(task)
     task.lastRevision = revision
@@ -462,6 +469,7 @@ export class Tables {
       task.extras = { ...task.extras, readySince: this.head.at }
     }
     this.link(task)
+    if (status !== task.status && this.batches.size > 0) this.batches.moved(task, status, task.status)
     const { meters } = task.group
     const back = meters.length > 0 && held !== isHeld(task) ? this.limits.moved(task.group, held ? -1 : 1) : noShares
     if (blocked === blocksDuplicates(task.status)) return back

@@ -5,7 +5,7 @@
 import * as t from 'io-ts'
 import { Json, JsonObject, RecordedJson, RecordedObject } from './json.js'
 import { Concurrency } from './limits/limit.js'
-import { ConcurrencyKey, Count, Instant, integer, Name, PositiveSeconds, Priority, RecordedText, Seconds, TaskId, TaskType, Text } from './scalars.js'
+import { BatchId, ConcurrencyKey, Count, Instant, integer, Name, PositiveSeconds, Priority, RecordedText, Seconds, TaskId, TaskType, Text } from './scalars.js'
 import { TraceParent } from './trace-parent.js'
 import { Deduplicate, Dependencies, Phase, PriorityName, retriesMax } from './task.js'
 
@@ -72,6 +72,8 @@ export const taskFields = {
   parentTaskId: { codec: TaskId, kept: 'extras', isShown: true },
   /** The kind of the parent's discovery that the task is about (TQM-BR-001); `validation_failed` for fixes and re-checks. */
   discovery: { codec: Name, kept: 'extras', isShown: true },
+  /** The batch of the task. Tasks that it spawns belong to the same batch. */
+  batchId: { codec: BatchId, kept: 'extras', isShown: true },
   /** The span of the trace in which the task was enqueued (W3C Trace Context). A spawned task has that of its parent, a restarted task that of the old one. */
   traceparent: { codec: TraceParent, kept: 'extras', isShown: true },
   /** Only of a spawned task. `rootTaskId`: the first task of its chain. `generation`: its distance from that task, 1 for its children. */
@@ -80,6 +82,8 @@ export const taskFields = {
   /** Only of a restarted task: the old task whose content it has, and why it was restarted. */
   restartOf: { codec: TaskId, kept: 'extras', givenBy: 'queue', isShown: true },
   restartReason: { codec: Text, kept: 'extras', givenBy: 'queue', isShown: true },
+  /** The batch that was finished, so that this task was enqueued. */
+  callbackOf: { codec: BatchId, kept: 'extras', givenBy: 'queue', isShown: true },
 } as const satisfies Readonly<Record<string, Field>>
 
 type Table = typeof taskFields
@@ -156,10 +160,10 @@ export type ImportedField = (typeof importedFields)[number]
 export const importedCodecs = codecsOf(importedFields)
 
 /**
- * Fields that a schedule's task cannot have. All runs would share them: points in time, other tasks, one trace, a limit that each run would set
- * again. A rule for duplicates would have no effect.
+ * Fields that a schedule's task cannot have. All runs would share them: points in time, other tasks, a batch, one trace, a limit that each run would set
+ * again. A rule for duplicates would have no effect. The callback of a batch cannot have them either.
  */
-const unscheduled = ['traceparent', 'deduplicate', 'concurrencyLimit', 'dependencies', 'availableAt', 'deadlineAt'] as const
+const unscheduled = ['traceparent', 'batchId', 'callbackOf', 'deduplicate', 'concurrencyLimit', 'dependencies', 'availableAt', 'deadlineAt'] as const
 const inSchedule = without(without(names, unscheduled), ['skills'])
 /** The fields of a schedule's task that a prepared task has under the same name. */
 export const preparedInSchedule = without(inSchedule, fieldsWith({ kept: 'log' }))

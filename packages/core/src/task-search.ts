@@ -16,7 +16,7 @@ import { groupIn, groupsIn } from './ready/tenant-groups.js'
 import { firstRankOf, rankOf, type TaskRecord, type TenantShare } from './state.js'
 import type { TaskCursor } from './status-lists.js'
 import type { Tables } from './tables.js'
-import type { Status } from './task.js'
+import { isFinal, type Status } from './task.js'
 import { holderOf } from './task-view.js'
 import { matchesType } from './type-pattern.js'
 
@@ -69,11 +69,15 @@ const listsOf = (tables: Tables, filter: TaskFilter, status: Status): ReadonlyAr
 
 /** A set of tasks that contains all that match, in no order; `undefined` if no index finds it within `looks` looks. */
 const fewOf = (tables: Tables, filter: TaskFilter, status: Status, looks: number): ReadonlyArray<TaskRecord> | undefined => {
-  const { ticketId, agent, waitsFor } = filter
+  const { ticketId, agent, waitsFor, batchId } = filter
   if (waitsFor !== undefined) return tables.byId.get(waitsFor)?.dependents ?? none
   if (ticketId !== undefined) {
     const numbers = tables.byTicket.get(ticketId)
     return numbers !== undefined && numbers.size > looks ? undefined : [...(numbers ?? none)].flatMap((number) => tables.byNumber.get(number) ?? [])
+  }
+  if (batchId !== undefined && !isFinal(status)) {
+    const live = tables.batches.get(batchId)?.live
+    return live !== undefined && live.size > looks ? undefined : [...(live ?? none)].flatMap((number) => tables.unfinished.get(number) ?? [])
   }
   if (agent !== undefined && (status === 'in-progress' || status === 'incomplete')) {
     const held = tables.leases.get(agent)
@@ -120,10 +124,11 @@ const fits = (filter: TaskFilter, group: Group): boolean =>
   (filter.tenant === undefined || filter.tenant === group.tenant)
 
 const matches = (task: TaskRecord, filter: TaskFilter, status: Status): boolean => {
-  const { priorityMin = 1, priorityMax = 10, ticketId, agent, text, signature, error } = filter
+  const { priorityMin = 1, priorityMax = 10, ticketId, batchId, agent, text, signature, error } = filter
   if (task.status !== status || !fits(filter, task.group)) return false
   if (task.priority < priorityMin || task.priority > priorityMax) return false
   if (ticketId !== undefined && task.extras.ticketId !== ticketId) return false
+  if (batchId !== undefined && task.extras.batchId !== batchId) return false
   if (agent !== undefined && holderOf(task)?.agent !== agent) return false
   if (signature !== undefined && task.extras.signature !== signature) return false
   if (filter.createdAfter !== undefined && task.enqueuedAt < filter.createdAfter) return false

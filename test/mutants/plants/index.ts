@@ -35,6 +35,7 @@ import { reportPlants } from './reports.js'
 import { readyPlants } from './ready.js'
 import { redactPlants } from './redact.js'
 import { rowPlants } from './rows.js'
+import { batchPlants } from './batches.js'
 import { schedulePlants } from './schedules.js'
 import { simulationPlants } from './simulation.js'
 import { snapshotPlants } from './snapshots.js'
@@ -72,6 +73,7 @@ export const allPlants: ReadonlyArray<Plant> = [
   ...backupPlants,
   ...erasablePlants,
   ...schedulePlants,
+  ...batchPlants,
   ...alertPlants,
   ...webhookPlants,
   ...enginePlants,

@@ -31,8 +31,8 @@ export const tokenPlants: ReadonlyArray<Plant> = [
   {
     title: 'a producer cancels what others enqueued',
     file: `${http}handle/tasks.ts`,
-    find: 'metaOf(enqueued.metadata).actor === grant.name',
-    replace: "metaOf(enqueued.metadata).actor !== ''",
+    find: 'metaOf(event.metadata).actor === grant.name',
+    replace: "metaOf(event.metadata).actor !== ''",
     killedBy: made,
   },
   {

@@ -5,8 +5,9 @@ export const exitCodesText = '0 done, 1 refused by the queue, 2 wrong usage, 3 s
 
 /** By command. The entry of a group is for all its commands. */
 const related: Readonly<Record<string, ReadonlyArray<string>>> = {
-  enqueue: ['list', 'result', 'work', 'schedules', 'import'],
+  enqueue: ['list', 'result', 'work', 'batch', 'schedules', 'import'],
   import: ['export', 'enqueue', 'queues'],
+  batch: ['enqueue', 'list', 'explain', 'dlq'],
   schedules: ['enqueue', 'list'],
   callback: ['park', 'show'],
   work: ['agents', 'claim', 'enqueue'],

@@ -16,6 +16,7 @@ const groups: Readonly<Record<string, Readonly<Record<string, Make>>>> = {
   'Enqueue tasks': {
     enqueue: async () => (await import('./commands/enqueue.js')).enqueueCommand,
     import: async () => (await import('./commands/import.js')).importCommand,
+    batch: async () => (await import('./commands/batch.js')).batchCommand,
     schedules: async () => (await import('./commands/schedules.js')).schedulesCommand,
     callback: async () => (await import('./commands/park.js')).callbackCommand,
   },

@@ -12,6 +12,7 @@ export interface FilterOptions {
   readonly phase?: string
   readonly priority?: number | Band
   readonly ticket?: string
+  readonly batch?: string
   readonly tenant?: string
   readonly agent?: string
   readonly search?: string
@@ -24,6 +25,7 @@ export const addFilterOptions = (command: Command, known: ReadonlyArray<Status> 
     .option('--phase <phase>', 'of this phase')
     .option('-p, --priority <n>', 'a number, or CRITICAL, HIGH, MEDIUM, LOW', priority)
     .option('--ticket <id>', 'of this ticket')
+    .option('--batch <id>', 'of this batch')
     .option('--tenant <name>', 'of this tenant')
     .option('--agent <name>', 'held, or completed, by this agent')
     .option('--search <text>', 'part of the id, type, ticket or last error')
@@ -35,6 +37,7 @@ export const filterOf = (options: FilterOptions) =>
     phase: options.phase?.toUpperCase() as Phase | undefined,
     priority: options.priority,
     ticketId: options.ticket,
+    batchId: options.batch,
     tenant: options.tenant,
     agent: options.agent,
     q: options.search,

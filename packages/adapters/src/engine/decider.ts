@@ -268,6 +268,12 @@ export class Decider {
       accepted = E.isRight(fewer) ? fewer.right : []
       verdict = this.accept(batch, item.caller, accepted)
     }
+    while (verdict === 'too-large' && command.type === 'CancelBatch' && (command.max ?? cancelMax) > 1) {
+      command = { ...command, max: Math.ceil((command.max ?? cancelMax) / 2) }
+      const fewer = this.decideCommand(command)
+      accepted = E.isRight(fewer) ? fewer.right : []
+      verdict = this.accept(batch, item.caller, accepted)
+    }
     // A completion must not fail because of its findings.
     while (verdict === 'too-large' && command.type === 'Complete' && command.found !== undefined) {
       const { found, ...bare }: CommandOf<'Complete'> = command

@@ -19,7 +19,8 @@ export class Encoder {
     const ids = this.commandIds()
     const cause = causeText(caller, ids.command)
     const [first] = events
-    const areNew = first?.type === 'TaskEnqueued' && events[events.length - 1]?.type === 'TaskEnqueued'
+    // A completion may begin with the tasks that it spawned and end with the callback of a batch.
+    const areNew = first?.type === 'TaskEnqueued' && events.every((event) => event.type === 'TaskEnqueued')
     // Revisions of this command's own events by task. A second event about a task links to the first, which is not folded yet.
     const earlier = events.length > 1 && !areNew && first?.type !== 'Claimed' ? new Map<string, number>() : undefined
     const from = revisionOf(state) + 1

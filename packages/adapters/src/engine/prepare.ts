@@ -39,12 +39,13 @@ const sha256: (text: string) => string =
 /** SHA-256 over the canonical JSON of `{payload, type}` (LK-05), as 64 hex digits. */
 export const contentKey = (type: string, payloadText: string): string => sha256(keyed(`{"payload":${payloadText}`, type))
 
-const keyed = (opening: string, type: string): string => `${opening},"type":${quote(type)}}`
+/** Equal content is compared within a batch. */
+const keyed = (opening: string, type: string, batchId?: string): string => `${opening},"type":${quote(type)}${batchId === undefined ? '' : `,"batchId":${quote(batchId)}`}}`
 
 /**
  * Determines a task's id, key, priority and content. `makeId` is called if the task has no id.
  *
- * Gotchas: by default the idempotency key covers only type and payload. Tasks that differ only in other fields are
+ * Gotchas: by default the idempotency key covers only type and payload, and the batch if there is one. Tasks that differ only in other fields are
  * duplicates of each other, unless they have their own keys or `deduplicate` says otherwise.
  */
 export const prepareTask = (
@@ -71,7 +72,7 @@ export const prepareTask = (
   // A concatenated string is a tree of parts in V8, which every use would walk again. Hashing flattens it, and so does `join`.
   let content: string
   if (idempotencyKey === undefined) {
-    const whole = keyed(opening, task.type)
+    const whole = keyed(opening, task.type, task.batchId)
     idempotencyKey = sha256(whole)
     content = whole.slice(0, opening.length) + rest
   } else content = [opening, rest].join('')

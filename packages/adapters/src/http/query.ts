@@ -1,5 +1,5 @@
 /** Query parameters. They are checked as text; the functions in this file turn them into values. */
-import { AgentId, type Asker, cancellable, integer, isCursor, Name, Phase, priorityOf, PriorityName, QueueName, type Status, statuses, type TaskFilter, TaskId, Text, TypePattern } from '@daybook/core'
+import { AgentId, type Asker, BatchId, cancellable, integer, isCursor, Name, Phase, priorityOf, PriorityName, QueueName, type Status, statuses, type TaskFilter, TaskId, Text, TypePattern } from '@daybook/core'
 import { bucketSizeOf } from '@daybook/projections/reports'
 import * as t from 'io-ts'
 import { topMax } from '../reports/index.js'
@@ -133,6 +133,7 @@ const filter = {
   priority: Priority,
   ticketId: Name,
   tenant: Name,
+  batchId: BatchId,
   agent: Name,
   q: Name,
   /** Enqueued at or after `createdAfter`, and before `createdBefore`. */
@@ -170,7 +171,7 @@ export const cancelFilterOf = ({ filter: { status, priority, ...rest } }: Cancel
   })
 
 export const filterOf = (query: Omit<TasksQuery, 'limit' | 'cursor' | keyof Moment>): TaskFilter => {
-  const { status, type, phase, priority, ticketId, tenant, agent, q, createdAfter, createdBefore, waitsFor } = query
+  const { status, type, phase, priority, ticketId, tenant, batchId, agent, q, createdAfter, createdBefore, waitsFor } = query
   const range = priority === undefined ? undefined : priorityRange(priority)
   return {
     ...(status === undefined ? {} : { statuses: status.split(',') as ReadonlyArray<Status> }),
@@ -179,6 +180,7 @@ export const filterOf = (query: Omit<TasksQuery, 'limit' | 'cursor' | keyof Mome
     ...(range === undefined ? {} : { priorityMin: range[0], priorityMax: range[1] }),
     ...(ticketId === undefined ? {} : { ticketId }),
     ...(tenant === undefined ? {} : { tenant }),
+    ...(batchId === undefined ? {} : { batchId }),
     ...(agent === undefined ? {} : { agent }),
     ...(q === undefined ? {} : { text: q }),
     ...(createdAfter === undefined ? {} : { createdAfter: millisecondsOf(createdAfter) }),
@@ -186,6 +188,9 @@ export const filterOf = (query: Omit<TasksQuery, 'limit' | 'cursor' | keyof Mome
     ...(waitsFor === undefined ? {} : { waitsFor }),
   }
 }
+
+export const batchesQuery = (pageMax: number) => t.partial({ state: t.keyof({ open: null, closed: null, finished: null }), tenant: Name, limit: whole(1, pageMax), cursor: whole(0, revisionMax), ...moment }, 'query')
+export type BatchesQuery = t.TypeOf<ReturnType<typeof batchesQuery>>
 
 /** `true` or `false`. */
 const Flag = t.keyof({ true: null, false: null }, 'true or false')

@@ -27,6 +27,7 @@ import { verifyOf } from './handle/verify.js'
 import type { MemoryService } from '../memory-bank/index.js'
 import type { ReadModels } from '../read-models/index.js'
 import { limitRoutes } from './limit-routes.js'
+import { batchRoutes } from './batch-routes.js'
 import type { HttpLimits } from './limits.js'
 import * as q from './query.js'
 import { type Call, type Handled, input, queueRoute, type Route, serverRoute } from './route.js'
@@ -327,6 +328,7 @@ export const routesOf = ({ limits, memory, readModels, verifications, tokens, re
     ...viewRoutes(limits),
     ...limitRoutes(of),
     ...scheduleRoutes(of),
+    ...batchRoutes(of, limits),
     ...alertRoutes(of),
     ...tokenRoutes(tokens),
 

@@ -7,6 +7,7 @@ import type { QueueEvent } from '../events.js'
 import { reject, type Rejection } from '../rejections.js'
 import { holderOfKey } from '../retention.js'
 import type { Tables } from '../tables.js'
+import type { PlannedTask } from '../task-fields.js'
 import { isFinal } from '../task.js'
 import { findTask } from './lookup.js'
 import { factsOf } from './spawn.js'
@@ -24,9 +25,10 @@ export const decideApprove = ({ approval: id, reason, contents = [] }: CommandOf
       const lost = tasks.flatMap(({ dependencies = [] }) => dependencies).find((dependency) => isHopeless(tables, approval, dependency, at))
       if (lost !== undefined) return E.left(reject('unknown-dependency', `${lost} will never complete: refuse ${id}`))
       const { lastNumber } = tables.head
+      const isJoined = tables.batches.isJoinedByApproved(approval)
       return E.right([
         first,
-        ...tasks.map((plan, i): QueueEvent => ({ type: 'TaskEnqueued', at, data: factsOf(plan, lastNumber + 1 + i), content: contents[i] ?? '{}' })),
+        ...tasks.map((plan, i): QueueEvent => ({ type: 'TaskEnqueued', at, data: factsOf(isJoined ? plan : withoutBatch(plan), lastNumber + 1 + i), content: contents[i] ?? '{}' })),
       ])
     }),
   )
@@ -43,6 +45,9 @@ const openApproval = ({ approvals, queue }: Tables, id: string): E.Either<Reject
     ? E.left(reject('not-found', `nothing waits for approval as ${id} in queue ${queue}: it was decided on, or its dead letter was reviewed; see the list of approvals`))
     : E.right(approval)
 }
+
+/** For a batch that is finished or was cancelled. */
+const withoutBatch = ({ batchId: _, ...plan }: PlannedTask): PlannedTask => plan
 
 /** Whether the task depends on one that will never complete and that is not spawned together with it. */
 const isHopeless = (tables: Tables, { tasks }: Approval, id: string, at: number): boolean => {

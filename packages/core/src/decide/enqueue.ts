@@ -2,7 +2,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { CommandOf, Envelope, ImportedTask, PreparedTask } from '../commands.js'
 import type { QueueEvent } from '../events.js'
-import { reject, type Rejection } from '../rejections.js'
+import { invalid, reject, type Rejection } from '../rejections.js'
 import { limitsGivenBy } from './limit.js'
 import { KnownTasks } from '../retention.js'
 import { isIsolated, isolated, refusalOfIsolation } from '../isolation.js'
@@ -13,20 +13,33 @@ import { importedFields, listFields, optionalFacts, type TaskFacts } from '../ta
 import { TextIndex } from '../text-index.js'
 import { copierOf, unrolled } from '../unrolled.js'
 import { type Earlier, judge, ownKeyOf } from './duplicates.js'
+import { refusalOfDuplicate, refusalOfJoining } from './joining.js'
 
 type Decision = E.Either<Rejection, ReadonlyArray<QueueEvent>>
 
-export const decideEnqueue = (command: CommandOf<'Enqueue'>, tables: Tables, { at }: Envelope): Decision =>
-  takeIn(command.tasks, new KnownTasks(tables, at), false, at, (task, facts) => ({
-    type: 'TaskEnqueued',
+export const decideEnqueue = (command: CommandOf<'Enqueue'>, tables: Tables, { at }: Envelope): Decision => takeInNew(command.tasks, tables, at)
+
+/** `newBatch`: the id of a batch that the same command makes. */
+export const takeInNew = (tasks: ReadonlyArray<PreparedTask>, tables: Tables, at: number, newBatch?: string): Decision =>
+  takeIn(
+    tasks,
+    new KnownTasks(tables, at),
+    false,
     at,
-    data: facts,
-    content: task.content,
-  }))
+    (task, facts) => ({
+      type: 'TaskEnqueued',
+      at,
+      data: facts,
+      content: task.content,
+    }),
+    newBatch,
+  )
 
 /** Like an enqueue, but a task that is already known, in any status, is skipped (EV-09). */
-export const decideImport = (command: CommandOf<'Import'>, tables: Tables, { at }: Envelope): Decision =>
-  takeIn(command.tasks, new KnownTasks(tables, at), true, at, (task, facts) => {
+export const decideImport = (command: CommandOf<'Import'>, tables: Tables, { at }: Envelope): Decision => {
+  const inBatch = command.tasks.findIndex(({ batchId }) => batchId !== undefined)
+  if (inBatch >= 0) return E.left(invalid([{ path: `tasks[${inBatch}].batchId`, message: 'is not for imports: the batch is another queue\'s. Leave it out' }]))
+  return takeIn(command.tasks, new KnownTasks(tables, at), true, at, (task, facts) => {
     const { status, createdAt = at, finishedAt, retries = 0, lastError, content } = task
     const data = { ...facts }
     copyImported(task, data)
@@ -45,6 +58,7 @@ export const decideImport = (command: CommandOf<'Import'>, tables: Tables, { at 
       },
     }
   })
+}
 
 const copyImported = copierOf(importedFields)
 
@@ -54,6 +68,7 @@ const takeIn = <T extends PreparedTask | ImportedTask>(
   isImport: boolean,
   at: number,
   eventOf: (task: T, facts: TaskFacts) => QueueEvent,
+  newBatch?: string,
 ): Decision => {
   const { tables } = known
   const refused = isIsolated(tables) ? firstRefusal(asked, tables) : undefined
@@ -68,6 +83,10 @@ const takeIn = <T extends PreparedTask | ImportedTask>(
   for (const task of tasks) {
     const verdict = judge(task, known, earlier, isImport)
     if (E.isLeft(verdict)) return verdict
+    if (task.batchId !== undefined) {
+      const outside = verdict.right === 'duplicate' ? refusalOfDuplicate(task, known, earlier) : task.batchId === newBatch ? undefined : refusalOfJoining(task, known, at)
+      if (outside !== undefined) return E.left(outside)
+    }
     if (verdict.right === 'duplicate') {
       const into = (known.byKey(task.idempotencyKey) ?? earlier?.byKey.get(task.idempotencyKey))?.id
       if (into !== undefined && into !== task.id) folded.set(task.id, into)

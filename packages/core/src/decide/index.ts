@@ -5,7 +5,7 @@ import type { Command, CommandOf, Envelope } from '../commands.js'
 import type { QueueEvent } from '../events.js'
 import { QueueState } from '../queue-state.js'
 import { reject, type Rejection } from '../rejections.js'
-import { forgotten } from '../retention.js'
+import { forgotten, isBatchKnown } from '../retention.js'
 import { toInstant } from '../scalars.js'
 import { patchSettings } from '../settings.js'
 import type { Tables } from '../tables.js'
@@ -13,6 +13,8 @@ import { decideRegisterAgent, decideTerminateAgent } from './agents.js'
 import { decideAmend } from './amend.js'
 import { decideApprove, decideRefuse } from './approvals.js'
 import { decideRestart } from './restart.js'
+import { decideCancelBatch, decideCloseBatch, decideCreateBatch } from './batches.js'
+import { withBatchEnds } from './batch-ends.js'
 import { decideBump } from './bump.js'
 import { decideCancel, decideCancelAll } from './cancel.js'
 import { decideClaim } from './claim.js'
@@ -36,7 +38,8 @@ export const decide =
     const tables = QueueState.tablesOf(state)
     // Time never runs backward, whatever the clock does (INV-14), and is always an instant that an event can carry.
     const at = envelope.at >= tables.head.at ? toInstant(envelope.at) : tables.head.at
-    return decideOn(command, tables, at === envelope.at ? envelope : { ...envelope, at })
+    const decision = decideOn(command, tables, at === envelope.at ? envelope : { ...envelope, at })
+    return E.isLeft(decision) ? decision : E.right(withBatchEnds(decision.right, tables, at, command.type === 'Tick'))
   }
 
 const decideOn = (command: Command, tables: Tables, envelope: Envelope): Decision => {
@@ -116,6 +119,12 @@ const decideOn = (command: Command, tables: Tables, envelope: Envelope): Decisio
       return decideChangeSchedule(command, tables, envelope)
     case 'RemoveSchedule':
       return decideRemoveSchedule(command, tables, envelope)
+    case 'CreateBatch':
+      return decideCreateBatch(command, tables, envelope)
+    case 'CloseBatch':
+      return decideCloseBatch(command, tables, envelope)
+    case 'CancelBatch':
+      return decideCancelBatch(command, tables, envelope)
     case 'Tick':
       return decideTick(command, tables, envelope)
   }
@@ -133,7 +142,7 @@ const decideConfigure = (command: CommandOf<'Configure'>, tables: Tables, at: nu
   const { settings } = tables.head
   const patched = patchSettings(settings, command.patch)
   if (patched.tenants !== settings.tenants && !isEmpty(tables, at)) {
-    return E.left(reject('wrong-state', `queue ${tables.queue} is not empty: whether its tenants are isolated can be set only while it has no known tasks, schedules or approvals. Take another queue`))
+    return E.left(reject('wrong-state', `queue ${tables.queue} is not empty: whether its tenants are isolated can be set only while it has no known tasks, schedules, batches or approvals. Take another queue`))
   }
   const isSame = pipe(JSON.stringify(patched), (text) => text === JSON.stringify(settings))
   return E.right(isSame ? [] : [{ type: 'QueueConfigured', at, data: { patch: command.patch } }])
@@ -141,4 +150,4 @@ const decideConfigure = (command: CommandOf<'Configure'>, tables: Tables, at: nu
 
 /** Nothing is left that was decided under another setting. */
 const isEmpty = (tables: Tables, at: number): boolean =>
-  tables.schedules.size === 0 && tables.approvals.size === 0 && tables.byId.size === [...forgotten(tables, at)].length
+  tables.schedules.size === 0 && tables.approvals.size === 0 && !tables.batches.all().some((batch) => isBatchKnown(tables, batch, at)) && tables.byId.size === [...forgotten(tables, at)].length

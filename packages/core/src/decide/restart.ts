@@ -55,6 +55,8 @@ const factsOf = (task: TaskRecord, { id, reason }: CommandOf<'Restart'>, known: 
   if (group.skills.length > 0) facts.skills = group.skills
   copyGroup(group, facts)
   copyExtras(extras, facts)
+  // Its batch may be finished.
+  if (facts.batchId !== undefined && known.tables.batches.joinedBy(task) === undefined) delete facts.batchId
   facts.restartOf = task.id
   facts.restartReason = reason
   return facts

@@ -6,20 +6,16 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { CommandOf, Envelope } from '../commands.js'
 import type { QueueEvent } from '../events.js'
 import { isOver } from '../fold/schedules.js'
-import { canonicalJson, quote } from '../json-text.js'
-import { NotJson } from '../json.js'
+import { canonicalJson } from '../json-text.js'
 import { dueAfter, firstDue, lastDueBy, type Recurrence, whyNoRecurrence } from '../recurrence.js'
 import { isIsolated, isolated, refusalOfTenant } from '../isolation.js'
 import { invalid, reject, type Rejection } from '../rejections.js'
 import { KnownTasks } from '../retention.js'
 import { type Schedule, scheduledTextMax, scheduledTextsMax, schedulesMax, type SkipReason } from '../schedules.js'
 import type { Tables } from '../tables.js'
-import { priorityOf } from '../task.js'
-import { preparedInSchedule, type ScheduledTask } from '../task-fields.js'
-import { copierOf } from '../unrolled.js'
-import type { PreparedTask } from '../commands.js'
 import type { Draft } from './draft.js'
 import { factsOf } from './enqueue.js'
+import { canonicalTask, preparedFrom } from './planned-content.js'
 
 type Decision = E.Either<Rejection, ReadonlyArray<QueueEvent>>
 
@@ -33,7 +29,7 @@ export const runsPerTick = 100
 export const decideCreateSchedule = (command: CommandOf<'CreateSchedule'>, tables: Tables, { at }: Envelope): Decision => {
   const { name, cron, every, timeZone = 'UTC', missed = 'once', overlap = 'allow', paused = false } = command
   const rule = ruleOf(cron, every, timeZone)
-  const task = canonicalTask(command.task)
+  const task = canonicalTask(command.task, 'task')
   if (E.isLeft(rule)) return rule
   if (E.isLeft(task)) return task
   const known = tables.schedules.get(name)
@@ -56,7 +52,7 @@ export const decideChangeSchedule = (command: CommandOf<'ChangeSchedule'>, table
   const rule = isNewRule
     ? ruleOf(cron, every, timeZone ?? before.timeZone)
     : ruleOf('cron' in before ? before.cron : undefined, 'every' in before ? before.every : undefined, timeZone ?? before.timeZone)
-  const task = command.task === undefined ? E.right(known.task) : canonicalTask(command.task)
+  const task = command.task === undefined ? E.right(known.task) : canonicalTask(command.task, 'task')
   if (E.isLeft(rule)) return rule
   if (E.isLeft(task)) return task
   const wanted = { name, rule: rule.right, missed: missed ?? known.missed, overlap: overlap ?? known.overlap, paused: paused ?? known.paused, task: task.right }
@@ -98,16 +94,6 @@ const ruleOf = (cron: string | undefined, every: number | undefined, timeZone: s
   const rule = cron === undefined ? { every: every as number, timeZone } : { cron, timeZone }
   const why = whyNoRecurrence(rule)
   return why === undefined ? E.right(rule) : E.left(invalid([why]))
-}
-
-/** The task as it will be read back from the log. */
-const canonicalTask = (task: ScheduledTask): E.Either<Rejection, ScheduledTask> => {
-  try {
-    return E.right(JSON.parse(canonicalJson(task, 'task')) as ScheduledTask)
-  } catch (error) {
-    if (!(error instanceof NotJson)) throw error
-    return E.left(invalid([{ path: error.path, message: error.message }]))
-  }
 }
 
 // ------------------------------------------------------------------------------------------- run
@@ -184,7 +170,7 @@ class Run {
   private begin(dueAt: number): void {
     const { draft, known, schedule } = this
     const id = runId(schedule.name, dueAt)
-    const prepared = isolated(preparedRun(schedule.task, id), draft.tables)
+    const prepared = isolated(preparedFrom(schedule.task, id, id), draft.tables)
     if (known.byId(id) !== undefined || known.byKey(prepared.idempotencyKey) !== undefined) return this.skip('duplicate', dueAt, this.nextAt)
     this.hasBegun = true
     this.lastTask = id
@@ -210,18 +196,3 @@ class Run {
 
 /** The id and the idempotency key of a run's task: `nightly@2026-01-05T02:00:00.000Z`. */
 export const runId = (name: string, dueAt: number): string => `${name}@${new Date(dueAt).toISOString()}`
-
-const copyPrepared = copierOf(preparedInSchedule)
-
-const preparedRun = (task: ScheduledTask, id: string): PreparedTask => {
-  const { type, payload = null, description, metadata, priority, requires } = task
-  const content =
-    `{"payload":${canonicalJson(payload)}` +
-    (description === undefined ? '' : `,"description":${quote(description)}`) +
-    (metadata === undefined ? '}' : `,"metadata":${canonicalJson(metadata)}}`)
-  const prepared: { -readonly [K in keyof PreparedTask]: PreparedTask[K] } = { id, type, idempotencyKey: id, content }
-  if (priority !== undefined) prepared.priority = typeof priority === 'number' ? priority : priorityOf[priority]
-  if (requires?.skills !== undefined) prepared.skills = requires.skills
-  copyPrepared(task, prepared)
-  return prepared
-}

@@ -54,7 +54,10 @@ export const spawnEvents = (tables: Tables, parent: TaskRecord, token: number, f
   let open = tables.approvals.size
   let left = loops.maxSpawned
 
-  const spawn = ({ plan, content }: Planned): void => void events.push({ type: 'TaskEnqueued', at, data: factsOf(plan, ++number), content })
+  const batchId = tables.batches.joinedBy(parent)
+  /** What comes of a task is in its batch, unless it belongs to another ticket. */
+  const inBatch = (plan: PlannedTask): PlannedTask => (batchId === undefined ? plan : { ...plan, batchId })
+  const spawn = ({ plan, content }: Planned): void => void events.push({ type: 'TaskEnqueued', at, data: factsOf(inBatch(plan), ++number), content })
   const propose = (part: string, cause: ProposalCause, { plan, content }: Planned): void => {
     open++
     const data = { approval: spawnId(parent, token, `approval of ${part}`), parent: parent.id, root, cause, tasks: [plan] }
@@ -74,7 +77,7 @@ export const spawnEvents = (tables: Tables, parent: TaskRecord, token: number, f
     if (cause === undefined) planned.forEach(spawn)
     else if (open < approvalsMax) {
       open++
-      const data = { approval: spawnId(parent, token, 'approval'), parent: parent.id, root, cause, rounds, signature, error, tasks: planned.map(({ plan }) => plan) }
+      const data = { approval: spawnId(parent, token, 'approval'), parent: parent.id, root, cause, rounds, signature, error, tasks: planned.map(({ plan }) => inBatch(plan)) }
       events.push({ type: 'LoopHalted', at, data, content: contentOf(planned.map(({ content }) => content)) })
     }
   }
@@ -88,7 +91,7 @@ export const spawnEvents = (tables: Tables, parent: TaskRecord, token: number, f
     const isElsewhere = ticketId !== undefined && ticketId !== parent.extras.ticketId
     const cause: ProposalCause | undefined = isElsewhere ? 'other-ticket' : generation > loops.maxGenerations ? 'too-many-generations' : undefined
     if (cause === undefined) spawn({ plan, content })
-    else if (open < approvalsMax) propose(part, cause, { plan: isElsewhere ? { ...plan, ticketId } : plan, content })
+    else if (open < approvalsMax) propose(part, cause, { plan: isElsewhere ? { ...plan, ticketId } : inBatch(plan), content })
     else return
     left--
   })

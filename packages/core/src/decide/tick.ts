@@ -69,9 +69,10 @@ export const nextLeaseEnd = (tables: Tables): number | undefined => tables.lease
 
 /**
  * When anything but a lease ends by itself next: a delay, a wait, a breaker's, a schedule's or a limit's time, or the next step of a redrive.
- * `undefined` for never.
+ * 0 while a batch waits for nothing more and is not finished. `undefined` for never.
  */
-export const nextOther = ({ delays, cooling, schedules, slowdowns, sleepers, limits, head: { redrive } }: Tables): number | undefined => {
+export const nextOther = ({ batches, delays, cooling, schedules, slowdowns, sleepers, limits, head: { redrive } }: Tables): number | undefined => {
+  if (batches.isAnyRipe) return 0
   const rates = earliest(limits.nextOpening, earliest(slowdowns.first()?.until, sleepers.first()?.until))
   const other = isUnderWay(redrive) ? earliest(redrive.nextAt, rates) : rates
   return earliest(delays.first()?.delayedUntil, earliest(cooling.first()?.halfOpenAt, earliest(schedules.nextDue(), other)))

@@ -6,6 +6,7 @@
 import { AgentRegister } from '../agent-register.js'
 import { Deadlines } from '../deadlines.js'
 import { Alerts } from '../alerts.js'
+import { Batches } from '../batches.js'
 import { TasksById, TasksByKey, TasksByNumber, type TasksByText } from '../all-tasks.js'
 import { FinishedTasks } from '../finished/finished-tasks.js'
 import { Group, GroupKind } from '../group.js'
@@ -97,6 +98,13 @@ const addTable = (into: Parts, value: unknown, tables: Tables): void => {
       addObject(into, { ...schedule, isWaiting: value.waitingFor(schedule.held?.after ?? '') === schedule })
     }
     addList(into, [...value.due].map(({ name }) => name))
+  } else if (value instanceof Batches) {
+    for (const { live, ...batch } of value.all()) {
+      into.push(sign.line)
+      addObject(into, { ...batch, live: [...live] })
+    }
+    into.push(value.size, value.unfinished, value.textSize, value.endedCount, value.firstEnded()?.id)
+    addList(into, value.ripeOnes())
   } else if (value instanceof AgentRegister) {
     for (const agent of [...value.entries(), ...value.live(0)]) {
       into.push(sign.line)

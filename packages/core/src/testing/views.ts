@@ -84,6 +84,7 @@ export const matchesFilter = (task: TaskView, filter: TaskFilter): boolean => {
     (phase === undefined || task.phase === phase) &&
     (tenant === undefined || task.tenant === tenant) &&
     (ticketId === undefined || task.ticketId === ticketId) &&
+    (filter.batchId === undefined || task.batchId === filter.batchId) &&
     (agent === undefined || task.claimedBy === agent) &&
     task.priority >= priorityMin &&
     task.priority <= priorityMax &&

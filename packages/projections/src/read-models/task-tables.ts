@@ -9,7 +9,7 @@ const ofTask = { task_key: integer('`tasks.key`') }
 const queue = text('the queue')
 
 /** Fields of a task that never change. */
-const unread = ['number', 'ticket_id', 'skills', 'concurrency_key', 'parent_task_id', 'root_task_id', 'restart_of', 'timeout', 'max_retries', 'enqueued_at', 'enqueued_by', 'enqueued_revision'] as const
+const unread = ['number', 'ticket_id', 'batch_id', 'skills', 'concurrency_key', 'parent_task_id', 'root_task_id', 'restart_of', 'timeout', 'max_retries', 'enqueued_at', 'enqueued_by', 'enqueued_revision'] as const
 
 export const tasks = table({
   name: 'tasks',
@@ -26,6 +26,7 @@ export const tasks = table({
     phase: maybe.text('the phase'),
     tenant: maybe.text('on whose account it is'),
     ticket_id: maybe.text('the ticket that it belongs to'),
+    batch_id: maybe.text('the batch that it is in'),
     description: maybe.text('what is to be done, in words'),
     skills: maybe.text('the skills that an agent must have, as a JSON list'),
     concurrency_key: maybe.text('tasks with the same key share a limit'),

@@ -124,6 +124,7 @@ class TaskFeed implements Feed {
       phase: data.phase ?? null,
       tenant: data.tenant ?? null,
       ticket_id: data.ticketId ?? null,
+      batch_id: data.batchId ?? null,
       description: contentIn(logged, 'description') ?? null,
       skills: data.skills === undefined ? null : JSON.stringify(data.skills),
       concurrency_key: data.concurrencyKey ?? null,

@@ -28,7 +28,8 @@ const pagesOf = async function* (tasks: AsyncIterable<FileTask>): AsyncGenerator
   if (page.length > 0) yield page
 }
 
-export const enqueueFile = async ({ io, printer, client }: Session, file: string, tell: (task: Enqueued) => void): Promise<void> => {
+/** `batchId`: the batch that all of them join. */
+export const enqueueFile = async ({ io, printer, client }: Session, file: string, tell: (task: Enqueued) => void, batchId?: string): Promise<void> => {
   const progress = createProgress(io, printer)
   let revision = -1
   let taken = 0
@@ -38,7 +39,7 @@ export const enqueueFile = async ({ io, printer, client }: Session, file: string
   const json = printer.isJson ? printer.jsonPages('results', () => ({ revision })) : undefined
   try {
     for await (const page of pagesOf(tasksOfFile(file, io))) {
-      const answer = await client.enqueueAll(page.map(({ task }) => task)).catch((error: unknown) => {
+      const answer = await client.enqueueAll(page.map(({ task }) => (batchId === undefined ? task : { ...task, batchId }))).catch((error: unknown) => {
         throw ofPage(error, page, taken + duplicates)
       })
       pages++

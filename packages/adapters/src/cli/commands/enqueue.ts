@@ -27,6 +27,7 @@ interface Options {
   readonly ticket?: string
   readonly phase?: string
   readonly tenant?: string
+  readonly batch?: string
   readonly concurrencyKey?: string
   readonly concurrencyLimit?: number
   readonly orderingKey?: string
@@ -55,6 +56,7 @@ export const enqueueCommand = (cli: Cli): Command =>
     .option('--ticket <id>', 'the ticket it belongs to')
     .option('--phase <phase>', 'REQUIREMENTS, IMPLEMENTATION, VALIDATION, ANALYSIS or TESTING')
     .option('--tenant <name>', 'on whose account')
+    .option('--batch <id>', 'the batch that it joins: daybook batch')
     .option('--concurrency-key <key>', 'shares a limit of how many run at once with all that have the same key: daybook limits')
     .option('--concurrency-limit <n>', 'sets that limit', whole)
     .option('--ordering-key <key>', 'runs after all earlier ones with the same key are finished')
@@ -82,7 +84,7 @@ export const enqueueCommand = (cli: Cli): Command =>
         printer.line(duplicate ? `${clean(id)} (#${number}) was there already: ${status}` : `${clean(id)} (#${number}) ${status}`)
       if (options.file !== undefined) {
         if (type !== undefined) throw new UsageError('give a type or --file, not both')
-        return enqueueFile(session, options.file, tell)
+        return enqueueFile(session, options.file, tell, options.batch)
       }
       const task = await fromOptions(type, options, io)
       const { results: [enqueued] } = await client.enqueueAll([task]).catch((error: unknown) => {
@@ -117,6 +119,7 @@ const fromOptions = async (type: string | undefined, options: Options, io: Io): 
       ticketId: options.ticket,
       phase: options.phase?.toUpperCase() as NewTask['phase'],
       tenant: options.tenant,
+      batchId: options.batch,
       concurrencyKey: options.concurrencyKey,
       concurrencyLimit: options.concurrencyLimit,
       orderingKey: options.orderingKey,

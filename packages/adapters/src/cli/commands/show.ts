@@ -8,7 +8,7 @@ import { clean, clock, since, until } from '../text.js'
 
 const json = (value: unknown): string | undefined => (value === undefined || value === null ? undefined : clean(JSON.stringify(value), 4_000))
 
-const labels: Readonly<Partial<Record<ShownField, string>>> = { deadlineAt: 'deadline', ticketId: 'ticket', parentTaskId: 'parent', concurrencyKey: 'concurrency', orderingKey: 'ordering' }
+const labels: Readonly<Partial<Record<ShownField, string>>> = { deadlineAt: 'deadline', ticketId: 'ticket', parentTaskId: 'parent', batchId: 'batch', callbackOf: 'callback of batch', concurrencyKey: 'concurrency', orderingKey: 'ordering' }
 
 const fieldText = (task: TaskView, name: ShownField): string | undefined => {
   const value: unknown = task[name]

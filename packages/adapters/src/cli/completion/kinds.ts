@@ -1,6 +1,6 @@
 /** Kinds of values that are not in the declaration of an option or an argument, by the name that help texts use for them. */
 
-export type Kind = 'queues' | 'types' | 'statuses' | 'priorities' | 'roles' | 'settings' | 'assignments' | 'reports' | 'schedules' | 'tokens' | 'agents' | 'files'
+export type Kind = 'queues' | 'types' | 'statuses' | 'priorities' | 'roles' | 'settings' | 'assignments' | 'reports' | 'schedules' | 'batches' | 'tokens' | 'agents' | 'files'
 
 const ofOptions: Readonly<Record<string, Kind>> = {
   '--queue': 'queues',
@@ -11,6 +11,7 @@ const ofOptions: Readonly<Record<string, Kind>> = {
   '--priority': 'priorities',
   '--role': 'roles',
   '--agent': 'agents',
+  '--batch': 'batches',
   '--file': 'files',
   '--config': 'files',
   '--data': 'files',
@@ -33,6 +34,9 @@ const ofArguments: Readonly<Record<string, Kind>> = {
   'settings get key': 'settings',
   'settings set assignments': 'assignments',
   'report report': 'reports',
+  'batch show id': 'batches',
+  'batch close id': 'batches',
+  'batch cancel id': 'batches',
   'schedules show name': 'schedules',
   'schedules set name': 'schedules',
   'schedules pause name': 'schedules',

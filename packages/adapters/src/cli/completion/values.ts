@@ -51,6 +51,8 @@ export const valuesOf = async (kind: Kind, given: Readonly<Record<string, string
       return ask(given, env, async (client) => [...new Set([...Object.keys((await client.depth()).byType), ...Object.keys(await client.breakers.list())])].sort())
     case 'schedules':
       return ask(given, env, async (client) => (await client.schedules.list()).map(({ name }) => name))
+    case 'batches':
+      return ask(given, env, async (client) => (await client.batches.list()).batches.map(({ id }) => id))
     case 'tokens':
       return ask(given, env, async (client) => (await client.tokens.list()).map(({ name }) => name))
     case 'agents':

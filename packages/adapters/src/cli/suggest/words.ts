@@ -33,6 +33,7 @@ export const commandWords: Words = {
   serve: ['server', 'start', 'up', 'daemon', 'run'],
   pause: ['hold', 'freeze', 'suspend', 'stop'],
   resume: ['unpause', 'continue', 'unfreeze'],
+  batch: ['batches', 'group', 'chord', 'flow', 'bulk'],
   schedules: ['cron', 'crons', 'crontab', 'repeat', 'recurring', 'timers', 'periodic'],
   limits: ['throttle', 'concurrency', 'ratelimit', 'rate-limit', 'rate'],
   breakers: ['circuit', 'circuits', 'circuit-breakers'],

@@ -47,7 +47,7 @@ export const enqueueInput: Input<EnqueueBody> = {
   },
 }
 
-const enqueuedText = (enqueued: Enqueued): string => {
+export const enqueuedText = (enqueued: Enqueued): string => {
   const { id, number, status, duplicate, duplicateBy, until } = enqueued
   const text = `{"id":${quote(id)},"number":${number},"status":"${status}","duplicate":${duplicate}`
   if (duplicateBy === undefined) return `${text}}`
@@ -95,7 +95,7 @@ export const enqueue = async (call: QueueCall<EnqueueBody>): Promise<Handled> =>
 }
 
 /** Makes ids for tasks without one. With a request id, they depend only on it and on the task's index in the request. */
-const idsFor = ({ requestId }: QueueCall): ((place: number) => string) => (requestId === undefined ? newTaskId : taskIdsOf(requestId))
+export const idsFor = ({ requestId }: QueueCall): ((place: number) => string) => (requestId === undefined ? newTaskId : taskIdsOf(requestId))
 
 /** A task without a span of its own comes from the request's span. */
 const inTrace = (body: TaskBody, { traceparent }: QueueCall): TaskBody =>
@@ -116,8 +116,9 @@ const enqueueOne = async (call: QueueCall, body: TaskBody): Promise<Handled> => 
   )
 }
 
-const enqueueAll = async (call: QueueCall, bodies: ReadonlyArray<TaskBody>): Promise<Handled> => {
-  const { queue, caller, limits, tenants } = call
+/** All tasks of a request, made ready. */
+export const prepareAll = (call: QueueCall, bodies: ReadonlyArray<TaskBody>): E.Either<Problem, ReadonlyArray<PreparedTask>> => {
+  const { limits, tenants } = call
   const idOf = idsFor(call)
   const tasks: Array<PreparedTask> = []
   for (let i = 0; i < bodies.length; i++) {
@@ -127,7 +128,13 @@ const enqueueAll = async (call: QueueCall, bodies: ReadonlyArray<TaskBody>): Pro
     if (E.isLeft(prepared)) return E.left(inTask(prepared.left, i))
     tasks.push(prepared.right)
   }
-  const outcome = await queue.submit({ type: 'Enqueue', tasks }, caller)
+  return E.right(tasks)
+}
+
+const enqueueAll = async (call: QueueCall, bodies: ReadonlyArray<TaskBody>): Promise<Handled> => {
+  const tasks = prepareAll(call, bodies)
+  if (E.isLeft(tasks)) return tasks
+  const outcome = await call.queue.submit({ type: 'Enqueue', tasks: tasks.right }, call.caller)
   return replyWith(outcome, (all, revision) => resultsText(all.map(enqueuedText), revision), 201)
 }
 
@@ -284,16 +291,22 @@ export const pageText = async (queue: QueueView, { tasks, next }: TaskPage, { pa
 
 // ------------------------------------------------------------------------------------------- cancel
 
+/** Whether the caller's token caused the event of this revision. */
+export const isEventOf = async ({ queue, grant, daybook }: QueueCall, revision: number): Promise<boolean> => {
+  const [event] = await daybook.log.pick(streamOf(queue.name), [revision])
+  return event !== undefined && metaOf(event.metadata).actor === grant.name
+}
+
 /** A producer may only cancel tasks that it enqueued. */
-const refusalOfOthers = async ({ queue, params, grant, daybook }: QueueCall): Promise<Problem | undefined> => {
+const refusalOfOthers = async (call: QueueCall): Promise<Problem | undefined> => {
+  const { queue, params, grant } = call
   if (hasRole(grant, 'operator')) return undefined
   const { id = '' } = params
   const found = await queue.read((state, at) => taskOf(state, id, at))
   if (E.isLeft(found)) return problemOf(found.left)
   const { value: task } = found.right
   if (task === undefined) return noSuchTask(queue, id)
-  const [enqueued] = await daybook.log.pick(streamOf(queue.name), [task.enqueuedRevision])
-  const isOwn = enqueued !== undefined && metaOf(enqueued.metadata).actor === grant.name
+  const isOwn = await isEventOf(call, task.enqueuedRevision)
   return isOwn ? undefined : problem('forbidden', `task ${task.id} was not enqueued by ${grant.name}: cancelling it needs the role operator`)
 }
 

@@ -68,6 +68,7 @@ const counts: Words = {
   oldestPendingAt: 'Since when the oldest ready task has been in the queue.',
 }
 
+const batch: Words = { state: 'Whether it is open for more tasks, closed and waiting for those that it has, or finished.', on: 'Whether dead letters hold it (`finished`), or not (`settled`).', tasks: 'How many tasks it has.', open: 'How many of them are not finished.', completed: 'How many are completed.', cancelled: 'How many are cancelled.', discarded: 'How many were dead letters, and are discarded.', deadLetters: 'How many are dead letters.', approvals: 'What waits for a guardian, and would become tasks of it.', progress: 'From 0 to 1: the share of its tasks that it need not wait for any more.', reasons: 'Why it is not finished.', closedAt: 'When it was closed.', cancelledAt: 'When it was cancelled.', cancelReason: 'Why it was cancelled.', finishedAt: 'When it was finished.', callback: 'The task that is enqueued when it is finished.', callbackTask: 'The id of that task, once it is enqueued.' }
 const approval: Words = {
   kind: 'What waits: tasks that a completion proposed, a chain of fixes that was halted, or a dead letter of such a chain.',
   cause: 'Why it needs a guardian.',
@@ -102,6 +103,8 @@ export const fieldWords: Readonly<Record<string, Words>> = {
     concurrencyLimit: 'Sets the limit of its concurrency key.',
     orderingKey: 'Tasks with the same key run one after the other.',
     parentTaskId: 'The task that it is a part of.',
+    batchId: 'The batch that it is in. Tasks that it spawns are in it as well.',
+    callbackOf: 'The batch that was finished, so that it was enqueued.',
     discovery: 'What kind of discovery of the parent it is about.',
     idempotencyKey: 'The key by which duplicates are recognised. Default: a hash of type and payload.',
     requires: 'What an agent must have to get it.',
@@ -276,6 +279,14 @@ export const fieldWords: Readonly<Record<string, Words>> = {
   State: { at: 'The moment that it shows, for which ages are counted.', counts: 'How much is in it.' },
   Queue: { total: 'All tasks that are known.' },
   Approval: approval,
+  Batch: batch,
+  BatchNow: batch,
+  BatchReason: { tasks: 'Ids of some of the tasks that it is about.' },
+  Batches: { batches: 'The newest first.' },
+  NewBatch: { id: 'The id of the batch. Without it the queue makes one.', on: 'Whether dead letters hold it (`finished`, the default), or not (`settled`).', open: 'Whether others may join it until it is closed. Default false.', tasks: 'What is enqueued with it.', callback: 'The task that is enqueued when it is finished. It gets the counts as `metadata.batch`.' },
+  CreatedBatch: { batch: 'The batch.' },
+  CancelBatch: { runsCallback: 'Whether its callback is enqueued all the same. Default false.' },
+  CancelledBatch: { batch: 'The batch.', cancelled: 'How many tasks were cancelled.' },
   ApprovalWithItsChain: { ...approval, chain: 'The tasks of its chain.', signatures: 'How often the chain has failed in each way.' },
   Agent: { status: 'Whether it holds tasks.', tasks: 'The tasks that it holds.', leases: 'When its leases end.' },
   Breaker: {
@@ -351,7 +362,7 @@ export const fieldWords: Readonly<Record<string, Words>> = {
   NewTask: { id: 'The id of the task. Without it the queue makes one.' },
   ImportedTask: { id: 'The id of the task. Without it the queue makes one.', status: 'Where it stands. Default: pending.', createdAt: 'When it was enqueued there. Default: now.', completedAt: 'When it was finished there.', result: 'What came of it.', lastError: 'Its last failure.' },
   DiscoveryRule: { type: 'The type of the task. Default: that of the parent.', phase: 'Its phase.', priority: 'Its priority.' },
-  FilterOfTasksToCancel: { createdAfter: 'Enqueued at this time or later.', createdBefore: 'Enqueued before this time.', waitsFor: 'That depend on this one.', status: 'In one of these statuses: a list, or text with commas.', agent: 'That this agent holds.', q: 'That have these words.', priority: 'Of this priority, or of a range such as `5-7`.', type: 'Of this type; a prefix with `*` at its end fits all that begin so.' },
+  FilterOfTasksToCancel: { batchId: 'In this batch.', createdAfter: 'Enqueued at this time or later.', createdBefore: 'Enqueued before this time.', waitsFor: 'That depend on this one.', status: 'In one of these statuses: a list, or text with commas.', agent: 'That this agent holds.', q: 'That have these words.', priority: 'Of this priority, or of a range such as `5-7`.', type: 'Of this type; a prefix with `*` at its end fits all that begin so.' },
   DeadLetterFilter: { type: 'Of this type; a prefix with `*` at its end fits all that begin so.', error: 'Whose last error contains this text.', escalated: 'That are marked for a person, or not.', snoozed: 'That are snoozed, or not.' },
   Enqueued: { until: 'Of a duplicate of a finished task: until when that blocks others.' },
   Parking: { checkpoint: 'From where the next holder can continue.' },

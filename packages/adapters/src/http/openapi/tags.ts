@@ -7,6 +7,7 @@ export const tags = {
   approvals: 'What waits for a guardian: tasks about other tickets, halted chains of fixes.',
   breakers: 'Circuit breakers: a type of task that keeps failing is stopped.',
   limits: 'How many tasks run at once, and how often they start: by concurrency key, type or tenant.',
+  batches: 'Tasks that are counted together, and a task that is enqueued when all of them are finished.',
   schedules: 'Tasks that are enqueued at given times.',
   queues: 'The queues of this server, and how much is in them.',
   settings: 'The settings of a queue, and its pause.',

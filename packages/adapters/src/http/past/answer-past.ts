@@ -5,6 +5,7 @@ import { type FindCauses, streamOf } from '../../engine/index.js'
 import { contentsFrom, type PastLimits, PastStates, pastView, revisionAt } from '../../past/index.js'
 import type { LogReader, SnapshotStore } from '../../store/index.js'
 import { alertRoutes } from '../alert-routes.js'
+import { batchRoutes } from '../batch-routes.js'
 import { limitRoutes } from '../limit-routes.js'
 import type { HttpLimits } from '../limits.js'
 import type { Moment, Span } from '../query.js'
@@ -44,7 +45,7 @@ const isAboutPast = (route: Route): route is ViewRoute | SpanRoute => route.of =
 
 const routesOf = (limits: HttpLimits): ReadonlyArray<ViewRoute | SpanRoute> => {
   const of = '/api/queues/{queue}'
-  return [...viewRoutes(limits), ...limitRoutes(of), ...scheduleRoutes(of), ...alertRoutes(of)].filter(isAboutPast)
+  return [...viewRoutes(limits), ...limitRoutes(of), ...scheduleRoutes(of), ...batchRoutes(of, limits), ...alertRoutes(of)].filter(isAboutPast)
 }
 
 /** All routes that answer from a view. */

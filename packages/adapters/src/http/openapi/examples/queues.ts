@@ -4,6 +4,8 @@ const of = '/api/queues/{queue}'
 const limit = { method: 'PUT', path: `${queue}/limits/smtp`, body: { concurrency: 5 } }
 const nightly = { name: 'nightly', cron: '0 2 * * *', timeZone: 'Europe/Berlin', task: { type: 'ops-backup', priority: 'HIGH', payload: { target: 'db1' } } }
 const scheduled = post(`${queue}/schedules`, { ...nightly, paused: true })
+const rows = { id: 'upload-7', description: 'Prices of January', tasks: [{ id: 'row-1', type: 'import-row', payload: { row: 1 } }, { id: 'row-2', type: 'import-row', payload: { row: 2 } }], callback: { type: 'mail', payload: { to: 'ada@example.org' } } }
+const made = post(`${queue}/batches`, rows)
 const period = 'from=2026-01-05&to=2026-01-07&bucket=day&zone=Europe/Berlin'
 
 export const queueExamples: Examples = {
@@ -38,6 +40,16 @@ export const queueExamples: Examples = {
   [`GET ${of}/schedules/{name}`]: [{ title: 'One that is paused', path: `${queue}/schedules/nightly`, before: [scheduled] }],
   [`PATCH ${of}/schedules/{name}`]: [{ title: 'Pause it', path: `${queue}/schedules/nightly`, body: { paused: true }, before: [post(`${queue}/schedules`, nightly)] }],
   [`DELETE ${of}/schedules/{name}`]: [{ title: 'Remove it', path: `${queue}/schedules/nightly`, before: [scheduled] }],
+  [`POST ${of}/batches`]: [
+    { title: 'Two tasks and a callback', path: `${queue}/batches`, body: rows },
+    { title: 'One that is filled later', path: `${queue}/batches`, body: { id: 'upload-8', open: true, on: 'settled', callback: { type: 'mail', priority: 'LOW' } } },
+  ],
+  [`GET ${of}/batches`]: [{ title: 'One batch', path: `${queue}/batches?state=closed&limit=20`, before: [made] }],
+  [`GET ${of}/batches/{batch}`]: [
+    { title: 'One task is open', path: `${queue}/batches/upload-7`, before: [made, claimed(), completed('row-1')] },
+  ],
+  [`POST ${of}/batches/{batch}/close`]: [{ title: 'One without tasks', path: `${queue}/batches/upload-8/close`, body: {}, before: [post(`${queue}/batches`, { id: 'upload-8', open: true })] }],
+  [`POST ${of}/batches/{batch}/cancel`]: [{ title: 'With its open tasks', path: `${queue}/batches/upload-7/cancel`, body: { reason: 'the wrong file' }, before: [made] }],
   [`GET ${of}/alerts`]: [{ title: 'Nothing needs people', path: `${queue}/alerts`, before: [enqueued()] }],
   [`GET ${of}/reports/{report}`]: [
     { title: 'As JSON', path: `${queue}/reports/throughput?${period}&atLeast=0`, before: [enqueued()] },

@@ -1,0 +1,34 @@
+/** Tasks that the state keeps with their content until the queue enqueues them: those of schedules, and callbacks of batches. */
+import * as E from 'fp-ts/lib/Either.js'
+import type { PreparedTask } from '../commands.js'
+import { NotJson } from '../json.js'
+import { canonicalJson, quote } from '../json-text.js'
+import { invalid, type Rejection } from '../rejections.js'
+import { priorityOf } from '../task.js'
+import { preparedInSchedule, type ScheduledTask } from '../task-fields.js'
+import { copierOf } from '../unrolled.js'
+
+/** The task as it will be read from the log. `path`: where the request has it. */
+export const canonicalTask = (task: ScheduledTask, path: string): E.Either<Rejection, ScheduledTask> => {
+  try {
+    return E.right(JSON.parse(canonicalJson(task, path)) as ScheduledTask)
+  } catch (error) {
+    if (!(error instanceof NotJson)) throw error
+    return E.left(invalid([{ path: error.path, message: error.message }]))
+  }
+}
+
+const copyPrepared = copierOf(preparedInSchedule)
+
+export const preparedFrom = (task: ScheduledTask, id: string, idempotencyKey: string): PreparedTask => {
+  const { type, payload = null, description, metadata, priority, requires } = task
+  const content =
+    `{"payload":${canonicalJson(payload)}` +
+    (description === undefined ? '' : `,"description":${quote(description)}`) +
+    (metadata === undefined ? '}' : `,"metadata":${canonicalJson(metadata)}}`)
+  const prepared: { -readonly [K in keyof PreparedTask]: PreparedTask[K] } = { id, type, idempotencyKey, content }
+  if (priority !== undefined) prepared.priority = typeof priority === 'number' ? priority : priorityOf[priority]
+  if (requires?.skills !== undefined) prepared.skills = requires.skills
+  copyPrepared(task, prepared)
+  return prepared
+}
