@@ -27,6 +27,9 @@ export const pageRows: ReadonlyArray<PageRow> = [
   { name: 'schedules', path: '/q/default/schedules', heading: 'Schedules', shows: 'nightly-backup' },
   { name: 'approvals', path: '/q/default/approvals', heading: 'Approvals', shows: 'the session is not ended at logout' },
   { name: 'settings', path: '/q/default/settings', heading: 'Settings', shows: 'breakers.overrides.ops-security.failureThreshold' },
+  { name: 'reports', path: '/q/default/reports', heading: 'Reports', shows: 'Percentiles are within 1 %' },
+  { name: 'who-did-what', path: '/q/default/audit', heading: 'Who did what', shows: 'the database is being upgraded' },
+  { name: 'changes', path: '/q/default/changes', heading: 'Changes', shows: 'What became of them' },
   { name: 'log', path: '/q/default/log', heading: 'Log', shows: 'newest-1' },
 ]
 

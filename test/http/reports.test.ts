@@ -2,7 +2,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createClient, type DaybookClient } from '@daybook/adapters/client'
+import { createClient, type DaybookClient, type ReportBucket, type ReportName, type ReportRows } from '@daybook/adapters/client'
 import { serve } from '@daybook/adapters/serve'
 import { SaxesParser } from 'saxes'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -46,6 +46,18 @@ const get = async (path: string): Promise<{ status: number; type: string | null;
 const to = new Date(Date.now() + 7_200_000)
 const from = new Date(Date.now() - 86_400_000)
 
+/** A member that a type has and this has not, or the other way round, does not compile. */
+const members: { readonly [Name in ReportName]: Readonly<Record<Name extends 'breakers' ? keyof ReportRows[Name] : Exclude<keyof ReportRows[Name], keyof ReportBucket>, 1>> } = {
+  summary: { enqueued: 1, claimed: 1, completed: 1, failed: 1, retried: 1, deadLettered: 1, waitP50Seconds: 1, waitP95Seconds: 1, waitP99Seconds: 1, runP50Seconds: 1, runP95Seconds: 1, runP99Seconds: 1, deadlines: 1, deadlinesMet: 1 },
+  throughput: { enqueued: 1, claimed: 1, completed: 1, deadLettered: 1, cancelled: 1, enqueuedPerHour: 1, completedPerHour: 1 },
+  latency: { claimed: 1, waitMeanSeconds: 1, waitP50Seconds: 1, waitP95Seconds: 1, waitP99Seconds: 1, ended: 1, runMeanSeconds: 1, runP50Seconds: 1, runP95Seconds: 1, runP99Seconds: 1 },
+  retries: { claimed: 1, failed: 1, retried: 1, retryShare: 1, deadLettered: 1, rateLimited: 1 },
+  deadlines: { deadlines: 1, deadlinesMet: 1, metShare: 1 },
+  failures: { signature: 1, failures: 1, error: 1 },
+  breakers: { type: 1, state: 1, from: 1, to: 1, seconds: 1, cause: 1, reason: 1 },
+  fairness: { weight: 1, claimed: 1, claimedShare: 1, due: 1, got: 1, ratio: 1, jain: 1 },
+}
+
 describe('EV-05: reports over HTTP', () => {
   test('figures of the period, up to the revision that was waited for', async () => {
     const report = await client.report('summary', { from, to, zone: 'Asia/Kathmandu', by: 'type', atLeast: revision })
@@ -80,6 +92,14 @@ describe('EV-05: reports over HTTP', () => {
     }
     expect((await client.report('failures', { from, to })).rows).toMatchObject([{ error: 'connection refused', failures: 3 }])
     expect((await client.report('breakers', { from, to })).rows).toMatchObject([{ type: 'mow', state: 'open', to: null, cause: 'manual', reason: 'no network' }])
+  })
+
+  test('the rows of each report have the members of its type, and no others', async () => {
+    for (const name of Object.keys(members) as ReadonlyArray<keyof typeof members>) {
+      const { rows } = await client.report(name, { from, to, ...(name === 'breakers' ? {} : { bucket: 'total' }), atLeast: revision })
+      const given = Object.keys(rows[0] ?? {}).filter((member) => name !== 'fairness' || member !== 'tenant')
+      expect(given.sort(), name).toEqual([...(name === 'breakers' ? [] : ['from', 'to']), ...Object.keys(members[name])].sort())
+    }
   })
 
   test('media types, and the revision', async () => {

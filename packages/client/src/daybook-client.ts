@@ -9,7 +9,8 @@ import type { ExplainFor, Explanation } from './explanation.js'
 import type { EnqueuedTask, TaskHandle } from './handle.js'
 import type { Limits } from './limits.js'
 import type { CallOptions } from './options.js'
-import type { AgentView, AlertView, BreakerView, Depth, QueueSummary, ReadModels, Ready, Registered, Registration, Report, ReportName, ReportOptions, Terminated, Verdict } from './queue.js'
+import type { AgentView, AlertView, BreakerView, Depth, QueueSummary, ReadModels, Ready, Registered, Registration, Terminated, Verdict } from './queue.js'
+import type { Report, ReportName, ReportOptions, ReportRows } from './reports.js'
 import type { Schedules } from './schedules.js'
 import type { AnyTaskType, PayloadOf, ReceivedOutput, TaskFields, TypedTask } from './task-type.js'
 import type { Amended, Amendment, Bumped, CancelAllOptions, CancelFilter, Cancelled, CancelledAll, Each, Enqueued, EnqueuedAll, Erased, EventFilter, EventPage, HistoryEvent, ImportedTask, NewTask, Restarted, TaskFilter, TaskPage, TaskResult, TaskView, Time } from './tasks.js'
@@ -164,7 +165,7 @@ export interface DaybookClient {
   /** Lets the server read the whole log of the queue and verify its hashes, which takes seconds for a million events. Default time-out: one hour. */
   readonly verify: (options?: CallOptions) => Promise<Verdict>
   /** A report of a period, by bucket and group: see docs/reports.md. */
-  readonly report: (name: ReportName, report?: ReportOptions, options?: CallOptions) => Promise<Report>
+  readonly report: <Name extends ReportName>(name: Name, report?: ReportOptions, options?: CallOptions) => Promise<Report<ReportRows[Name]>>
   /** The same report as CSV, or as a picture. */
   readonly reportText: (name: ReportName, format: 'csv' | 'svg', report?: ReportOptions, options?: CallOptions) => Promise<string>
   /** Memories of a ticket, and those that match the words of `q` best. Without both: the newest memories. */

@@ -1,6 +1,5 @@
-/** The queue as a whole: breakers, agents, alerts, counts, reports, verification. */
+/** The queue as a whole: breakers, agents, alerts, counts, verification. */
 import type { AlertKind, Band, Phase, Status } from '@daybook/core'
-import type { Time } from './tasks.js'
 
 /** How far the tables of the server's `views.db` are. */
 export interface ReadModels {
@@ -31,42 +30,6 @@ export interface Verdict {
     readonly to?: number
     readonly reason: string
   }
-}
-
-export type ReportName = 'summary' | 'throughput' | 'latency' | 'retries' | 'deadlines' | 'failures' | 'breakers' | 'fairness'
-
-export interface ReportOptions {
-  /** A time, or a day such as `2026-07-01`, which means its beginning in the zone. Default: a day before `to`. */
-  readonly from?: Time
-  /** Not included. Default: now. */
-  readonly to?: Time
-  /** A number is in minutes. Default: depends on the length of the period. */
-  readonly bucket?: 'month' | 'week' | 'day' | 'hour' | 'total' | number
-  /** A time zone of the IANA list. Default: UTC. */
-  readonly zone?: string
-  readonly by?: 'all' | 'type' | 'phase' | 'tenant' | 'agent' | 'discovery'
-  /** How many groups have rows of their own. The others are summed. Default 20. */
-  readonly top?: number
-  /** Waits until the tables include this revision. */
-  readonly atLeast?: number
-}
-
-export interface Report {
-  readonly report: ReportName
-  readonly queue: string
-  /** The revision of the last event that the report includes; -1 for none. */
-  readonly revision: number
-  /** Number of events in the log that the report does not include yet. */
-  readonly behind?: number
-  readonly from: string
-  readonly to: string
-  readonly zone: string
-  readonly bucket?: string
-  readonly by?: string
-  /** The largest relative error of its quantiles. */
-  readonly relativeError?: number
-  /** The members of a row depend on the report: see docs/reports.md. Times of a bucket are in the zone. */
-  readonly rows: ReadonlyArray<Readonly<Record<string, string | number | null>>>
 }
 
 export interface BreakerView {

@@ -45,14 +45,14 @@ export const withQuery = (changes: Partial<Query>): string => {
   return `${path}${textOfQuery({ ...query, ...changes })}`
 }
 
-/** Goes to an address. `replace`: without a new entry in the browser's history, for changes while the user types. */
-export const go = (to: string, { replace = false } = {}): void => {
+/** Goes to an address. `replace`: without a new entry in the browser's history, for changes while the user types. `stay`: without scrolling to the top, for another state of the same page. */
+export const go = (to: string, { replace = false, stay = false } = {}): void => {
   const { path } = address.value
   if (replace) history.replaceState(null, '', to)
   else history.pushState(null, '', to)
   address.value = current()
   if (replace) return
-  scrollTo(0, 0)
+  if (!stay) scrollTo(0, 0)
   // What had the focus belongs to the page before.
   if (address.value.path !== path) focusPage()
   else keepFocus()

@@ -10,6 +10,7 @@ export interface Question {
   readonly path: string
   readonly query?: RequestOptions['query']
   readonly exact?: boolean
+  readonly isText?: boolean
   /** Fetched again when this queue moves. */
   readonly queue?: string
   /** Fetched again at this interval, in milliseconds. */
@@ -34,6 +35,17 @@ interface Entry {
 }
 
 const entries = new Map<string, Entry>()
+
+/** Since when an answer about the past is awaited, in milliseconds since 1970: a moment that nobody has looked at lately is computed first, which may take seconds. */
+export const pastAwaitedSince = signal<number | undefined>(undefined)
+
+const isAwaitedPast = ({ running, state, question: { query } }: Entry): boolean =>
+  running !== undefined && state.peek().answer === undefined && (query?.at !== undefined || query?.revision !== undefined)
+
+const notePast = (): void => {
+  const since = [...entries.values()].filter(isAwaitedPast).map(({ begunAt }) => begunAt)
+  pastAwaitedSince.value = since.length === 0 ? undefined : Math.min(...since)
+}
 /** At most one request a second for one question. */
 const throttleMs = 1_000
 const tickMs = 250
@@ -55,6 +67,7 @@ export const ask = <A>(question: Question): { readonly state: Signal<Asked<A>>; 
       if (entry.users > 0) return
       entry.running?.abort()
       if (entries.get(key) === entry) entries.delete(key)
+      notePast()
     },
   }
 }
@@ -66,9 +79,10 @@ const run = async (entry: Entry): Promise<void> => {
   entry.isDirty = false
   entry.begunAt = Date.now()
   entry.state.value = { ...entry.state.value, isAsking: true }
-  const { path, query = {}, exact = false } = entry.question
+  notePast()
+  const { path, query = {}, exact = false, isText = false } = entry.question
   try {
-    const answer = await request<unknown>('GET', path, { query, exact, signal: controller.signal })
+    const answer = await request<unknown>('GET', path, { query, exact, isText, signal: controller.signal })
     if (entry.running === controller) entry.state.value = { answer, isAsking: false }
   } catch (error) {
     if (entry.running !== controller || controller.signal.aborted) return
@@ -79,6 +93,7 @@ const run = async (entry: Entry): Promise<void> => {
     if (what.status === 0 || what.status >= 500 || what.status === 429) entry.isDirty = true
   } finally {
     if (entry.running === controller) entry.running = undefined
+    notePast()
   }
 }
 

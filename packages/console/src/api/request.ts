@@ -31,6 +31,8 @@ export interface RequestOptions {
   readonly signal?: AbortSignal
   /** Numbers that JavaScript cannot hold are kept as text: see `ExactNumber`. */
   readonly exact?: boolean
+  /** The answer is no JSON, and is taken as it is: a picture, a table. */
+  readonly isText?: boolean
 }
 
 /** When the server last answered; and since when it has not. Milliseconds since 1970. */
@@ -39,25 +41,50 @@ export const contact = signal<{ readonly lastAt?: number; readonly lostAt?: numb
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
 /** Rejects with `ApiProblem`, or with the signal's reason. */
-export const request = async <A>(method: Method, path: string, { query = {}, body, signal, exact = false }: RequestOptions = {}): Promise<Answer<A>> => {
+export const request = async <A>(method: Method, path: string, options: RequestOptions = {}): Promise<Answer<A>> => {
+  const { exact = false, isText = false } = options
+  const { response, taken: text } = await send(method, path, isText ? '*/*' : 'application/json', options, (answer) => answer.text())
+  const revision = response.headers.get('x-daybook-revision')
+  const value = (text === '' ? undefined : isText ? text : exact ? exactNumbers(text) : JSON.parse(text)) as A
+  return { value, at: Date.now(), ...(revision === null ? {} : { revision: Number(revision) }) }
+}
+
+/** Lines of JSON as they come, without their ends. For answers that are too long to be held as a whole. Rejects like `request`. */
+export const requestLines = async function* (path: string, options: Pick<RequestOptions, 'query' | 'signal'> = {}): AsyncGenerator<string> {
+  const { taken: body } = await send('GET', path, 'application/x-ndjson', options, async (answer) => answer.body)
+  const reader = body?.pipeThrough(new TextDecoderStream()).getReader()
+  let rest = ''
+  try {
+    for (let part = await reader?.read(); part !== undefined && !part.done; part = await reader?.read()) {
+      const lines = (rest + part.value).split('\n')
+      rest = lines.pop() ?? ''
+      yield* lines
+    }
+  } finally {
+    await reader?.cancel()
+  }
+  if (rest !== '') yield rest
+}
+
+/** Any answer that is no refusal, and what is taken of it. */
+const send = async <A>(method: Method, path: string, accept: string, { query = {}, body, signal }: RequestOptions, take: (response: Response) => Promise<A>): Promise<{ readonly response: Response; readonly taken: A }> => {
   const used = token.value
   const sent = body === undefined ? undefined : exactText(body)
-  const { response, text } = await reach(`${path}${textOfQuery(query)}`, {
+  const init = {
     method,
     headers: {
-      accept: 'application/json',
+      accept,
       ...(used === undefined ? {} : { authorization: `Bearer ${used}` }),
       ...(sent === undefined ? {} : { 'content-type': 'application/json' }),
       ...(method === 'POST' ? { 'idempotency-key': keyFor(path, sent) } : {}),
     },
     ...(sent === undefined ? {} : { body: sent }),
     ...(signal === undefined ? {} : { signal }),
-  })
-  if (method === 'POST' && !response.headers.has('retry-after')) answered(path, sent)
-  if (!response.ok) throw refused(response.status, text, used)
-  const revision = response.headers.get('x-daybook-revision')
-  const value = (text === '' ? undefined : exact ? exactNumbers(text) : JSON.parse(text)) as A
-  return { value, at: Date.now(), ...(revision === null ? {} : { revision: Number(revision) }) }
+  }
+  const found = await reach(`${path}${textOfQuery(query)}`, init, async (response) => (response.ok ? { response, taken: await take(response) } : { response, refusal: await response.text() }))
+  if (method === 'POST' && !found.response.headers.has('retry-after')) answered(path, sent)
+  if ('refusal' in found) throw refused(found.response.status, found.refusal, used)
+  return found
 }
 
 /** Of commands that have no answer yet, or whose answers were lost: if the same is sent again, it has the same key, and the server does it once. */
@@ -71,11 +98,11 @@ const keyFor = (path: string, sent = ''): string => {
 
 const answered = (path: string, sent = ''): void => void keys.delete(`${path} ${sent}`)
 
-const reach = async (url: string, init: RequestInit): Promise<{ readonly response: Response; readonly text: string }> => {
+const reach = async <A>(url: string, init: RequestInit, take: (response: Response) => Promise<A>): Promise<A> => {
   try {
     const response = await fetch(url, { ...init, cache: 'no-store', credentials: 'omit', redirect: 'error' })
     contact.value = { lastAt: Date.now() }
-    return { response, text: await response.text() }
+    return await take(response)
   } catch (error) {
     throw lost(error, init.signal)
   }

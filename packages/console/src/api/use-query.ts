@@ -1,5 +1,6 @@
 /** Hooks that provide the answer to a request, and keep it fresh. */
-import { useEffect, useMemo, useState } from 'preact/hooks'
+import { signal } from '@preact/signals'
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { momentShown } from '../address/address.js'
 import { pathOf, type Query } from '../address/url.js'
 import { type Asked, ask, type Question } from './questions.js'
@@ -12,8 +13,16 @@ export interface Shown<A> {
   readonly at?: number
   readonly error?: Asked<A>['error']
   readonly isAsking: boolean
+  /** It is the answer for another moment, and stays until that of the moment shown has come. */
+  readonly isLeftOver?: true
   readonly again: () => void
 }
+
+/** How many answers are left over on the page: as long as there is one, nothing on it can be pressed. */
+export const leftOvers = signal(0)
+
+/** What is asked, whenever: answers to it are of one kind. */
+const subjectOf = ({ path, query = {}, exact = false }: Question): string => JSON.stringify([path, { ...query, at: undefined, revision: undefined }, exact])
 
 const nothing = { isAsking: false, again: () => undefined }
 
@@ -31,9 +40,13 @@ export const useQuestion = <A>(question: Question | undefined): Shown<A> => {
     }
     // The key is the question.
   }, [key])
-  return useMemo(() => {
-    if (key === undefined || shown === undefined || shown.key !== key) return key === undefined ? nothing : { ...nothing, isAsking: true }
-    const { asked: { answer, error, isAsking }, again } = shown
+  const last = useRef<{ readonly subject: string; readonly value: A; readonly at: number } | undefined>(undefined)
+  const found = useMemo((): Shown<A> => {
+    if (question === undefined) return nothing
+    const subject = subjectOf(question)
+    const { asked: { answer, error, isAsking }, again } = shown === undefined || shown.key !== key ? { asked: { isAsking: true } as Asked<A>, again: nothing.again } : shown
+    if (answer === undefined && error === undefined && last.current?.subject === subject) return { isAsking, again, value: last.current.value, at: last.current.at, isLeftOver: true }
+    last.current = answer === undefined ? undefined : { subject, value: answer.value, at: answer.at }
     return {
       isAsking,
       again,
@@ -41,6 +54,13 @@ export const useQuestion = <A>(question: Question | undefined): Shown<A> => {
       ...(error === undefined ? {} : { error }),
     }
   }, [key, shown])
+  const isLeftOver = found.isLeftOver === true
+  useEffect(() => {
+    if (!isLeftOver) return undefined
+    leftOvers.value = leftOvers.peek() + 1
+    return () => void (leftOvers.value = leftOvers.peek() - 1)
+  }, [isLeftOver])
+  return found
 }
 
 export interface QueueQuestionOptions {

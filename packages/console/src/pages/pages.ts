@@ -1,6 +1,7 @@
 /** All pages, in the order of the navigation. To add a page: a file beside these that exports its component, and an entry here (README.md). */
 import type { ComponentType } from 'preact'
 import { signal } from '@preact/signals'
+import { changesPath } from '../time/compared.js'
 
 /** The values of the `{names}` in the page's path, decoded. */
 export type PageParams = Readonly<Record<string, string>>
@@ -30,6 +31,9 @@ export const pages: ReadonlyArray<Page> = [
   { title: 'Schedules', path: '/q/{queue}/schedules', key: 's', load: async () => (await import('./schedules/schedules-page.js')).SchedulesPage },
   { title: 'Approvals', path: '/q/{queue}/approvals', key: 'p', load: async () => (await import('./approvals/approvals-page.js')).ApprovalsPage },
   { title: 'Settings', path: '/q/{queue}/settings', key: ',', load: async () => (await import('./settings/settings-page.js')).SettingsPage },
+  { title: 'Reports', path: '/q/{queue}/reports', key: 'r', load: async () => (await import('./reports/reports-page.js')).ReportsPage },
+  { title: 'Who did what', path: '/q/{queue}/audit', key: 'w', load: async () => (await import('./audit/audit-page.js')).AuditPage },
+  { title: 'Changes', path: changesPath, key: 'c', load: async () => (await import('./changes/changes-page.js')).ChangesPage },
   { title: 'Log', path: '/q/{queue}/log', key: 'l', load: async () => (await import('./log/log-page.js')).LogPage },
 ]
 

@@ -12,6 +12,14 @@ export const exactTime = (at: number): string => `${exact.format(at)} · ${new D
 /** The clock time; with the date, if it is not today. */
 export const clockTime = (at: number, present = Date.now()): string => (new Date(at).toDateString() === new Date(present).toDateString() ? today.format(at) : otherDay.format(at))
 
+const full = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
+
+/** Day and time, to the second. */
+export const fullTime = (at: number): string => full.format(at)
+
+/** As a field for times has it: in the zone of the browser, without naming it. */
+export const localTime = (at: number): string => new Date(at - new Date(at).getTimezoneOffset() * 60_000).toISOString().slice(0, 19)
+
 /** `at`: ISO 8601, or milliseconds since 1970. `as`: `ago` (3 min ago) or `clock` (14:03:22). */
 export const Moment = ({ at, as = 'ago' }: { readonly at: string | number; readonly as?: 'ago' | 'clock' }) => {
   const ms = typeof at === 'number' ? at : Date.parse(at)

@@ -4,7 +4,8 @@ import { live } from '../api/live.js'
 import { contact } from '../api/request.js'
 import { now } from '../parts/clock.js'
 import { durationText } from '../parts/format.js'
-import { clockTime, exactTime } from '../parts/moment.js'
+import { clockTime, exactTime, fullTime } from '../parts/moment.js'
+import { momentTime } from '../time/moment-time.js'
 
 const words = { off: 'asks every few seconds', connecting: 'connecting …', open: 'live' } as const
 
@@ -29,7 +30,7 @@ export const PastBanner = () => {
   if (moment === undefined) return null
   return (
     <p class="past-banner" role="status">
-      <strong>The past.</strong> {moment.at === undefined ? <>As it was after event {moment.revision}.</> : <>As it was at {clockTime(Date.parse(moment.at))}.</>} Nothing can be changed here.{' '}
+      <strong>The past.</strong> As it was{moment.revision !== undefined && ` after event ${moment.revision}`}{momentTime.value !== undefined && ` at ${fullTime(momentTime.value)}`}. Nothing can be changed here.{' '}
       <a href={withQuery({ at: undefined, revision: undefined })}>Back to now</a>
     </p>
   )

@@ -3,10 +3,12 @@ import type { QueueSummary } from '@daybook/client'
 import type { ComponentChildren } from 'preact'
 import { address, go, linkTo, momentShown, queueShown } from '../address/address.js'
 import { matchPath, parsePath } from '../address/url.js'
-import { logOut, me } from '../api/session.js'
-import { useQuestion } from '../api/use-query.js'
+import { logOut, may, me } from '../api/session.js'
+import { leftOvers, useQuestion } from '../api/use-query.js'
 import { type Page, pages } from '../pages/pages.js'
 import { ActionDialog, Notice } from '../parts/action.js'
+import { useMomentTime } from '../time/moment-time.js'
+import { TimeBar } from '../time/time-bar.js'
 import { Connection, PastBanner } from './connection.js'
 import { KeysDialog, showKeys, useKeys } from './keys.js'
 import { nextTheme, theme } from './theme.js'
@@ -42,6 +44,8 @@ const QueueChoice = ({ shown }: { readonly shown: string | undefined }) => {
 
 export const Shell = ({ children }: { readonly children: ComponentChildren }) => {
   const queue = queueShown.value
+  const isLeftOver = leftOvers.value > 0
+  useMomentTime()
   useKeys([
     { keys: '?', does: 'show the keys of this page', run: showKeys },
     { keys: '/', does: 'go to the search', run: () => document.querySelector<HTMLElement>('[data-search]')?.focus() },
@@ -69,7 +73,8 @@ export const Shell = ({ children }: { readonly children: ComponentChildren }) =>
       <div class="content">
         <PastBanner />
         <Notice />
-        <main id="main" tabIndex={-1}>{children}</main>
+        <main id="main" tabIndex={-1} aria-busy={isLeftOver} inert={isLeftOver}>{children}</main>
+        {may.read.value && <TimeBar />}
       </div>
       <ActionDialog />
       <KeysDialog />

@@ -10,7 +10,7 @@ import { Empty } from '../../parts/empty.js'
 import { counted, durationText } from '../../parts/format.js'
 import { Loaded } from '../../parts/loaded.js'
 import { Moment } from '../../parts/moment.js'
-import { sinceHours } from '../../parts/period.js'
+import { endOfShown, sinceHours } from '../../parts/period.js'
 import { StatusChip } from '../../parts/status.js'
 import { Strip } from '../../parts/strip.js'
 import type { PageParams } from '../pages.js'
@@ -65,7 +65,7 @@ const Breaker = ({ queue, type, breaker, rows, from, canChange }: BreakerProps) 
         <span class="grow" />
         {canChange && (state === 'closed' ? <ActionButton action={() => openBreaker(queue, type)}>Open …</ActionButton> : <ActionButton action={() => closeBreaker(queue, type)}>Close …</ActionButton>)}
       </header>
-      {rows !== undefined && <Strip stretches={stretchesOf(rows, type, from, now.peek())} from={from} to={now.peek()} label={`the breaker of ${type} in the last ${hours} hours: ${state} now`} />}
+      {rows !== undefined && <Strip stretches={stretchesOf(rows, type, from, endOfShown())} from={from} to={endOfShown()} label={`the breaker of ${type} in ${hours} hours: ${state} at their end`} />}
       <p class="quiet">
         {counted(failures, 'failure')} in a row{lastFailure !== undefined && <>; the last failure <Moment at={lastFailure} /></>}.
       </p>

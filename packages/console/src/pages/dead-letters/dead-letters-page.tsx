@@ -5,7 +5,7 @@ import { useQueue } from '../../api/use-query.js'
 import { Empty } from '../../parts/empty.js'
 import { counted } from '../../parts/format.js'
 import { Loaded } from '../../parts/loaded.js'
-import { sinceHours } from '../../parts/period.js'
+import { endOfShown, sinceHours } from '../../parts/period.js'
 import type { PageParams } from '../pages.js'
 import { failuresByHour, isOf } from './group.js'
 import { GroupView } from './group-view.js'
@@ -19,7 +19,7 @@ export const DeadLettersPage = ({ params: { queue = '' } }: { readonly params: P
   const { signature, type } = address.value.query
   const patterns = useQueue<{ readonly patterns: ReadonlyArray<FailurePattern> }>(queue, ['dead-letters', 'patterns'])
   const { value: report } = useQueue<Report>(queue, ['reports', 'failures'], { query: { ...sinceHours(hours), bucket: 'hour', top: '200' }, everyMs: failuresMs, presentOnly: true })
-  const failures = report === undefined ? undefined : failuresByHour(report.rows, hours, Date.now())
+  const failures = report === undefined ? undefined : failuresByHour(report.rows, hours, endOfShown())
   return (
     <>
       <h1>Dead letters</h1>

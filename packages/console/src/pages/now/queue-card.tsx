@@ -1,5 +1,5 @@
 /** One queue on the first page: its depth, its rates, and whether it needs somebody. */
-import type { AlertView, QueueSummary, Report } from '@daybook/client'
+import type { AlertView, QueueSummary, Report, ReportRows } from '@daybook/client'
 import { useEffect } from 'preact/hooks'
 import { momentShown, queueLink } from '../../address/address.js'
 import { request } from '../../api/request.js'
@@ -37,7 +37,7 @@ export const QueueCard = ({ queue, onNeed }: QueueCardProps) => {
   const moment = momentShown.value
   const alerts = useQueue<{ readonly alerts: ReadonlyArray<AlertView> }>(name, ['alerts'], { everyMs: alertsMs })
   const status = useQuestion<QueueStatus>({ path: '/api/queue_status', query: { queue: name, ...moment }, ...(moment === undefined ? { everyMs: statusMs } : {}) })
-  const rates = useQueue<Report>(name, ['reports', 'throughput'], { query: sinceHours(6), everyMs: ratesMs, presentOnly: true, when: moment === undefined })
+  const rates = useQueue<Report<ReportRows['throughput']>>(name, ['reports', 'throughput'], { query: sinceHours(6), everyMs: ratesMs, presentOnly: true, when: moment === undefined })
   const raised = alerts.value?.alerts ?? []
   const need = needOf({ alerts: raised, isPaused: paused !== null, deadLetters: byStatus['dead-letter'], oldestWaitSeconds: status.value?.oldest_wait_seconds ?? 0 })
   useEffect(() => onNeed(name, need), [name, need])

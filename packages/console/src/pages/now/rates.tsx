@@ -1,21 +1,16 @@
 /** Arrivals and completions per minute over six hours, on one axis. */
-import type { Report } from '@daybook/client'
+import type { Report, ReportRows } from '@daybook/client'
 import type { Shown } from '../../api/use-query.js'
 import { numberText } from '../../parts/format.js'
 import { LineChart } from '../../parts/line-chart.js'
 
 const bucketMinutes = 15
 
-interface RateRow {
-  readonly from: string
-  readonly to: string
-  readonly enqueued: number
-  readonly completed: number
-}
+type RateRow = ReportRows['throughput']
 
-export const Rates = ({ shown: { value, error } }: { readonly shown: Shown<Report> }) => {
+export const Rates = ({ shown: { value, error } }: { readonly shown: Shown<Report<RateRow>> }) => {
   if (value === undefined) return error === undefined ? null : <div class="rates"><dt>per minute</dt><dd class="quiet">{error.code === 'disabled' ? 'not known: this server keeps no read models' : error.message}</dd></div>
-  const rows = value.rows as unknown as ReadonlyArray<RateRow>
+  const { rows } = value
   if (rows.length < 2) return null
   const perMinute = (count: number, row: RateRow): number => {
     // The last quarter of an hour is not over.

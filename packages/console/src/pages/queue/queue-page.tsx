@@ -6,7 +6,7 @@ import { Bars } from '../../parts/bars.js'
 import { durationText, numberText } from '../../parts/format.js'
 import { LineChart } from '../../parts/line-chart.js'
 import { Loaded } from '../../parts/loaded.js'
-import { sinceHours } from '../../parts/period.js'
+import { endOfShown, sinceHours } from '../../parts/period.js'
 import { StatusBar } from '../../parts/status-bar.js'
 import type { PageParams } from '../pages.js'
 import type { QueueStatus } from '../now/queue-card.js'
@@ -103,7 +103,7 @@ const ByType = ({ queue, byType }: { readonly queue: string; readonly byType: Re
 }
 
 const DepthChart = ({ rows, now }: { readonly rows: Report['rows']; readonly now: number }) => {
-  const points = depthOverTime(rows, now, Date.now())
+  const points = depthOverTime(rows, now, endOfShown())
   if (points.length < 2) return <p class="quiet">Too little has happened yet.</p>
   return <LineChart times={points.map(({ at }) => at / 1_000)} label={`unfinished tasks over ${hours} hours, ${numberText(now)} now`} lines={[{ label: 'unfinished', status: 'pending', values: points.map(({ depth }) => depth), isFilled: true }]} />
 }
