@@ -26,7 +26,8 @@ describe('CON-9: commands', () => {
     ['a task that is restarted', event('TaskEnqueued', { task: 'b', restartOf: 'a' }), true, true],
     ['a breaker that a person opens', event('BreakerOpened', { taskType: 'mail', cause: 'manual' }), true, true],
     ['a breaker that failures open', event('BreakerOpened', { taskType: 'mail', cause: 'threshold' }), false, true],
-    ['what the queue does by itself', { revision: 7, type: 'Requeued', at: '2026-01-01T10:00:00.000Z', data: {} }, false, false],
+    ['what the queue does by itself', event('Requeued', { task: 'a' }, 'daybook'), false, false],
+    ['what an older version did by itself', { revision: 7, type: 'Requeued', at: '2026-01-01T10:00:00.000Z', data: {} }, false, false],
   ])('%s', (_, each, isDecision, isCommand) => {
     expect([isAsked(each, { withWork: false }), isAsked(each, { withWork: true })]).toEqual([isDecision, isCommand])
   })

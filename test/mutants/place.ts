@@ -29,7 +29,9 @@ export const place = (root: string, plant: Plant): Placed => {
   const { code, problem } = transpile(source.replace(find, () => replace), file)
   if (problem !== undefined) return stale(`with it ${file} is no TypeScript: ${problem}`)
   if (code === soundCode(source, file)) return stale(`it changes nothing that is run in ${file}`)
-  return { kind: 'placed', plant, dist: file.replace('/src/', '/dist/').replace(/\.ts$/, '.js'), code }
+  // What browsers run of the console is a bundle. Beside it are the modules for tests without a browser.
+  const built = file.startsWith('packages/console/') ? '/dist/modules/' : '/dist/'
+  return { kind: 'placed', plant, dist: file.replace('/src/', built).replace(/\.ts$/, '.js'), code }
 }
 
 let last = { source: '', code: '' }

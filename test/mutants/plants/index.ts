@@ -9,6 +9,7 @@ import { clientPlants } from './client.js'
 import { archivePlants } from './archive.js'
 import { backupPlants } from './backup.js'
 import { breakerPlants } from './breakers.js'
+import { consolePlants } from './console.js'
 import { corePlants } from './core.js'
 import { enginePlants } from './engine.js'
 import { erasablePlants } from './erasable.js'
@@ -50,6 +51,7 @@ import { workerPlants } from './worker.js'
 
 export const allPlants: ReadonlyArray<Plant> = [
   ...corePlants,
+  ...consolePlants,
   ...tenantPlants,
   ...breakerPlants,
   ...keyPlants,

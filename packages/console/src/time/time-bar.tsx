@@ -46,7 +46,7 @@ export const TimeBar = () => {
     <section class="time-bar" aria-label="Time">
       <div class="time-line">
         <span class="edge quiet">{fullTime(frame.from)}</span>
-        <div class={compared === undefined ? 'track' : 'track two'}>
+        <div class={compared === undefined ? 'track' : 'track two'} title={queue === undefined ? undefined : 'above the line: completed tasks; below it: dead letters'}>
           {queue !== undefined && <Picture queue={queue} frame={frame} />}
           {compared === undefined ? (
             <Handle key="moment" {...handle} label="Moment shown" value={place.current} onMove={(at) => showMoment(at === undefined ? undefined : { at: iso(at) })} />
@@ -96,7 +96,7 @@ const ShownMoment = ({ queue, draft }: { readonly queue: string | undefined; rea
       {queue !== undefined && <Steps queue={queue} />}
       <p class="said" role="status">
         {draft !== undefined ? <strong>{fullTime(draft)}</strong>
-        : !isPast ? <><strong>Now</strong> <span class="quiet hint">Drag the handle, or use the arrow keys on it, to see the console as it was.{queue !== undefined && ' Bars: completed above the line, dead letters below.'}</span></>
+        : !isPast ? <><strong>Now</strong> <span class="quiet hint">Move the handle to see the console as it was.</span></>
         : since !== undefined ? <span class="awaited">Computing this moment … <span aria-hidden="true">{Math.max(0, Math.round((now.value - since) / 1_000))} s</span></span>
         : <>{at !== undefined && <strong title={exactTime(at)}>{fullTime(at)}</strong>} {queue !== undefined && <EventThen queue={queue} />}</>}
       </p>

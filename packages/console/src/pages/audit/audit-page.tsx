@@ -134,7 +134,7 @@ const Commands = ({ queue, commands }: { readonly queue: string; readonly comman
         ),
       },
       { key: 'reason', title: 'Reason', cell: ({ reason }) => reason },
-      { key: 'then', title: '', cell: ({ revision }) => <a class="quiet small" href={linkTo(['q', queue], { at: undefined, revision: String(revision) })}>the queue then</a> },
+      { key: 'then', title: 'The queue', cell: ({ revision }) => <a class="quiet small" href={linkTo(['q', queue], { at: undefined, revision: String(revision) })}>as it was then</a> },
     ]}
   />
 )

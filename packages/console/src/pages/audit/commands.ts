@@ -32,8 +32,11 @@ export interface CommandFilter {
   readonly withWork: boolean
 }
 
-/** Whether an event is of a command that is asked for. What the queue did by itself has no actor. */
-export const isAsked = (event: HistoryEvent, { withWork }: CommandFilter): boolean => event.actor !== undefined && (withWork || isDecision(event))
+/** The actor of what the queue does by itself, when a time has come. No token can have this name. */
+export const isQueueItself = (actor: string | undefined): boolean => actor === undefined || actor === 'daybook'
+
+/** Whether an event is of a command that is asked for. */
+export const isAsked = (event: HistoryEvent, { withWork }: CommandFilter): boolean => !isQueueItself(event.actor) && (withWork || isDecision(event))
 
 const textIn = (data: HistoryEvent['data'], ...names: ReadonlyArray<string>): string | undefined => {
   for (const name of names) if (typeof data[name] === 'string') return data[name]

@@ -12,6 +12,7 @@ import { Loaded } from '../../parts/loaded.js'
 import { fullTime } from '../../parts/moment.js'
 import { StatusChip, statusOrder } from '../../parts/status.js'
 import { momentOf, textOfMoment } from '../../time/compared.js'
+import { isQueueItself } from '../audit/commands.js'
 import type { PageParams } from '../pages.js'
 import { otherMembers, type Way, wayOf, waysOf } from './ways.js'
 
@@ -131,7 +132,7 @@ const Events = ({ queue, events }: { readonly queue: string; readonly events: Re
     {events.length > eventsMax && <span class="quiet">{events.length - eventsMax} before, </span>}
     {events.slice(-eventsMax).map(({ revision, type, actor }, i, shown) => (
       <span key={revision}>
-        <a href={linkTo(['q', queue, 'log'], { from: String(revision) })}>{type}</a>{shown[i + 1]?.actor !== actor && <span class="quiet"> by {actor ?? 'the queue'}</span>}{i < shown.length - 1 && ', '}
+        <a href={linkTo(['q', queue, 'log'], { from: String(revision) })}>{type}</a>{shown[i + 1]?.actor !== actor && <span class="quiet"> by {isQueueItself(actor) ? 'the queue' : actor}</span>}{i < shown.length - 1 && ', '}
       </span>
     ))}
   </span>
