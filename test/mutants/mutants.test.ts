@@ -19,6 +19,21 @@ const testFile = (title: string, body: string): string =>
 const files: Readonly<Record<string, string>> = {
   'packages/sums/src/add.ts': 'export const add = (a: number, b: number): number => a + b\nexport const unused = 1\n',
   'packages/sums/dist/add.js': 'export const add = (a, b) => a + b\nexport const unused = 1\n',
+  // What is bundled, as the console is: the tests see the bundle alone.
+  'packages/console/src/page.tsx': "export const safe = 'text'\n",
+  'packages/console/dist/modules/page.js': "export const safe = 'text'\n",
+  'packages/console/dist/site/page.txt': "export const safe = 'text'\n",
+  'packages/console/build.mjs': `import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+const at = (path) => new URL(path, import.meta.url)
+const text = readFileSync(at('src/page.tsx'), 'utf8')
+if (text.includes('unbundled')) throw new Error('no')
+mkdirSync(at('dist/site'))
+writeFileSync(at('dist/site/page.txt'), text)
+`,
+  'test/bundled.test.ts': `import { readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+test('shows text', () => { expect(readFileSync(new URL('../packages/console/dist/site/page.txt', import.meta.url), 'utf8')).toContain("'text'") })
+`,
   'test/vitest.config.ts': `export default { root: ${JSON.stringify('ROOT')}, test: { include: ['test/**/*.test.ts'], pool: 'forks' } }\n`,
   'test/sound.test.ts': testFile('adds', 'expect(add(2, 3)).toBe(5)'),
   'test/failing.test.ts': testFile('always fails', 'expect(add(2, 3)).toBe(6)'),
@@ -59,6 +74,9 @@ describe('a run', () => {
       ['stale', plant('a test that is not there', 'a - b', { killedBy: ['test/gone.test.ts'] })],
       ['unloadable', plant('the program does not begin', "throw new Error('no')", { find: 'export const unused = 1' })],
       ['unproven', plant('its test fails always', 'a - b', { killedBy: ['test/failing.test.ts'] })],
+      ['killed', plant('noticed in what is bundled', "'markup'", { file: 'packages/console/src/page.tsx', find: "'text'", killedBy: ['test/bundled.test.ts'] })],
+      ['unloadable', plant('what is bundled cannot be', "'unbundled'", { file: 'packages/console/src/page.tsx', find: "'text'", killedBy: ['test/bundled.test.ts'] })],
+      ['survived', plant('noticed by nobody in what is bundled', 'unsafe', { file: 'packages/console/src/page.tsx', find: 'safe', killedBy: ['test/bundled.test.ts'] })],
       ['hung', plant('noticed by a time-out', 'a - b', { killedBy: ['test/waiting.test.ts'] })],
     ]
     const results = await run(expected.map(([, each]) => each))

@@ -1,17 +1,30 @@
-/** Applies a plant to its source: the result is the JavaScript that replaces the original. */
+/**
+ * Applies a plant to its source: the result is the JavaScript that replaces the original. Browsers run a bundle of the console's sources, so there the changed source
+ * is written as well, and bundled.
+ */
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import ts from 'typescript'
 import type { Plant } from './plant.js'
 
 export type Placed =
-  /** `dist` is the file that the package loads, from the root. */
-  | { readonly kind: 'placed'; readonly plant: Plant; readonly dist: string; readonly code: string }
+  /** `files`: what is to be replaced, by paths from the root. `bundle`: the script that has to run then, and the folder that it writes. */
+  | { readonly kind: 'placed'; readonly plant: Plant; readonly files: Readonly<Record<string, string>>; readonly bundle: Bundle | undefined }
   /** The source has changed: the plant must be rewritten or removed. */
   | { readonly kind: 'stale'; readonly plant: Plant; readonly why: string }
 
+export interface Bundle {
+  readonly script: string
+  readonly folder: string
+}
+
+const site = 'packages/console'
+const bundle: Bundle = { script: `${site}/build.mjs`, folder: `${site}/dist/site` }
+
 const compilerOptions: ts.CompilerOptions = {
   module: ts.ModuleKind.ES2022,
+  jsx: ts.JsxEmit.ReactJSX,
+  jsxImportSource: 'preact',
   target: ts.ScriptTarget.ES2022,
   verbatimModuleSyntax: true,
   isolatedModules: true,
@@ -26,12 +39,12 @@ export const place = (root: string, plant: Plant): Placed => {
   const source = readFileSync(join(root, file), 'utf8')
   const places = source.split(find).length - 1
   if (places !== 1) return stale(`its text occurs ${places} times in ${file}, not once`)
-  const { code, problem } = transpile(source.replace(find, () => replace), file)
+  const changed = source.replace(find, () => replace)
+  const { code, problem } = transpile(changed, file)
   if (problem !== undefined) return stale(`with it ${file} is no TypeScript: ${problem}`)
   if (code === soundCode(source, file)) return stale(`it changes nothing that is run in ${file}`)
-  // What browsers run of the console is a bundle. Beside it are the modules for tests without a browser.
-  const built = file.startsWith('packages/console/') ? '/dist/modules/' : '/dist/'
-  return { kind: 'placed', plant, dist: file.replace('/src/', built).replace(/\.ts$/, '.js'), code }
+  if (file.startsWith(`${site}/`)) return { kind: 'placed', plant, files: { [file]: changed, [file.replace('/src/', '/dist/modules/').replace(/\.tsx?$/, '.js')]: code }, bundle }
+  return { kind: 'placed', plant, files: { [file.replace('/src/', '/dist/').replace(/\.ts$/, '.js')]: code }, bundle: undefined }
 }
 
 let last = { source: '', code: '' }

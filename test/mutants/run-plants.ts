@@ -2,10 +2,12 @@
  * Plants defects, one at a time in each copy of the repository, and runs the tests that must catch them. Each test first runs without a defect: if it
  * fails then, it proves nothing.
  */
-import { chmod, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises'
+import { execFile } from 'node:child_process'
+import { chmod, mkdtemp, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { place, type Placed } from './place.js'
+import { promisify } from 'node:util'
+import { type Bundle, place, type Placed } from './place.js'
 import type { Plant } from './plant.js'
 import { runTests, type TestRun } from './run-tests.js'
 import { copyTree } from './tree-copy.js'
@@ -95,14 +97,27 @@ const failsWithout = async (tree: string, plant: Plant, options: PlantOptions): 
 const runTestsOf = (tree: string, { killedBy, named }: Plant, { limitMs, signal }: PlantOptions): Promise<TestRun> =>
   runTests(tree, killedBy, { limitMs, signal, ...(named === undefined ? {} : { named }) })
 
-const judge = async (tree: string, { plant, dist, code }: Extract<Placed, { readonly kind: 'placed' }>, options: PlantOptions): Promise<Verdict> => {
-  const path = join(tree, dist)
-  const sound = await readFile(path, 'utf8')
-  await writeFile(path, code)
+const judge = async (tree: string, { plant, files, bundle }: Extract<Placed, { readonly kind: 'placed' }>, options: PlantOptions): Promise<Verdict> => {
+  const sound = new Map<string, string>()
+  for (const file of Object.keys(files)) sound.set(file, await readFile(join(tree, file), 'utf8'))
   try {
-    return verdictOf(await runTestsOf(tree, plant, options))
+    for (const [file, text] of Object.entries(files)) await writeFile(join(tree, file), text)
+    return bundle === undefined ? verdictOf(await runTestsOf(tree, plant, options)) : await judgeBundle(tree, plant, bundle, options)
   } finally {
-    await writeFile(path, sound)
+    for (const [file, text] of sound) await writeFile(join(tree, file), text)
+  }
+}
+
+/** The same after the changed sources were bundled. */
+const judgeBundle = async (tree: string, plant: Plant, { script, folder }: Bundle, options: PlantOptions): Promise<Verdict> => {
+  const [made, kept] = [join(tree, folder), join(tree, `${folder}-sound`)]
+  await rename(made, kept)
+  try {
+    const why = await promisify(execFile)(process.execPath, [join(tree, script)], { cwd: tree }).then(() => undefined, (error: Error) => error.message)
+    return why === undefined ? verdictOf(await runTestsOf(tree, plant, options)) : { kind: 'unloadable', why: `it cannot be bundled: ${why}` }
+  } finally {
+    await rm(made, { recursive: true, force: true })
+    await rename(kept, made)
   }
 }
 

@@ -6,10 +6,11 @@ import { capacityPlants } from './capacity.js'
 import { alertPlants } from './alerts.js'
 import { webhookPlants } from './webhooks.js'
 import { clientPlants } from './client.js'
+import { consoleBrowserPlants } from './console-browser.js'
+import { consolePlants } from './console.js'
 import { archivePlants } from './archive.js'
 import { backupPlants } from './backup.js'
 import { breakerPlants } from './breakers.js'
-import { consolePlants } from './console.js'
 import { corePlants } from './core.js'
 import { enginePlants } from './engine.js'
 import { erasablePlants } from './erasable.js'
@@ -98,4 +99,5 @@ export const allPlants: ReadonlyArray<Plant> = [
   ...handlePlants,
   ...webSocketPlants,
   ...workerPlants,
+  ...consoleBrowserPlants,
 ]
