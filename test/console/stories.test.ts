@@ -65,15 +65,15 @@ describe.skipIf(withoutBrowser)('an operator at three in the morning', () => {
     const id = await aDeadLetter('ops-security')
     await tab.visit(`/q/default/tasks/${id}`, 'ECONNREFUSED')
     await hands.press(/^Edit and retry …$/)
-    await hands.dialog.locator('[name="field-payload"]').fill('{"order": 9007199254740993, "price": 1.10}')
+    await hands.dialog.locator('[name="field-payload"]').fill('{"order": 0.1234567890123456789, "price": 1.10}')
     await hands.dialog.locator('[name="reason"]').fill('the order was wrong')
     await hands.dialog.getByRole('button', { name: 'Retry with this payload' }).click()
     await hands.dialog.getByRole('alert').getByText('payload.order: is more than a JSON number holds exactly').first().waitFor()
-    await hands.confirm(/^Retry with this payload$/, /with another payload/, { fields: { payload: '{"order": "9007199254740993", "price": 1.10}' } })
+    await hands.confirm(/^Retry with this payload$/, /with another payload/, { fields: { payload: '{"order": "0.1234567890123456789", "price": 1.10}' } })
     // Two events: the first is the one that is shown.
     expect(await became('TaskAmended')).toMatchObject({ actor: 'ada', data: { task: id } })
     expect((await eventsOf('Requeued')).at(-1)).toMatchObject({ data: { task: id, reason: 'the order was wrong' } })
-    expect((await server().admin.task(id)).payload).toEqual({ order: '9007199254740993', price: 1.1 })
+    expect((await server().admin.task(id)).payload).toEqual({ order: '0.1234567890123456789', price: 1.1 })
     expectQuiet(tab.watched, [/status of 400/])
   })
 
