@@ -40,7 +40,8 @@ describe.skipIf(withoutBrowser)('the console writes', () => {
     expect(wanted.filter((title) => !opened.some((each) => title.test(each)))).toEqual([])
   })
 
-  test.each(rows)('$name: nothing about the past, and offers nothing there', async ({ path }) => {
+  // The page of changes is about two moments of its own.
+  test.each(rows.filter(({ name }) => name !== 'changes'))('$name: nothing about the past, and offers nothing there', async ({ path }) => {
     const at = new Date(Date.now() - 60_000).toISOString()
     await tab.visit(`${path}${path.includes('?') ? '&' : '?'}at=${at}`, 'Nothing can be changed here')
     expect((await pressAll(tab)).filter((title) => !isExport(title))).toEqual([])
