@@ -52,6 +52,15 @@ describe('options of serve', () => {
     expect((await options({ config: config('clockJump: 600') })).clockJumpMs).toBe(600_000)
   })
 
+  test('which requests are logged: none but those that are asked for', async () => {
+    expect((await options({})).logRequests).toBeUndefined()
+    expect((await options({ logRequests: 'off' }, { DAYBOOK_LOG_REQUESTS: 'all' })).logRequests).toBeUndefined()
+    expect((await options({}, { DAYBOOK_LOG_REQUESTS: 'all' })).logRequests).toBe('all')
+    expect((await options({ config: config('logRequests: sampled') })).logRequests).toBe('sampled')
+    expect((await options({ config: config('logRequests: off') })).logRequests).toBeUndefined()
+    expect(await problems({ logRequests: 'some' })).toEqual(['log-requests "some" is none of off, errors, sampled, all'])
+  })
+
   test('a certificate and its key go together', async () => {
     expect((await options({})).tls).toBeUndefined()
     expect((await options({ tlsCert: '/a' }, { DAYBOOK_TLS_CERT: '/b', DAYBOOK_TLS_KEY: '/k' })).tls).toEqual({ certFile: '/a', keyFile: '/k' })

@@ -1,6 +1,7 @@
 /** docs/reference: the tables of settings, events and errors are those of the code. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { requestFields, requestLogChoices } from '@daybook/adapters/http'
 import { eventCodecs, settingsDefault } from '@daybook/core'
 import { expect, test } from 'vitest'
 import { root } from '../cli/program.js'
@@ -49,4 +50,12 @@ test('docs/reference/errors.md: every code with its status', () => {
 
 test('every row of docs/reference says something', () => {
   for (const page of ['settings.md', 'events.md', 'errors.md']) for (const [name, , about = ''] of rowsOf(page)) expect(about.length, `${page}: ${name}`).toBeGreaterThan(5)
+})
+
+test('docs/reference/log.md: every field of a request, and every choice', () => {
+  const page = readFileSync(join(root, 'docs/reference/log.md'), 'utf8')
+  const [, choices = '', fields = ''] = page.split(/^\| (?=\| a line for|field \|)/m)
+  const named = (table: string): ReadonlyArray<string> => [...table.matchAll(/^\| `(\w+)` \| .{3,}\|$/gm)].map(([, name = '']) => name)
+  expect(named(choices)).toEqual(requestLogChoices)
+  expect(named(fields)).toEqual(requestFields)
 })

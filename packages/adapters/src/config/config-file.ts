@@ -37,6 +37,8 @@ export interface ConfigFile {
   readonly pastUnreadable?: string
   /** Seconds, or `off`. */
   readonly clockJump?: string
+  /** `off`, `errors`, `sampled` or `all`. */
+  readonly logRequests?: string
   readonly tlsCert?: string
   readonly tlsKey?: string
   readonly pastSnapshots?: string
@@ -53,7 +55,7 @@ export interface ConfigFile {
   readonly launcher?: LauncherFile
 }
 
-const texts = ['host', 'port', 'data', 'store', 'queueFiles', 'auth', 'readModels', 'console', 'pastUnreadable', 'clockJump', 'tlsCert', 'tlsKey', 'pastSnapshots', 'pastSnapshotsMib', 'checkpointKey', 'witness', 'checkpoints'] as const
+const texts = ['host', 'port', 'data', 'store', 'queueFiles', 'auth', 'readModels', 'console', 'pastUnreadable', 'clockJump', 'logRequests', 'tlsCert', 'tlsKey', 'pastSnapshots', 'pastSnapshotsMib', 'checkpointKey', 'witness', 'checkpoints'] as const
 const known: ReadonlyArray<string> = [...texts, 'memory', 'alerts', 'defaults', 'breakers', 'launcher']
 
 /**
@@ -75,7 +77,7 @@ export const readConfigFile = (text: string, name: string): E.Either<Problems, C
     const given = value[key]
     // YAML reads an unquoted `off` as text, but `port: 80` as a number.
     if (typeof given === 'string' || typeof given === 'number') said[key] = String(given)
-    else if (given === false && (key === 'auth' || key === 'readModels' || key === 'console' || key === 'clockJump')) said[key] = 'off'
+    else if (given === false && (key === 'auth' || key === 'readModels' || key === 'console' || key === 'clockJump' || key === 'logRequests')) said[key] = 'off'
     else if (given === true && (key === 'readModels' || key === 'console')) said[key] = 'on'
     else if (given !== undefined && given !== null) problems.push(`${name}: ${key} must be a text`)
   }

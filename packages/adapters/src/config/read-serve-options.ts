@@ -4,6 +4,7 @@ import { resolve } from 'node:path'
 import { QueueName } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import { type ConfigFile, readConfigFile } from './config-file.js'
+import { requestLogChoices } from '../http/request-log/request-log.js'
 import { ladderDefault } from '../files/snapshot-ladder.js'
 import { readMemory } from './memory-choice.js'
 import { type CheckpointChoice, dataDirDefault, hostDefault, portDefault, type ServeOptions } from './serve-options.js'
@@ -28,6 +29,8 @@ export interface ServeFlags {
   readonly pastUnreadable?: ReadonlyArray<string>
   /** Seconds, or `off`. */
   readonly clockJump?: string
+  /** `off`, `errors`, `sampled` or `all`. */
+  readonly logRequests?: string
   readonly tlsCert?: string
   readonly tlsKey?: string
   readonly pastSnapshots?: string
@@ -68,6 +71,9 @@ export const readServeOptions = async (flags: ServeFlags, env: Environment): Pro
   const clockJumpText = flags.clockJump ?? variable('DAYBOOK_CLOCK_JUMP') ?? said.clockJump
   const clockJumpMs = clockJumpText === undefined ? undefined : readClockJump(clockJumpText)
   if (Number.isNaN(clockJumpMs)) problems.push(`clock-jump ${JSON.stringify(clockJumpText)} is neither a number of seconds from ${clockJumpSecondsMin} on, nor "off"`)
+  const logText = flags.logRequests ?? variable('DAYBOOK_LOG_REQUESTS') ?? said.logRequests ?? 'off'
+  const logRequests = requestLogChoices.find((choice) => choice === logText)
+  if (logRequests === undefined) problems.push(`log-requests ${JSON.stringify(logText)} is none of ${requestLogChoices.join(', ')}`)
   const countText = flags.pastSnapshots ?? variable('DAYBOOK_PAST_SNAPSHOTS') ?? said.pastSnapshots
   const count = readWhole(countText, ladderDefault.count, pastSnapshotsMax)
   if (Number.isNaN(count)) problems.push(`past-snapshots must be a whole number from 0 to ${pastSnapshotsMax}`)
@@ -106,6 +112,7 @@ export const readServeOptions = async (flags: ServeFlags, env: Environment): Pro
     ...(past.revisions.size === 0 ? {} : { pastUnreadable: Object.fromEntries(past.revisions) }),
     ...(countText === undefined && mibText === undefined ? {} : { pastSnapshots: { count, bytes: mib * 2 ** 20 } }),
     ...(clockJumpMs === undefined ? {} : { clockJumpMs }),
+    ...(logRequests === undefined || logRequests === 'off' ? {} : { logRequests }),
     ...(certFile === undefined || keyFile === undefined ? {} : { tls: { certFile: resolve(certFile), keyFile: resolve(keyFile) } }),
     ...(said.defaults === undefined ? {} : { defaults: said.defaults }),
     ...(said.launcher === undefined ? {} : { launcher: said.launcher }),

@@ -1,6 +1,7 @@
 import type { SettingsPatch } from '@daybook/core'
 import type { LadderLimits } from '../files/index.js'
 import type { WebhookOptions } from '../webhooks/index.js'
+import type { RequestLogChoice } from '../http/request-log/request-log.js'
 import type { LauncherFile } from './config-file.js'
 
 /** The options of a server, after all checks. */
@@ -23,6 +24,8 @@ export interface ServeOptions {
   readonly pastSnapshots?: LadderLimits
   /** How far the clock may jump ahead before commands are refused, in milliseconds; `Infinity` for no limit. Default 300,000. */
   readonly clockJumpMs?: number
+  /** Which requests get a line in the log. Default: none. */
+  readonly logRequests?: Exclude<RequestLogChoice, 'off'>
   /** Serves HTTPS with the certificate and the key in these files. Default: HTTP. */
   readonly tls?: { readonly certFile: string; readonly keyFile: string }
   /** Default: an SQLite file in the data folder, created with the first memory. */

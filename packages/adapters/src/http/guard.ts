@@ -5,8 +5,11 @@ import { anonymous, type Denial, type Grant, isLoopback, type Tokens } from '../
 import { refusalOfRole, type Who } from './access.js'
 import { problem, type Problem, soonSeconds } from './problem.js'
 
+/** `actor`: the name of the token, if it is a valid one. */
+export type Refused = Problem & { readonly actor?: string }
+
 /** The grant: what the caller may do, and its name in the log. */
-export type Admitted = E.Either<Problem, Grant>
+export type Admitted = E.Either<Refused, Grant>
 
 export const guard =
   (tokens: Tokens | 'off') =>
@@ -22,11 +25,13 @@ export const guard =
     const waitMs = checked.right.takeTurn()
     if (waitMs > 0) return E.left(tooOften(checked.right, waitMs))
     const refusal = refusalOfRole(checked.right, who)
-    return refusal === undefined ? checked : E.left(refusal)
+    return refusal === undefined ? checked : E.left({ ...refusal, actor: checked.right.name })
   }
 
-const tooOften = ({ name }: Grant, waitMs: number): Problem =>
-  problem('too-many-requests', `token ${name} may be used less often: send several tasks or reports in one request, or ask an admin for another rate`, { retryAfterSeconds: Math.ceil(waitMs) / 1_000 })
+const tooOften = ({ name }: Grant, waitMs: number): Refused => ({
+  actor: name,
+  ...problem('too-many-requests', `token ${name} may be used less often: send several tasks or reports in one request, or ask an admin for another rate`, { retryAfterSeconds: Math.ceil(waitMs) / 1_000 }),
+})
 
 const nobody: Admitted = E.right(anonymous)
 

@@ -6,7 +6,7 @@
  */
 import { createHash } from 'node:crypto'
 import type { HttpLimits } from './limits.js'
-import { type Problem, problem } from './problem.js'
+import { type Problem, problem, type ProblemCode } from './problem.js'
 
 /** An answer that can be sent, also repeatedly. */
 export interface Rendered {
@@ -14,6 +14,8 @@ export interface Rendered {
   readonly type: string
   readonly text: string
   readonly revision: number | undefined
+  /** Of a problem. */
+  readonly code?: ProblemCode
 }
 
 interface Entry {

@@ -7,6 +7,7 @@ export { answerPastFrom, type PastAnswers, type PastMoment, type PastQuestion, p
 export type { Handled, ViewRoute } from './route.js'
 export { startHttpServer, type HttpServer, type HttpServerOptions } from './server.js'
 export { Meter } from './meter.js'
+export { type EndedRequest, requestFields, RequestLog, type RequestLogChoice, requestLogChoices } from './request-log/index.js'
 export { readTasks } from './read-tasks.js'
 export { inexactNumbers } from '../read-json.js'
 export { examples, type RecordedAnswer, recorded, type RequestExample } from './openapi/examples/index.js'

@@ -99,6 +99,7 @@ export const renderProblem = (
   meter.refusedBy(code)
   return {
     status,
+    code,
     text: problemText(what, correlationId),
     type: 'application/problem+json; charset=utf-8',
     revision,

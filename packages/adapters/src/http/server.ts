@@ -1,5 +1,4 @@
 /** The HTTP server: Fastify around the table of routes. */
-import { randomUUID } from 'node:crypto'
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Server as TlsServer } from 'node:tls'
@@ -12,11 +11,13 @@ import { refusalOfQueue, refusalOfTenants } from './access.js'
 import { bytesOf, readJsonBodies } from './body.js'
 import { answerClientError } from './client-error.js'
 import { type ConsoleSite, serveConsole } from './console/index.js'
-import { guard } from './guard.js'
+import { correlationIdOf } from './correlation-id.js'
+import { guard, type Refused } from './guard.js'
 import type { HttpLimits } from './limits.js'
 import type { Meter } from './meter.js'
-import { problem, type Problem, soonSeconds } from './problem.js'
+import { problem, soonSeconds } from './problem.js'
 import { problemOfError } from './problem-of-error.js'
+import { type RequestLog, watchRequests } from './request-log/index.js'
 import type { ReadBody, Route } from './route.js'
 import { securityHeaders } from './security-headers.js'
 import { type Context, renderProblem, type Sent, serveRoute } from './serve-route.js'
@@ -33,8 +34,8 @@ export interface HttpServerOptions extends ServiceOptions {
   readonly webSockets?: Partial<WebSocketLimits>
   /** Receives every 500, with its stack and correlation id. Default: none. */
   readonly logger?: FastifyBaseLogger
-  /** Logs a line for each request and each answer. Costs a tenth of the throughput of small requests. Default false. */
-  readonly requestLog?: boolean
+  /** Is told of each request when it has ended. It is closed with the server. Default: none. */
+  readonly requestLog?: RequestLog | undefined
   /** The console, served at `/`. Default: none. */
   readonly console?: ConsoleSite
 }
@@ -68,7 +69,8 @@ export const startHttpServer = async (options: HttpServerOptions): Promise<HttpS
   const { routes, context } = service
   const { limits, meter } = context
   const pair = options.tls === undefined ? undefined : readTls(options.tls)
-  const app = assemble(options, limits, meter, pair)
+  const app = assemble(options, limits, meter, pair, (request, reply) => watch(request, reply))
+  const watch = watchRequests(app, options.requestLog)
   const served: Array<{ method: string; path: string }> = []
   app.addHook('onRoute', ({ method, url }) => {
     for (const each of [method].flat()) served.push({ method: each, path: url.replace(/:(\w+)/g, '{$1}') })
@@ -78,7 +80,7 @@ export const startHttpServer = async (options: HttpServerOptions): Promise<HttpS
   if (options.console !== undefined) serveConsole(app, options.console, { admit: guard(options.tokens), answered: (path, status) => meter.answered('GET', path, status), refuse: (reply, request, what) => refuse(reply, request, what, meter) })
   await app.listen({ host, port })
   const { port: bound } = app.server.address() as AddressInfo
-  const sockets = serveWebSockets(app.server, { daybook, tokens: options.tokens, isReplayed: context.isReplayed, ...(options.webSockets === undefined ? {} : { limits: options.webSockets }) })
+  const sockets = serveWebSockets(app.server, { daybook, tokens: options.tokens, isReplayed: context.isReplayed, requestLog: options.requestLog, ...(options.webSockets === undefined ? {} : { limits: options.webSockets }) })
 
   const warn = (text: string): void => options.logger?.warn(text)
   const unfollow = options.tls !== undefined && pair !== undefined && app.server instanceof TlsServer ? followTls(app.server, options.tls, pair, warn, options.tls.lookMs) : undefined
@@ -97,6 +99,7 @@ export const startHttpServer = async (options: HttpServerOptions): Promise<HttpS
         await app.close()
       } finally {
         clearTimeout(cut)
+        options.requestLog?.close()
       }
     },
   }
@@ -111,10 +114,8 @@ const urlOf = (scheme: string, host: string, port: number): string => {
 /** A header's text. Several headers of one name are joined. */
 const textOf = (header: string | Array<string> | undefined): string | undefined => (Array.isArray(header) ? header.join() : header)
 
-const correlationId = /^[\x21-\x7e]{1,128}$/
-
 /** Fastify with every limit set: by default it never times out, and it cuts path parameters at 100 characters. */
-const assemble = ({ logger, requestLog = false }: HttpServerOptions, limits: HttpLimits, meter: Meter, tls: TlsPair | undefined): FastifyInstance => {
+const assemble = ({ logger, requestLog }: HttpServerOptions, limits: HttpLimits, meter: Meter, tls: TlsPair | undefined, watch: (request: FastifyRequest, reply: FastifyReply) => void): FastifyInstance => {
   const { requestTimeoutMs, keepAliveMs, bodyBytesMax, claimWaitSecondsMax } = limits
   const parser = {
     // If it were longer than `requestTimeout` (its default is 60 s), Node would silently swap the two.
@@ -124,7 +125,7 @@ const assemble = ({ logger, requestLog = false }: HttpServerOptions, limits: Htt
   }
   const options: FastifyHttpOptions<Server> = {
     ...(logger === undefined ? { logger: false } : { loggerInstance: logger }),
-    logController: new LogController({ disableRequestLogging: !requestLog }),
+    logController: new LogController({ disableRequestLogging: true }),
     requestTimeout: requestTimeoutMs,
     // The connection of a waiting claim is idle for as long as the claim waits.
     connectionTimeout: claimWaitSecondsMax * 1_000 + 30_000,
@@ -135,12 +136,13 @@ const assemble = ({ logger, requestLog = false }: HttpServerOptions, limits: Htt
     exposeHeadRoutes: true,
     // 128 characters of up to four UTF-8 bytes, each byte written as %XX.
     routerOptions: { maxParamLength: 128 * 4 * 3 },
-    genReqId: ({ headers }) => {
-      const given = headers['x-correlation-id']
-      return typeof given === 'string' && correlationId.test(given) ? given : randomUUID()
+    genReqId: ({ headers }) => correlationIdOf(headers),
+    clientErrorHandler: (error, socket) => answerClientError(error, socket, requestLog),
+    frameworkErrors: (error, request, reply) => {
+      // No hook has been called for it.
+      watch(request, reply)
+      void refuse(reply, request, problem('invalid', error.message), meter)
     },
-    clientErrorHandler: (error, socket) => answerClientError(error, socket),
-    frameworkErrors: (error, request, reply) => void refuse(reply, request, problem('invalid', error.message), meter),
   }
   // An HTTPS server is an HTTP server over other sockets, and for everything done here it has the same type.
   return fastify({ ...options, ...(tls === undefined ? { http: parser } : { https: { ...parser, ...tls } }) })
@@ -183,6 +185,7 @@ const addRoutes = (app: FastifyInstance, { routes, context, tokens, state, waiti
       onRequest: (request, reply, done) => {
         const admitted = admit(route.who, request.headers)
         if (E.isLeft(admitted)) return void refuse(reply, request, admitted.left, meter)
+        request.actor = admitted.right.name
         if (state.isDraining && !isProbe) return void refuse(reply, request, stopping, meter)
         const { queue } = request.params
         const refusal = (queue === undefined ? undefined : refusalOfQueue(admitted.right, queue)) ?? refusalOfTenants(admitted.right, route.tenants)
@@ -258,9 +261,10 @@ const stopping = problem('unavailable', 'the server is stopping: try again short
 const send = (
   reply: FastifyReply,
   request: FastifyRequest,
-  { status, type, text, revision, retryAfterSeconds }: Sent & { readonly retryAfterSeconds?: number },
+  { status, type, text, revision, retryAfterSeconds, code }: Sent & { readonly retryAfterSeconds?: number },
   isLast: boolean,
 ): FastifyReply => {
+  request.problemCode = code
   void reply.code(status)
   void reply.header('content-type', type)
   void reply.header('x-correlation-id', request.id)
@@ -274,8 +278,10 @@ const send = (
   return reply.send(typeof text === 'string' && text.length > 4_096 ? Buffer.from(text) : text)
 }
 
-const refuse = (reply: FastifyReply, request: FastifyRequest, what: Problem, meter: Meter): FastifyReply =>
-  send(reply, request, renderProblem(what, request.id, meter), what === stopping)
+const refuse = (reply: FastifyReply, request: FastifyRequest, what: Refused, meter: Meter): FastifyReply => {
+  request.actor ??= what.actor
+  return send(reply, request, renderProblem(what, request.id, meter), what === stopping)
+}
 
 /** Returns a function that gives the allowed methods of a path, for the answer to another method. */
 const methodsByPath = (routes: ReadonlyArray<Route>): ((path: string) => ReadonlyArray<string> | undefined) => {

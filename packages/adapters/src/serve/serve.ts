@@ -15,7 +15,7 @@ import { createDaybook, type Daybook, type Loading } from '../engine/index.js'
 import { openSnapshotFolder, type QueueFolders, startQueueFiles } from '../files/index.js'
 import { fileCheckpoints } from '../files/checkpoints.js'
 import { makeFolder } from '../files/make-folder.js'
-import { httpLimitsDefault, Meter, type PastAnswers, pastAnswersOnThread, readConsole, startHttpServer } from '../http/index.js'
+import { httpLimitsDefault, Meter, type PastAnswers, pastAnswersOnThread, readConsole, RequestLog, startHttpServer } from '../http/index.js'
 import { startLauncher } from '../launcher/index.js'
 import { type MemoryService, openHttpBank, openSqliteBank, startMemory } from '../memory-bank/index.js'
 import { openMemoryStore } from '../memory/index.js'
@@ -41,7 +41,7 @@ export interface ServeReport {
   readonly warn?: (message: string) => void
   /** How far the log has been read. */
   readonly progress?: (loading: Loading) => void
-  /** Internal errors, one JSON line each. Default: stderr. */
+  /** Internal errors, alerts and, if they are wanted, requests: one JSON line each (docs/reference/log.md). Default: stderr. */
   readonly log?: DestinationStream
 }
 
@@ -126,6 +126,7 @@ export const serve = async (
       ...(past === undefined ? {} : { past }),
       ...(verifications === undefined ? {} : { verifications }),
       logger,
+      requestLog: options.logRequests === undefined ? undefined : new RequestLog(logger.child({}, { level: 'info' }), options.logRequests),
       meter,
       telemetry,
     })

@@ -7,8 +7,10 @@ import { type WebSocket, WebSocketServer } from 'ws'
 import type { Grant, Tokens } from '../auth/index.js'
 import { type Daybook, type QueueEngine, streamOf } from '../engine/index.js'
 import { readers, refusalOfQueue, refusalOfTenants } from '../http/access.js'
-import { guard } from '../http/guard.js'
+import { correlationIdOf } from '../http/correlation-id.js'
+import { guard, type Refused } from '../http/guard.js'
 import { problem, type Problem, problemText } from '../http/problem.js'
+import { noRoute, type RequestLog } from '../http/request-log/index.js'
 import { securityHeaderLines } from '../http/security-headers.js'
 import { feed } from './feed.js'
 import type { Message } from './messages.js'
@@ -17,6 +19,8 @@ export interface WebSocketOptions {
   readonly daybook: Daybook
   readonly tokens: Tokens | 'off'
   readonly isReplayed: () => boolean
+  /** Is told of each request for a WebSocket. */
+  readonly requestLog?: RequestLog | undefined
   readonly limits?: Partial<WebSocketLimits>
 }
 
@@ -52,7 +56,7 @@ const path = '/api/ws'
 const bearer = 'bearer.'
 
 /** Serves WebSockets on an HTTP server. */
-export const serveWebSockets = (http: Server, { daybook, tokens, isReplayed, limits: given }: WebSocketOptions): WebSockets => {
+export const serveWebSockets = (http: Server, { daybook, tokens, isReplayed, requestLog, limits: given }: WebSocketOptions): WebSockets => {
   const limits = { ...limitsDefault, ...given }
   const admit = guard(tokens)
   const sockets = new WebSocketServer({
@@ -71,7 +75,7 @@ export const serveWebSockets = (http: Server, { daybook, tokens, isReplayed, lim
   })
   let isClosing = false
 
-  const admittedTo = (request: IncomingMessage, query: URLSearchParams): E.Either<Problem, Grant> => {
+  const admittedTo = (request: IncomingMessage, query: URLSearchParams): E.Either<Refused, Grant> => {
     const { headers } = request
     if (isClosing) return E.left(problem('unavailable', 'the server is stopping: try again shortly', { retryAfterSeconds: 1 }))
     const protocol = (headers['sec-websocket-protocol'] ?? '').split(',').map((name) => name.trim()).find((name) => name.startsWith(bearer))
@@ -86,16 +90,21 @@ export const serveWebSockets = (http: Server, { daybook, tokens, isReplayed, lim
     if (sockets.clients.size >= limits.clientsMax) return E.left(problem('overloaded', `${limits.clientsMax} WebSockets are open, which is the limit: try again later`, { retryAfterSeconds: 5 }))
     // Messages are sent as they are recorded, whichever tenant their tasks belong to.
     const notForThis = refusalOfQueue(admitted.right, query.get('queue') ?? 'default') ?? refusalOfTenants(admitted.right, 'refused')
-    return notForThis === undefined ? admitted : E.left(notForThis)
+    return notForThis === undefined ? admitted : E.left({ ...notForThis, actor: admitted.right.name })
   }
 
   http.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     socket.on('error', () => socket.destroy())
     const url = new URL(request.url ?? '/', 'http://localhost')
-    if (url.pathname !== path) return refuse(socket, problem('not-found', `there is no WebSocket at ${url.pathname}: use ${path}`))
-    const admitted = admittedTo(request, url.searchParams)
-    if (E.isLeft(admitted)) return refuse(socket, admitted.left)
     const { searchParams: query } = url
+    const note = noteOf(requestLog, request, url)
+    const refuse = (what: Refused): void => {
+      note(what.status, what.actor, what.code)
+      answer(socket, what)
+    }
+    if (url.pathname !== path) return refuse(problem('not-found', `there is no WebSocket at ${url.pathname}: use ${path}`))
+    const admitted = admittedTo(request, query)
+    if (E.isLeft(admitted)) return refuse(admitted.left)
     const serve = async (): Promise<void> => {
       const queue = await daybook.open(query.get('queue') ?? 'default')
       const from = query.get('from') ?? 'end'
@@ -103,12 +112,15 @@ export const serveWebSockets = (http: Server, { daybook, tokens, isReplayed, lim
       const first = from === 'end' ? end : Number(from)
       // The log may have been replaced by an older one. Then events before that revision would silently be left out.
       const missing = first > end ? await missingBefore(daybook, queue, first) : undefined
-      if (missing !== undefined) return refuse(socket, missing)
+      if (missing !== undefined) return refuse({ ...missing, actor: admitted.right.name })
       befores.set(request, first - 1)
-      sockets.handleUpgrade(request, socket, head, (client) => serveClient(client, daybook, queue, first, limits, admitted.right))
+      sockets.handleUpgrade(request, socket, head, (client) => {
+        note(101, admitted.right.name)
+        serveClient(client, daybook, queue, first, limits, admitted.right)
+      })
     }
     serve().catch(
-      (error: unknown) => refuse(socket, problem('unavailable', error instanceof Error ? error.message : String(error), { retryAfterSeconds: 1 })),
+      (error: unknown) => refuse(problem('unavailable', error instanceof Error ? error.message : String(error), { retryAfterSeconds: 1 })),
     )
   })
 
@@ -132,8 +144,29 @@ const missingBefore = async (daybook: Daybook, { name }: QueueEngine, first: num
 
 const isOwn = (origin: string, host: string | undefined): boolean => origin === `http://${host}` || origin === `https://${host}`
 
+/** Tells the log of requests how a request for a WebSocket was answered. */
+const noteOf = (log: RequestLog | undefined, { headers, socket }: IncomingMessage, { pathname, searchParams }: URL) => {
+  const began = performance.now()
+  return (status: number, actor: string | undefined, code?: Problem['code']): void => {
+    const queue = searchParams.get('queue') ?? 'default'
+    log?.note({
+      method: 'GET',
+      route: pathname === path ? path : noRoute,
+      status,
+      gone: false,
+      ms: performance.now() - began,
+      waitMs: 0,
+      correlationId: correlationIdOf(headers),
+      code,
+      queue: QueueName.is(queue) ? queue : undefined,
+      actor,
+      remote: socket.remoteAddress,
+    })
+  }
+}
+
 /** Answers a request for a WebSocket with a problem. */
-const refuse = (socket: Duplex, what: Problem): void => {
+const answer = (socket: Duplex, what: Problem): void => {
   const body = problemText(what)
   const retry = what.retryAfterSeconds === undefined ? '' : `retry-after: ${what.retryAfterSeconds}\r\n`
   const challenge = what.status === 401 ? 'www-authenticate: Bearer\r\n' : ''

@@ -26,6 +26,7 @@ export const serveCommand = (cli: Cli): Command =>
     .option('--witness <file|url>', 'also send each checkpoint there: append it to a file, or post it to a URL (env DAYBOOK_WITNESS)')
     .option('--past-snapshots <count>', 'older snapshots to keep of each queue, so that questions about the past take no long replay; 0 for none (env DAYBOOK_PAST_SNAPSHOTS; default 32)')
     .option('--past-snapshots-mib <size>', 'how large they may be together, in MiB for each queue (env DAYBOOK_PAST_SNAPSHOTS_MIB; default 1024)')
+    .option('--log-requests <which>', 'a line on stderr for requests: errors (refused, failed or slow), sampled (some of the others as well), all, or off (env DAYBOOK_LOG_REQUESTS; default off)')
     .option('--tls-cert <file>', 'serve HTTPS: the certificate, in PEM, followed by the intermediate certificates (env DAYBOOK_TLS_CERT)')
     .option('--tls-key <file>', 'its private key, in PEM (env DAYBOOK_TLS_KEY)')
     .option('--auth <mode>', '"off" lets everybody in; on a loopback address only')
