@@ -5,31 +5,36 @@ import type { EventFilter, HistoryEvent, QueueMoment } from '../../client/index.
 import { dataDirDefault } from '../../config/serve-options.js'
 import { addWhen, addWhere, audited, momentOf, revisionOrTime, type When, type Where } from '../audit/options.js'
 import { type Cli, examples } from '../cli.js'
+import { countsPicture, changesPicture } from '../audit/pictures.js'
+import { addPictureOptions, type Canvas, canvasOf, type PictureOptions } from '../drawing/canvas.js'
+import { printPicture, shownLines } from '../drawing/print-picture.js'
 import { type Printer, statusCell } from '../printer.js'
 import { addFilterOptions, type FilterOptions, filterOf, statusesOf } from '../task-filter.js'
 import { clean, clock } from '../text.js'
 import { defined, positive } from '../values.js'
 import { exportCommand, replayCommand } from './audit-files.js'
 import { checkCommand, proveCommand } from './audit-prove.js'
+import { timelineOf } from './history.js'
 import { verifyCommand } from './audit-verify.js'
 
 // -------------------------------------------------------------------------------------------- state
 
 const stateCommand = (cli: Cli): Command =>
-  addWhere(addWhen(addFilterOptions(new Command('state').description('the whole queue at one moment: counts, breakers, agents, tasks'))))
+  addPictureOptions(addWhere(addWhen(addFilterOptions(new Command('state').description('the whole queue at one moment: counts, breakers, agents, tasks')))))
     .option('-n, --limit <n>', 'at most so many tasks', positive, 50)
     .addHelpText('after', examples(
       'daybook audit state --at 2026-07-01T10:00:00Z',
       'daybook audit state --revision 120000 --status blocked --json | jq .tasks',
       `daybook audit state --data ${dataDirDefault} --queue default      # without a server`,
     ))
-    .action(audited<Where & When & FilterOptions & { readonly limit: number }>(cli, async (source, printer, options) => {
+    .action(audited<Where & When & FilterOptions & PictureOptions & { readonly limit: number }>(cli, async (source, printer, options) => {
       const filter = { ...filterOf(options), ...defined({ status: statusesOf(options) }), limit: options.limit }
       const state = await source.state(filter, momentOf(options))
-      printer.answer(state, () => tellState(printer, state))
+      printer.answer(state, () => tellState(printer, state, canvasOf(cli.io, printer, options.picture)))
     }))
 
-const tellState = (printer: Printer, { revision, at, paused, counts, breakers, agents, tasks, nextCursor }: QueueMoment): void => {
+const tellState = (printer: Printer, state: QueueMoment, canvas: Canvas | undefined): void => {
+  const { revision, at, paused, counts, breakers, agents, tasks, nextCursor } = state
   const { colors } = printer
   printer.pairs([
     ['revision', String(revision)],
@@ -40,6 +45,7 @@ const tellState = (printer: Printer, { revision, at, paused, counts, breakers, a
     ['breakers', Object.entries(breakers).filter(([, { state }]) => state !== 'closed').map(([type, { state }]) => `${clean(type)} ${state}`).join(', ') || undefined],
   ])
   printer.line()
+  if (canvas !== undefined) printPicture(printer, canvas, countsPicture(canvas, state))
   printer.table(
     ['#', { head: 'ID', min: 8 }, { head: 'TYPE', min: 8 }, 'PRI', 'STATUS', { head: 'BY', leaveOut: 2 }, { head: 'SINCE', leaveOut: 1 }, { head: 'LAST ERROR', min: 10, leaveOut: 3 }],
     tasks.map((task) => [
@@ -53,7 +59,7 @@ const tellState = (printer: Printer, { revision, at, paused, counts, breakers, a
 
 // --------------------------------------------------------------------------------------------- diff
 
-interface DiffFlags extends Where {
+interface DiffFlags extends Where, PictureOptions {
   readonly from?: number | string
   readonly to?: number | string
   readonly limit: number
@@ -66,7 +72,7 @@ const shown = (value: unknown): string => clean(value === undefined || value ===
 const unsaid: ReadonlySet<string> = new Set(['claimants', 'currentClaimant', 'attempt', 'attemptsMax'])
 
 const diffCommand = (cli: Cli): Command =>
-  addWhere(new Command('diff').description('what differs between two moments, and by which events'))
+  addPictureOptions(addWhere(new Command('diff').description('what differs between two moments, and by which events')))
     .option('--from <moment>', 'a revision or a time (default: before the first event)', revisionOrTime)
     .option('--to <moment>', 'a revision or a time (default: now)', revisionOrTime)
     .option('-n, --limit <n>', 'at most so many tasks', positive, 50)
@@ -76,11 +82,14 @@ const diffCommand = (cli: Cli): Command =>
       '',
       'At most 100,000 events may lie between the two.',
     ))
-    .action(audited<DiffFlags>(cli, async (source, printer, { from, to, limit }) => {
+    .action(audited<DiffFlags>(cli, async (source, printer, { from, to, limit, picture }) => {
       const difference = await source.diff({ ...defined({ from, to }), limit })
       printer.answer(difference, () => {
         const moment = ({ revision, at }: { readonly revision: number; readonly at: string | null }): string => (at === null ? 'before the first event' : `revision ${revision}, ${clock(at)}`)
         printer.pairs([['from', moment(difference.from)], ['to', moment(difference.to)]])
+        const canvas = canvasOf(cli.io, printer, picture)
+        const changes = canvas === undefined ? [] : changesPicture(canvas, difference)
+        if (canvas !== undefined && changes.length > 0) for (const line of ['', ...shownLines(canvas, changes)]) printer.line(line)
         const rows = [
           ...difference.tasks.map(({ id, before, after, events }) => ({ about: clean(id), before, after, events })),
           ...difference.breakers.map(({ type, before, after, events }) => ({ about: `breaker ${clean(type)}`, before, after, events })),
@@ -103,7 +112,7 @@ const diffCommand = (cli: Cli): Command =>
 
 // ---------------------------------------------------------------------------------------------- log
 
-interface LogFlags extends Where, When {
+interface LogFlags extends Where, When, PictureOptions {
   readonly actor?: string
   readonly correlation?: string
   readonly task?: string
@@ -114,7 +123,7 @@ interface LogFlags extends Where, When {
 }
 
 const logCommand = (cli: Cli): Command =>
-  addWhere(addWhen(new Command('log').description('who did what: the events of the queue, oldest first')))
+  addPictureOptions(addWhere(addWhen(new Command('log').description('who did what: the events of the queue, oldest first'))))
     .option('--actor <name>', 'done by this one: the name of a token')
     .option('--correlation <id>', 'with this correlation id')
     .option('--task <id>', 'about this task, by id or #number')
@@ -127,9 +136,10 @@ const logCommand = (cli: Cli): Command =>
       'daybook audit log --correlation 0b6e… --json | jq .events[].type',
       'daybook audit log --type QueueConfigured --all',
       '',
+      'With --task, a terminal shows a timeline: when each thing happened to the task, and how long it was until the next one.',
       '--revision and --at say where it ends. --task and --type read the whole log after --from, which takes long if the log is long.',
     ))
-    .action(audited<LogFlags>(cli, async (source, printer, { actor, correlation, task, type, from, limit, all = false, ...when }, progress) => {
+    .action(audited<LogFlags>(cli, async (source, printer, { actor, correlation, task, type, from, limit, all = false, picture, ...when }, progress) => {
       const filter: EventFilter = { ...defined({ actor, correlationId: correlation, task, type, from }), ...(all ? {} : { limit: limit + 1 }) }
       progress.show('reading the log')
       let count = 0
@@ -137,6 +147,8 @@ const logCommand = (cli: Cli): Command =>
       const found: Array<HistoryEvent> = []
       const json = printer.jsonPages('events', () => ({ more: isMore }))
       const table = printer.tablePages(columns, 'no such events')
+      // A timeline is drawn as a whole, and of one task.
+      const canvas = task === undefined || all ? undefined : canvasOf(cli.io, printer, picture)
       const flush = async (): Promise<void> => {
         progress.clear()
         await (printer.isJson ? json.page([...found]) : table.page(found.map(row)))
@@ -150,7 +162,13 @@ const logCommand = (cli: Cli): Command =>
         count++
         found.push(event)
         progress.show(`reading the log: revision ${event.revision}`)
-        if (found.length >= pageMax) await flush()
+        if (found.length >= pageMax && canvas === undefined) await flush()
+      }
+      if (canvas !== undefined && found.length > 0) {
+        progress.clear()
+        printPicture(printer, canvas, timelineOf(canvas, found))
+        if (isMore) printer.line(printer.colors.dim('… and more: --limit or --all shows them'))
+        return
       }
       await flush()
       if (printer.isJson) return json.end()

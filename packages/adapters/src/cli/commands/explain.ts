@@ -1,14 +1,18 @@
 import { Command } from 'commander'
-import type { Explanation, Reason, ScorePart, ScoreParts } from '../../client/index.js'
+import type { Explanation, ScorePart, ScoreParts } from '../../client/index.js'
 import { askedBy, type ClaimOptions } from '../claim-options.js'
 import { type Cli, examples } from '../cli.js'
+import { addPictureOptions, canvasOf, type PictureOptions } from '../drawing/canvas.js'
+import { printPicture } from '../drawing/print-picture.js'
+import { blockersOf, readBlockers } from '../explain/blockers.js'
+import { ladderOf, reasonText } from '../explain/ladder.js'
 import type { Printer } from '../printer.js'
 import type { Row } from '../table.js'
-import { clean, clock, until } from '../text.js'
+import { clean } from '../text.js'
 import { list } from '../values.js'
 
 export const explainCommand = (cli: Cli): Command =>
-  new Command('explain')
+  addPictureOptions(new Command('explain'))
     .description('why a task is not running: all reasons, what would change each, its position and its score')
     .argument('<id>', 'its id, or #number')
     .option('--agent <name>', 'for a claim of this agent')
@@ -23,22 +27,34 @@ export const explainCommand = (cli: Cli): Command =>
       '',
       'Without such options it answers for an agent that asks for everything and has all skills. With any of them it answers for',
       'exactly that claim: without --skills, for an agent that has none.',
+      '',
+      'On a terminal it is a ladder: the gates that the task has passed, those that hold it, and the tasks that it waits for as a tree.',
     ))
-    .action(cli.connected<ClaimOptions, [string]>(async ({ printer, client }, options, id) => {
-      const explanation = await client.explain(id, askedBy(options))
-      printer.answer(explanation, () => printExplanation(printer, id, explanation))
+    .action(cli.connected<ClaimOptions & PictureOptions, [string]>(async ({ io, printer, client }, options, id) => {
+      const asked = askedBy(options)
+      const explanation = await client.explain(id, asked)
+      const canvas = canvasOf(io, printer, options.picture)
+      if (canvas === undefined) return printer.answer(explanation, () => printExplanation(printer, id, explanation))
+      printer.line(`${clean(id)} ${sentence(explanation)}`)
+      printer.line()
+      printPicture(printer, canvas, ladderOf(canvas, explanation, Object.keys(asked).length > 0))
+      printPicture(printer, canvas, blockersOf(canvas, id, await readBlockers(client, explanation)))
+      printScore(printer, explanation)
     }))
 
 const printExplanation = (printer: Printer, id: string, explanation: Explanation): void => {
-  const { reasons, scoreParts, score } = explanation
   printer.line(`${clean(id)} ${sentence(explanation)}`)
   printer.line()
-  for (const reason of reasons) {
+  for (const reason of explanation.reasons) {
     printer.line(`- ${reasonText(reason)}`)
     printer.line(`  ${printer.colors.dim(`to change it: ${clean(reason.change)}`)}`)
   }
+  if (explanation.scoreParts !== null) printer.line()
+  printScore(printer, explanation)
+}
+
+const printScore = (printer: Printer, { scoreParts, score }: Explanation): void => {
   if (scoreParts === null || score === null) return
-  printer.line()
   printer.table(['PART', 'VALUE', 'WEIGHT', 'POINTS'], scoreRows(scoreParts, score))
 }
 
@@ -48,9 +64,6 @@ const sentence = ({ status, runnable, position, positionAtLeast }: Explanation):
   if (runnable) return `can be claimed now. It is number ${positionAtLeast ?? 1} or later in the order of claims.`
   return `is ${status} and cannot be claimed now:`
 }
-
-const reasonText = ({ code, message, until: end }: Reason): string =>
-  `${code}: ${clean(message)}${end === undefined ? '' : `, until ${clock(end)} (${until(end)})`}`
 
 const scoreRows = ({ boost, floor, isStarved, ...parts }: ScoreParts, score: number): ReadonlyArray<Row> => [
   ...Object.entries<ScorePart>(parts).map(([name, { value, weight, points }]) => [name, text(value), text(weight), text(points)]),

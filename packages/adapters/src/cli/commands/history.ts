@@ -1,5 +1,9 @@
 import { Command } from 'commander'
+import type { HistoryEvent } from '../../client/index.js'
 import { type Cli, examples } from '../cli.js'
+import { addPictureOptions, type Canvas, canvasOf, type PictureOptions } from '../drawing/canvas.js'
+import { printPicture } from '../drawing/print-picture.js'
+import { timeline } from '../drawing/timeline.js'
 import { createProgress } from '../progress.js'
 import { clean, clock } from '../text.js'
 
@@ -13,21 +17,28 @@ const facts = (data: unknown): string => {
   return Object.entries(rest).map(([key, value]) => `${key}=${text(value)}`).join(' ')
 }
 
+/** The same as a picture. */
+export const timelineOf = (canvas: Canvas, events: ReadonlyArray<HistoryEvent>): ReadonlyArray<string> =>
+  timeline(canvas, events.map(({ at, type, actor, data }) => ({ at: Date.parse(at), name: type, by: clean(actor ?? '', 20), about: clean(facts(data), 500) })))
+
 export const historyCommand = (cli: Cli): Command =>
-  new Command('history')
+  addPictureOptions(new Command('history'))
     .description('everything that has happened to a task, oldest first')
     .argument('<id>', 'its id, or #number')
     .addHelpText('after', examples(
       'daybook history M1-001',
       "daybook history M1-001 --json | jq '.events[].type'",
       '',
+      'On a terminal it is a timeline: when each thing happened, and how long it was until the next one.',
       'A task whose retention is over is searched in the log by its id, newest events first: that takes as long as the log is.',
     ))
-    .action(cli.connected<object, [string]>(async ({ io, printer, client }, _, id) => {
+    .action(cli.connected<PictureOptions, [string]>(async ({ io, printer, client }, { picture }, id) => {
       const progress = createProgress(io, printer)
       const events = await client
         .history(id, { onSearch: (before) => progress.show(`searching the log: not above revision ${before}`) })
         .finally(() => progress.clear())
+      const canvas = canvasOf(io, printer, picture)
+      if (canvas !== undefined) return printPicture(printer, canvas, timelineOf(canvas, events))
       printer.answer({ events }, () =>
         printer.table(
           [{ head: 'REVISION', leaveOut: 2 }, 'TIME', { head: 'EVENT', min: 8 }, { head: 'BY', min: 5, leaveOut: 3 }, { head: 'FACTS', min: 10, leaveOut: 1 }],

@@ -6,13 +6,14 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { Report, ReportName, ReportOptions } from '../../client/index.js'
 import { type Cli, examples } from '../cli.js'
 import { connect, type ConnectionOptions, readConnection } from '../connection.js'
+import { addPictureOptions, canvasOf, type PictureOptions } from '../drawing/canvas.js'
 import { CliError, exitCodes, UsageError } from '../exit-codes.js'
 import { reportNames } from '../report/names.js'
 import { printReport } from '../report/print.js'
 import { didYouMean } from '../suggest/nearest.js'
 import { whole } from '../values.js'
 
-interface Options extends Pick<ReportOptions, 'by' | 'top' | 'atLeast'> {
+interface Options extends PictureOptions, Pick<ReportOptions, 'by' | 'top' | 'atLeast'> {
   readonly from?: string
   readonly to?: string
   readonly bucket?: string
@@ -30,7 +31,7 @@ interface Source {
 }
 
 export const reportCommand = (cli: Cli): Command =>
-  new Command('report')
+  addPictureOptions(new Command('report'))
     .description('figures of a period: throughput, waits and run times, retries, deadlines, failures, breakers, fairness')
     .argument('[report]', reportNames.join(', '), 'summary')
     .option('--from <time>', 'a day like 2026-07-01, which begins in the zone, or a time (default: a day before --to)')
@@ -53,6 +54,7 @@ export const reportCommand = (cli: Cli): Command =>
       '',
       'Reports are read from the tables that the server keeps (views.db), so a long period costs no replay. Waits are from when a task became ready to its',
       'claim, run times from a claim to its end; percentiles are within 1 % of the exact ones. docs/reports.md tells what each column means.',
+      'On a terminal a picture comes before the table: columns and lines over time, bars of groups, breakers as strips.',
     ))
     .action(cli.local<Options, [string]>(async (printer, options, command, name) => {
       const report = reportNames.find((each) => each === name)
@@ -63,7 +65,7 @@ export const reportCommand = (cli: Cli): Command =>
         if (options.csv === true) cli.io.out(await source.text('csv'))
         else {
           const found = await source.json()
-          printer.answer(found, () => printReport(printer, found))
+          printer.answer(found, () => printReport(printer, found, canvasOf(cli.io, printer, options.picture)))
         }
         if (options.svg !== undefined) await draw(options.svg, await source.text('svg'))
       } finally {

@@ -15,6 +15,13 @@ export interface Glyphs {
   readonly pointer: string
   readonly branch: string
   readonly last: string
+  /** The corner and the wall of an axis. */
+  readonly corner: string
+  readonly wall: string
+  /** A value that is compared with a bar. */
+  readonly due: string
+  /** Whether the dots of Braille can be drawn with. */
+  readonly hasBraille: boolean
 }
 
 const unicode: Glyphs = {
@@ -28,6 +35,10 @@ const unicode: Glyphs = {
   pointer: '▸',
   branch: '├',
   last: '└',
+  corner: '└',
+  wall: '│',
+  due: '┃',
+  hasBraille: true,
 }
 
 /** For terminals and fonts without these characters. */
@@ -42,6 +53,10 @@ const ascii: Glyphs = {
   pointer: '>',
   branch: '|',
   last: '`',
+  corner: '+',
+  wall: '|',
+  due: '|',
+  hasBraille: false,
 }
 
 /** ASCII with `--plain`, and if the locale says that the terminal is not UTF-8. */

@@ -1,7 +1,6 @@
 /** The screen of `daybook top` as lines: computed from data alone, for any size. */
 import { barOf, cellsOf, sparkOf } from '../drawing/bars.js'
-import type { Glyphs } from '../drawing/glyphs.js'
-import type { Colors } from '../printer.js'
+import { fit, type Paint, rowsOn, type Style } from '../drawing/canvas.js'
 import { type Cell, type Column, layoutOf, lineOf, type Row } from '../table.js'
 import { clean, duration } from '../text.js'
 import { barStatuses, countOf, depthOf, type Figures, type QueueDetail, type QueueFigures, type Rate } from './figures.js'
@@ -21,17 +20,8 @@ export interface Screen {
   readonly problem: string | undefined
 }
 
-export interface Style {
-  readonly colors: Colors
-  readonly glyphs: Glyphs
-}
-
-type Paint = (text: string) => string
-
 const barWidth = 24
 const paintsOf = ({ colors }: Style): ReadonlyArray<Paint> => [colors.yellow, colors.cyan, colors.dim, colors.magenta, colors.red]
-
-const fit = (text: Cell, columns: number): string => lineOf(layoutOf([{ head: '', min: 1 }], [[text]], columns), [text])
 
 /** Running, pending, later, blocked and dead tasks, as one bar. `most`: the depth of the deepest queue. */
 const depthCell = (style: Style, queue: QueueFigures, most: number): Cell => {
@@ -154,8 +144,7 @@ const share = ({ colors, glyphs }: Style, queue: QueueFigures, width: number): R
     const many = countOf(queue, statuses)
     return [name, String(many), { text: barOf(glyphs, many, depthOf(queue), Math.min(40, Math.max(1, width - 20))), paint: paintsOf({ colors, glyphs })[i] as Paint }]
   })
-  const layout = layoutOf([{ head: '' }, { head: '' }, { head: '', min: 1 }], rows, width)
-  return rows.map((row) => lineOf(layout, row))
+  return rowsOn({ width }, [{ head: '' }, { head: '' }, { head: '', min: 1 }], rows)
 }
 
 const help: ReadonlyArray<string> = [

@@ -2,7 +2,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Io } from '../io.js'
 import type { Figures } from './figures.js'
-import { frameOf, type Screen, type Style } from './frame.js'
+import type { Style } from '../drawing/canvas.js'
+import { frameOf, type Screen } from './frame.js'
 import { firstState, press, type TopState } from './state.js'
 import type { LiveTerminal } from './terminal.js'
 
