@@ -3,11 +3,12 @@
  * they find would pass. `DAYBOOK_TEST_WITHOUT` skips them.
  */
 import { spawnSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
 
 export interface Need {
   /** Its name in `DAYBOOK_TEST_WITHOUT`. */
-  readonly name: 'strace' | 'mount' | 'python' | 'bash' | 'zsh' | 'fish' | 'mandoc' | 'promtool' | 'systemd' | 'chromium'
+  readonly name: 'strace' | 'mount' | 'python' | 'bash' | 'zsh' | 'fish' | 'mandoc' | 'promtool' | 'systemd' | 'chromium' | 'postgresql'
   /** A command that exits with 0 if the program can do what is needed. */
   readonly probe: readonly [program: string, ...args: ReadonlyArray<string>]
   readonly advice: string
@@ -53,6 +54,17 @@ export const systemd: Need = {
   name: 'systemd',
   probe: ['systemd-analyze', '--version'],
   advice: 'install it (Debian, Ubuntu: apt-get install systemd)',
+}
+
+/** Debian has the programs of its newest version there, and not on the path. */
+const debianPostgres = '/usr/lib/postgresql'
+const [newestPostgres] = existsSync(debianPostgres) ? readdirSync(debianPostgres).sort((a, b) => Number(b) - Number(a)) : []
+/** The folder of `postgres` and `initdb`; empty: wherever the path finds them. `DAYBOOK_POSTGRES` names another one. */
+export const postgresPrograms = process.env['DAYBOOK_POSTGRES'] ?? (newestPostgres === undefined ? '' : join(debianPostgres, newestPostgres, 'bin'))
+export const postgresql: Need = {
+  name: 'postgresql',
+  probe: [join(postgresPrograms, 'initdb'), '--version'],
+  advice: 'install it (Debian, Ubuntu: apt-get install postgresql), or say where its programs are (DAYBOOK_POSTGRES=/path/to/bin)',
 }
 
 /** Whether to skip these tests. Throws if the program is missing and not waived. */

@@ -24,6 +24,7 @@ import { memoryBankPlants } from './memory-bank.js'
 import { memoryPlants } from './memory.js'
 import { deadlinePlants } from './deadlines.js'
 import { embeddedPlants } from './embedded.js'
+import { outboxPlants } from './outbox.js'
 import { pagePlants } from './pages.js'
 import { pastPlants } from './past.js'
 import { outcomePlants } from './outcomes.js'
@@ -97,6 +98,7 @@ export const allPlants: ReadonlyArray<Plant> = [
   ...reportPlants,
   ...clientPlants,
   ...handlePlants,
+  ...outboxPlants,
   ...webSocketPlants,
   ...workerPlants,
   ...consoleBrowserPlants,
