@@ -38,7 +38,9 @@ test('page by page, a filter cancels exactly the tasks that match and those that
         const isDependent = (dependenciesOf.get(id) ?? []).some((dependency) => cancelled.has(dependency))
         // The next task in its line becomes ready when it is cancelled, and may match from the next page on.
         const isNextInLine = lineOf.get(id) !== undefined && [...cancelled].some((other) => other !== id && lineOf.get(other) === lineOf.get(id))
-        expect([id, wanted.has(id) || isDependent || isNextInLine]).toEqual([id, true])
+        // A page that ends a batch enqueues its callback, which may match from the next page on, like any task that comes meanwhile.
+        const isNewCallback = id.endsWith('.callback') && !dependenciesOf.has(id)
+        expect([id, wanted.has(id) || isDependent || isNextInLine || isNewCallback]).toEqual([id, true])
       }
     }),
     runs(80),
