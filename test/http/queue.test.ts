@@ -56,7 +56,7 @@ describe('a queue that was never used', () => {
       if (!('get' in methods) || !path.startsWith('/api/queues/{queue}')) continue
       const { status } = await server.get(path.replace('{queue}', 'unused').replace('{report}', 'summary').replace('{id}', 'x'))
       // This server, in memory, keeps no read models.
-      const expected = /\/(read-models|reports\/\{report\})$/.test(path) ? 409 : /\{(id|name|key)\}/.test(path) ? 404 : 200
+      const expected = /\/(read-models|reports\/\{report\})$/.test(path) ? 409 : /\{(id|name|key|batch)\}/.test(path) ? 404 : 200
       expect([path, status]).toEqual([path, expected])
     }
   })
