@@ -98,6 +98,8 @@ describe.skipIf(withoutBrowser)('CON-8: the time slider', () => {
   test('nothing is asked on the way; what is not wanted any more is given up; until the moment is there, what is left over cannot be pressed', async () => {
     const slow = await openTab(browser, server().url, server().tokens.ada)
     const { page } = slow
+    // Before the page is loaded: a page that runs already would see the time 0 for a moment.
+    await page.clock.install()
     await slow.visit(taskPage(), 'completed')
     const asked: Array<Request> = []
     const givenUp = new Set<Request>()
@@ -109,7 +111,6 @@ describe.skipIf(withoutBrowser)('CON-8: the time slider', () => {
       await released
       await route.continue().catch(() => undefined)
     })
-    await page.clock.install()
     await page.clock.pauseAt(Date.now() + minuteMs)
     // There is room for one step more.
     await moveTo(handle(slow), story.enqueuedAt + 1_000, story.claimedAt - minuteMs)

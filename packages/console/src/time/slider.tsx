@@ -30,6 +30,8 @@ export const Handle = ({ label, value, frame, endsNow, onMove, onDraft }: Handle
   const at = draft ?? value ?? range.max
   const isNow = (place: number): boolean => endsNow && place >= range.max
   const draw = (place: number | undefined): void => {
+    // Whoever takes the handle again before it has rested goes on from there.
+    clearTimeout(timer.current)
     setDraft(place)
     onDraft(place)
   }
