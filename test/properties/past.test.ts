@@ -5,7 +5,7 @@
 import { contentOf, encodeData, foldRecorded } from '@daybook/adapters/engine'
 import { answerPastFrom, type Handled, httpLimitsDefault, type PastQuestion, type ViewRoute, viewRoutesOf } from '@daybook/adapters/http'
 import type { LogReader, RecordedEvent, SnapshotStore } from '@daybook/adapters/store'
-import { approvalsOf, beginSnapshot, breakersOf, foldVersion, headOf, initial, limitsOf, listTasks, type QueueEvent, type QueueState, schedulesOf, type SnapshotPage, timeOf, versionOf } from '@daybook/core'
+import { approvalsOf, batchesOf, beginSnapshot, breakersOf, foldVersion, headOf, initial, limitsOf, listTasks, type QueueEvent, type QueueState, schedulesOf, type SnapshotPage, timeOf, versionOf } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
@@ -74,9 +74,10 @@ const questionsOn = (state: QueueState, at: number): ReadonlyArray<Question> => 
   return [
     asked('~'), asked('~/state'), asked('~/state', { status: 'pending,blocked', limit: '2' }), asked('~/tasks'), asked('~/tasks', { type: 'a*', limit: '3' }),
     asked('~/depth'), asked('~/breakers'), asked('~/agents'), asked('~/settings'), asked('~/dead-letters'), asked('~/dead-letters/patterns'), asked('~/dead-letters/redrive'),
-    asked('~/approvals'), asked('~/limits'), asked('~/schedules'), asked('~/alerts'), asked('~/events', { from: '3', limit: '5' }), asked('/api/queue_status'),
+    asked('~/approvals'), asked('~/limits'), asked('~/schedules'), asked('~/alerts'), asked('~/batches'), asked('~/events', { from: '3', limit: '5' }), asked('/api/queue_status'),
     ...[...ids, ...numbers, 'nobody'].flatMap((id) => ['', '/explain', '/result', '/history'].map((part) => asked(`~/tasks/{id}${part}`, {}, { id }))),
     ...approvalsOf(state).slice(0, 1).map(({ id }) => asked('~/approvals/{id}', {}, { id })),
+    ...batchesOf(state, {}, 2, undefined, at).batches.map(({ id }) => asked('~/batches/{batch}', {}, { batch: id })),
     ...limitsOf(state).slice(0, 1).map(({ key }) => asked('~/limits/{key}', {}, { key })),
     ...schedulesOf(state).slice(0, 1).map(({ name }) => asked('~/schedules/{name}', {}, { name })),
   ]

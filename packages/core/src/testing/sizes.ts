@@ -25,6 +25,8 @@ export interface Sizes {
   /** Registered agents, including those whose registration has ended. */
   readonly agents: number
   readonly chains: number
+  /** Batches that have ended, which are kept until their retention is over. */
+  readonly endedBatches: number
   readonly approvals: number
   readonly meters: number
   /** Phases and kinds of discovery whose failed attempts are counted. */
@@ -63,6 +65,7 @@ export const sizesOf = (state: QueueState): Sizes => {
     breakers: tables.breakers.size,
     agents: tables.agents.size,
     chains: tables.chains.size,
+    endedBatches: tables.batches.endedCount,
     approvals: tables.approvals.size,
     meters: tables.limits.meters.size,
     failures: tables.alerts.failures.size,
