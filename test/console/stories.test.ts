@@ -177,7 +177,14 @@ describe.skipIf(withoutBrowser)('an operator at three in the morning', () => {
 
   test('sees what tripped a breaker, and closes it; opens another', async () => {
     await tab.visit('/q/default/breakers', 'The failures before it')
-    expect(await hands.about('ops-security').locator('.failures a').count()).toBeGreaterThanOrEqual(3)
+    // Those that are dead letters still; others were sent back or discarded by the stories before.
+    const { openedAt = '' } = (await server().admin.breakers.list())['ops-security'] ?? {}
+    const { tasks } = await server().admin.deadLetters.list({ type: 'ops-security', limit: 200 })
+    const before = tasks.filter(({ deadLetter }) => Date.parse(deadLetter?.at ?? '') <= Date.parse(openedAt))
+    expect(before.length).toBeGreaterThan(0)
+    const shown = await hands.about('ops-security').locator('.failures a').allTextContents()
+    expect(shown).toHaveLength(Math.min(5, before.length))
+    for (const id of shown) expect(before.map((task) => task.id)).toContain(id)
     await hands.about('ops-security').getByRole('button', { name: 'Close …' }).click()
     await hands.confirm(/^Close it$/, /is closed/, { reason: 'the scanner is up' })
     expect(await became('BreakerClosed')).toMatchObject({ actor: 'ada', data: { taskType: 'ops-security', cause: 'manual', reason: 'the scanner is up' } })

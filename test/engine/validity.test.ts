@@ -142,13 +142,13 @@ const commandOf = (
       return { type, name: `s${pick % 5}` }
     case 'CreateBatch':
       return {
-        type, id: `b${pick}`, description: ',"content":', tenant: 'acme', on: pick % 2 === 0 ? 'settled' : 'finished', tasks: [], ...(pick % 3 === 0 ? { open: true as const } : {}),
+        type, id: `b${pick % 3}`, description: ',"content":', tenant: 'acme', on: pick % 2 === 0 ? 'settled' : 'finished', tasks: [], ...(pick % 3 === 0 ? { open: true as const } : {}),
         callback: { type: 'work', tenant: 'acme', payload: { a: [1, 'two'], content: ',"content":' }, description: 'd', metadata: { m: null }, priority: 'HIGH', requires: { skills: ['go'] }, timeout: 0.5, phase: 'TESTING' },
       }
     case 'CloseBatch':
-      return { type, id: `b${pick}` }
+      return { type, id: `b${pick % 3}` }
     case 'CancelBatch':
-      return { type, id: `b${pick}`, reason: ',"content":', ...(pick % 2 === 0 ? { runsCallback: true as const } : {}) }
+      return { type, id: `b${pick % 3}`, reason: ',"content":', ...(pick % 2 === 0 ? { runsCallback: true as const } : {}) }
     case 'SetLimit':
       return { type, key: ['db', 'type:work', 'tenant:*'][pick % 3] as string, concurrency: 1_000 + pick, rate: { starts: 1_000, perSeconds: 1 } }
     case 'RemoveLimit':

@@ -129,3 +129,22 @@ test('EV-06: an id that was imported with a finished task, was forgotten and cam
   expect(recorded.all.waits).toMatchObject({ tasks: 2, mean: 20, max: 30 })
   expect(outcome(model)).toEqual(outcome(recorded))
 })
+
+test('EV-06: tasks of batches are modelled, and their callbacks come once and when they came, whenever the batch began', () => {
+  const task = { type: 'work', content: '{}', timeout: 60 }
+  const batch: Command = { type: 'CreateBatch', id: 'nightly', callback: { type: 'report', priority: 9 }, tasks: ['a', 'b'].map((id) => ({ ...task, id, idempotencyKey: id })) }
+  const log = logOf(
+    [0, batch], [1, claim('x')], [11, complete('a', 'x', 1)], [30, claim('x')], [40, complete('b', 'x', 2)], [41, claim('x')], [51, complete('nightly.callback', 'x', 3)],
+  )
+  expect(types(log)).toContain('BatchFinished')
+  for (const begin of [0, 20, 35]) {
+    const { figures: { recorded, model }, notes } = whatIf(recordingOf(log, from + begin * second, from + 300 * second))
+    expect(notes).toEqual([])
+    expect(outcome(model)).toEqual(outcome(recorded))
+    expect(recorded.completed).toBe(begin === 0 ? 3 : 2)
+  }
+  // Two agents finish the batch sooner than it was; its callback is not there before 40.
+  const { figures: { changed } } = whatIf(recordingOf(log, from, from + 300 * second), { agents: 2 })
+  expect(changed.completed).toBe(3)
+  expect(changed.series.busy[Math.floor(25 / changed.series.pieceSeconds)]).toBe(0)
+})

@@ -2,7 +2,7 @@
  * Runs a recording through the core in virtual time: with the recorded arrivals, agents and actions of people, and each attempt with its recorded
  * length and end. Deterministic.
  */
-import { type Command, fork, Heap, schedulesOf, type SettingsPatch } from '@daybook/core'
+import { batchesMax, batchesOf, type Command, evolve, fork, Heap, type QueueState, schedulesOf, type SettingsPatch } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import type { Observer } from '../simulate/observer.js'
 import { randomOf } from '../simulate/random.js'
@@ -66,7 +66,7 @@ class Model {
       observer.event(event)
       // The queue took the task away. An agent that reports has let go of it before.
       if (event.type === 'ClaimExpired' || event.type === 'ClaimRevoked' || event.type === 'Cancelled') this.holders.get(event.data.task)?.()
-    }, randomOf(options.seed), fork(start))
+    }, randomOf(options.seed), withoutCallbacks(fork(start), from))
     for (const [index, { parent }] of tasks.entries()) {
       if (parent === undefined) continue
       const known = this.children.get(parent)
@@ -196,4 +196,10 @@ class Model {
   private refuse(type: string): void {
     this.refused.set(type, (this.refused.get(type) ?? 0) + 1)
   }
+}
+
+/** The callbacks of batches are among the recorded arrivals. A batch that is finished enqueues none, and its tasks go on. */
+const withoutCallbacks = (start: QueueState, at: number): QueueState => {
+  const unfinished = (['open', 'closed'] as const).flatMap((state) => batchesOf(start, { state }, batchesMax).batches)
+  return unfinished.reduce((state, { id: batch, tasks, completed, cancelled, discarded, deadLetters }) => evolve(state, { type: 'BatchFinished', at, data: { batch, tasks, completed, cancelled, discarded, deadLetters } }), start)
 }

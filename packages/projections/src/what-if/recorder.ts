@@ -296,8 +296,8 @@ export const jitterOf = (ms: number, baseSeconds: number, { maxBackoffSeconds, j
   return Math.min(1 - Number.EPSILON, Math.max(0, (seconds / plain - 1) / jitter))
 }
 
-/** A task as it is enqueued again. Every arrival of the log is a task of its own, so nothing is a duplicate. */
-export const preparedOf = ({ task, type, number: _, idempotencyKey, rootTaskId: __, generation: ___, restartOf: ____, restartReason: _____, ...facts }: DataOf<'TaskEnqueued'>, defaults: RecordedTask['defaults']) => {
+/** A task as it is enqueued again. Every arrival of the log is a task of its own, so nothing is a duplicate. It is in no batch: callbacks are arrivals, too. */
+export const preparedOf = ({ task, type, number: _, idempotencyKey, rootTaskId: __, generation: ___, restartOf: ____, restartReason: _____, batchId: ______, callbackOf: _______, ...facts }: DataOf<'TaskEnqueued'>, defaults: RecordedTask['defaults']) => {
   const given: Partial<typeof facts> = { ...facts }
   for (const name of defaults) delete given[name]
   return { ...given, id: task, type, idempotencyKey, content: '{}', deduplicate: 'off' as const }
