@@ -1,5 +1,5 @@
 /** TEN-1: in an isolated queue, a task is neither found by, nor a duplicate of, nor blocked by, nor cancelled with a task of another tenant. */
-import { decide, headOf, isUnder, type PreparedTask, type SettingsPatch, under } from '@daybook/core'
+import { decide, fork, headOf, isUnder, listTasks, mark, type PreparedTask, rollback, type SettingsPatch, statuses, summaryForTenants, under } from '@daybook/core'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { Queue, task } from './queue.js'
@@ -172,4 +172,84 @@ test('TEN-1: what a tenant is told about its tasks does not depend on what the o
 test('TEN-1: teeth: in a queue that is not isolated it does', () => {
   const shared = fc.property(requests, (all) => JSON.stringify(saidTo('acme', all, true, {})) === JSON.stringify(saidTo('acme', all, false, {})))
   expect(fc.check(shared, { seed: 65, numRuns: 200 }).failed).toBe(true)
+})
+
+describe('figures of a tenant', () => {
+  const figures = ({ state, at }: Pick<Queue, 'state' | 'at'>, tenants: ReadonlyArray<string>) => summaryForTenants(state, new Set(tenants), at)
+  /** The same figures, counted over the list of tasks. */
+  const counted = ({ state, at }: Pick<Queue, 'state' | 'at'>, tenants: ReadonlyArray<string>) => {
+    const found = tenants.flatMap((tenant) => listTasks(state, { tenant }, 1_000, undefined, at).tasks)
+    return { paused: null, total: found.length, byStatus: Object.fromEntries(statuses.map((status) => [status, found.filter((each) => each.status === status).length])) }
+  }
+  const tenants = ['acme', 'globex'] as const
+  type Step = (q: Queue, n: number) => void
+  const one = fc.constantFrom(...tenants)
+  const agentOf = (tenant: string): string => `${tenant}:w`
+  const step: fc.Arbitrary<Step> = fc.oneof(
+    one.map((tenant): Step => (q, n) => void q.enqueue(of(tenant, `t${n}`, n % 3 === 0 ? { availableAt: q.at + 30_000 } : n % 4 === 0 ? { orderingKey: 'line' } : {}))),
+    fc.tuple(one, fc.constantFrom('complete', 'kill', 'hold')).map(([tenant, end]): Step => (q) => {
+      const { ids: [id], token } = q.claim(agentOf(tenant), { tenant })
+      if (id !== undefined && end === 'complete') q.complete(id, token, true, agentOf(tenant))
+      if (id !== undefined && end === 'kill') q.fail(id, token, false, agentOf(tenant))
+    }),
+    one.map((tenant): Step => (q) => {
+      const [first] = listTasks(q.state, { tenant, statuses: ['pending', 'blocked', 'scheduled', 'in-progress'] }, 1, undefined, q.at).tasks
+      if (first !== undefined) q.do({ type: 'Cancel', task: first.id, reason: 'r' })
+    }),
+    fc.constant<Step>((q) => void q.wait(40)),
+  )
+
+  test('TEN-4: its tasks by status are those that the list of its tasks has, also after a rollback and from a snapshot', () => {
+    const seen = new Set<string>()
+    fc.assert(
+      fc.property(fc.array(step, { minLength: 8, maxLength: 25, size: 'max' }), fc.nat(7), (steps, from) => {
+        const q = isolated().configure({ retentionSeconds: 60 })
+        const check = (now: Pick<Queue, 'state' | 'at'> = q): void => {
+          for (const asked of [['acme'], ['globex'], [...tenants]]) {
+            expect(figures(now, asked)).toEqual(counted(now, asked))
+            for (const [status, count] of Object.entries(figures(now, asked)?.byStatus ?? {})) if (count > 0) seen.add(status)
+          }
+        }
+        steps.slice(0, from).forEach((each, n) => each(q, n))
+        const [before, { at }] = [mark(q.state), q]
+        steps.slice(from).forEach((each, n) => {
+          each(q, from + n)
+          check()
+        })
+        check({ state: fork(q.state), at: q.at })
+        q.state = rollback(q.state, before)
+        q.at = at
+        check()
+      }),
+      { numRuns: 60 },
+    )
+    for (const status of ['pending', 'scheduled', 'blocked', 'in-progress', 'completed', 'dead-letter', 'cancelled']) expect(seen).toContain(status)
+  })
+
+  test('TEN-4: at capacity, ready tasks are queued, and a pause is told without its reason', () => {
+    const q = isolated().configure({ capacity: { maxConcurrentAgents: 1 } })
+    q.enqueue(of('acme', 'a'), of('acme', 'b'), of('globex', 'c'))
+    q.claim('acme:w', { tenant: 'acme' })
+    q.do({ type: 'Pause', reason: 'globex floods us' })
+    expect(figures(q, ['acme'])).toMatchObject({ paused: '', total: 2, byStatus: { pending: 0, queued: 1, 'in-progress': 1 } })
+    expect(figures(q, ['nobody'])).toMatchObject({ total: 0 })
+  })
+
+  test('TEN-4: a queue that is not isolated has none, and one that becomes so begins with what is left in it', () => {
+    const q = new Queue()
+    q.enqueue(task('old', { tenant: 'acme' }))
+    q.do({ type: 'Cancel', task: 'old', reason: 'r' })
+    expect(figures(q, ['acme'])).toBeUndefined()
+    // Forgotten, and not evicted yet.
+    q.at += 604_801_000
+    const before = mark(q.state)
+    q.configure({ tenants: 'isolated' })
+    expect(figures(q, ['acme'])).toMatchObject({ total: 0 })
+    q.enqueue(of('acme', 'new'))
+    expect(figures(q, ['acme'])).toMatchObject({ total: 1, byStatus: { pending: 1, cancelled: 0 } })
+    q.state = rollback(q.state, before)
+    expect(figures(q, ['acme'])).toBeUndefined()
+    q.configure({ tenants: 'isolated' })
+    expect(figures(q, ['acme'])).toMatchObject({ total: 0 })
+  })
 })

@@ -1,13 +1,13 @@
 /** The user, and the page that is shown. */
 import type { Me } from '@daybook/client'
 import { useEffect } from 'preact/hooks'
-import { address } from './address/address.js'
+import { address, momentShown, withQuery } from './address/address.js'
 import { matchPath } from './address/url.js'
 import { allMoved } from './api/questions.js'
 import { ApiProblem, contact, request } from './api/request.js'
-import { loggedOutBecause, may, me, token } from './api/session.js'
+import { loggedOutBecause, may, me, tenantsOfToken, token } from './api/session.js'
 import { now } from './parts/clock.js'
-import { loaded, loadFailed, loadPage, type Page, pages } from './pages/pages.js'
+import { canShow, loaded, loadFailed, loadPage, type Page, pages } from './pages/pages.js'
 import { Empty } from './parts/empty.js'
 import { Skeleton } from './parts/loaded.js'
 import { Login } from './shell/login.js'
@@ -46,6 +46,13 @@ const NothingToRead = () => (
   </Empty>
 )
 
+/** Only by an address that somebody else has sent: nothing here leads there. */
+const NotForTenants = ({ title }: { readonly title: string }) => (
+  <Empty title="A token for tenants does not see this">
+    <p>{title} would be about all tenants of the queue, and the token {me.value?.name} is for {tenantsOfToken.value?.join(' and ')} only. {momentShown.value !== undefined && <a href={withQuery({ at: undefined, revision: undefined })}>Back to now</a>}</p>
+  </Empty>
+)
+
 const found = (): { readonly page: Page; readonly params: Readonly<Record<string, string>> } | undefined => {
   for (const page of pages) {
     const params = matchPath(page.path, address.value.path)
@@ -57,6 +64,7 @@ const found = (): { readonly page: Page; readonly params: Readonly<Record<string
 const CurrentPage = () => {
   const here = found()
   const page = here?.page
+  const isPast = momentShown.value !== undefined
   const isLost = contact.value.lostAt !== undefined
   useEffect(() => {
     // A page that could not be loaded is, when the server is back.
@@ -65,6 +73,7 @@ const CurrentPage = () => {
     document.title = [name, here?.params.queue, 'Daybook'].filter((part) => part !== undefined).join(' · ')
   }, [page, address.value.path, isLost])
   if (here === undefined) return <Empty title="There is no such page"><p><a href="/">All queues</a></p></Empty>
+  if (!may.seeAll.value && (isPast || !canShow(here.page))) return <NotForTenants title={isPast ? 'A past moment' : `The page ${here.page.title}`} />
   const Component = loaded.value.get(here.page.path)
   if (Component !== undefined) return <Component key={JSON.stringify([here.page.path, here.params])} params={here.params} />
   return loadFailed.value ? <Empty title="This page could not be loaded"><p>The server may have another version by now. <button type="button" onClick={() => location.reload()}>Reload</button></p></Empty> : <Skeleton />

@@ -162,6 +162,7 @@ const applyTo = (tables: Tables, event: QueueEvent): void => {
       const before = head.settings
       head.settings = patchSettings(before, event.data.patch)
       tables.reorder(before)
+      tables.countTenants()
       tables.ready.wakeAll()
       return
     }
@@ -272,6 +273,7 @@ const queueDeleted = (tables: Tables, event: EventOf<'QueueDeleted'>): void => {
   const before = head.settings
   head.settings = settingsDefault
   tables.reorder(before)
+  tables.countTenants()
   head.paused = null
   head.redrive = null
   head.deleted = event.data.reason

@@ -174,6 +174,7 @@ export const snapshotReader = (seed = 0, store?: RowStore, rowsAt: (place: RowsP
     finishedCount = finished
     tables.finished.reserve(finished)
     tables.ready.reorder(policyOf(tables.head.settings))
+    tables.countTenants()
     for (const chain of chains) tables.chains.set(chain.root, { savedFor: 0, ...chain })
     for (const approval of approvals) tables.approvals.set(approval.id, approval)
     for (const [key, limit] of limits) tables.limits.set.set(key, limit)

@@ -18,6 +18,7 @@ import { priorityIn, statusIn } from './finished/task-bytes.js'
 import { Group } from './group.js'
 import { GroupKinds } from './group-kinds.js'
 import { isLimited, isTypeShut } from './gates.js'
+import { isIsolated } from './isolation.js'
 import { Limits } from './limits/limits.js'
 import { FairShare } from './ready/fair-share.js'
 import { policyOf } from './ready/policy.js'
@@ -45,6 +46,7 @@ import { TaskBefore } from './task-before.js'
 import { TaskNumbers } from './task-numbers.js'
 import type { TaskWalk } from './task-walk.js'
 import { isFinal, type Phase, priorityOf, type Status, statuses } from './task.js'
+import { TenantCounts } from './tenant-counts.js'
 import { TextIndex } from './text-index.js'
 
 const byNumber = (a: TaskRecord, b: TaskRecord): number => a.number - b.number
@@ -127,6 +129,7 @@ export class Tables {
   readonly batches = new Batches(this.undoLog)
   readonly alerts = new Alerts(this.undoLog)
   readonly counts = Object.fromEntries(statuses.map((status) => [status, 0])) as Record<Status, number>
+  readonly tenantCounts = new TenantCounts()
   /** Walks in progress. Each is told before a task changes. */
   readonly walks: Array<TaskWalk> = []
   /** `seed`: see `text-index.ts`. `store`: where rows of finished tasks may be kept. */
@@ -183,7 +186,7 @@ export class Tables {
   readonly joinFinished: Joins = (number, band, group, task) => {
     const status = statusIn(band)
     this.joinGroup(group)
-    this.counts[status]++
+    this.count(group, status, 1)
     listIn(group, status, priorityIn(band)).addNumber(number)
     if (task === undefined) return
     this.joinOthers(task)
@@ -197,7 +200,7 @@ export class Tables {
     for (const task of tasks) {
       const { status } = task
       this.register(task)
-      this.counts[status]++
+      this.count(task.group, status, 1)
       listOf(task).add(task)
       if (status === 'pending') this.addReady(task)
       if (status === 'scheduled' || status === 'waiting' || (status === 'dead-letter' && task.delayedUntil > 0)) delayed.push(task)
@@ -331,6 +334,15 @@ export class Tables {
     if (this.undoLog.isRecording) this.undoLog.note({ undo: () => this.ready.reorder(policy) })
   }
 
+  /** Called when the setting `tenants` may have changed. It mostly does not, and if it does, the state has few tasks. */
+  countTenants(): void {
+    const { tenantCounts, undoLog } = this
+    const before = tenantCounts.isOn
+    if (isIsolated(this) === before) return
+    tenantCounts.turn(!before, this.byNumber.values())
+    if (undoLog.isRecording) undoLog.note({ undo: () => tenantCounts.turn(before, this.byNumber.values()) })
+  }
+
   breaker(type: string): Breaker {
     const known = this.breakers.get(type)
     if (known !== undefined) return known
@@ -430,6 +442,11 @@ export class Tables {
     this.limits.join(group)
   }
 
+  private count(group: Group, status: Status, by: 1 | -1): void {
+    this.counts[status] += by
+    if (this.tenantCounts.isOn) this.tenantCounts.add(group.tenant, status, by)
+  }
+
   private joinOthers(task: TaskRecord): void {
     const { ticketId, rootTaskId } = task.extras
     if (ticketId !== undefined) addTo(this.byTicket, ticketId, task.number)
@@ -441,6 +458,7 @@ export class Tables {
       this.kinds.part(task.group.kind)
       this.shares.part(task.group)
       this.limits.part(task.group)
+      if (task.group.share.groups === undefined) this.tenantCounts.drop(task.group.tenant)
     }
     const { ticketId, rootTaskId } = task.extras
     if (ticketId !== undefined) removeFrom(this.byTicket, ticketId, task.number)
@@ -481,7 +499,7 @@ export class Tables {
   private link(task: TaskRecord): void {
     const { status } = task
     listOf(task).add(task)
-    this.counts[status]++
+    this.count(task.group, status, 1)
     if (task.extras.parking !== undefined) this.listKeys(task, task.extras.parking)
     if (task.extras.orderingKey !== undefined && !isFinal(status)) this.lineUp(task, task.extras.orderingKey)
     if (status === 'pending') this.addReady(task)
@@ -498,7 +516,7 @@ export class Tables {
   private unlink(task: TaskRecord): void {
     const { status } = task
     listOf(task).remove(task)
-    this.counts[status]--
+    this.count(task.group, status, -1)
     if (task.extras.parking !== undefined) this.unlistKeys(task, task.extras.parking)
     if (task.extras.orderingKey !== undefined && !isFinal(status)) this.leaveLine(task, task.extras.orderingKey)
     if (status === 'pending') {

@@ -53,8 +53,9 @@ export const routesOf = ({ limits, memory, readModels, verifications, tokens, re
   const of = '/api/queues/{queue}'
   return [
     serverRoute({
-      method: 'GET', path: '/api/queues', who: readers, tenants: 'refused', shows: 'own queues',
+      method: 'GET', path: '/api/queues', who: readers, tenants: 'own', shows: 'own queues',
       tag: 'queues', summary: 'All queues, with their depth by status.',
+      description: 'All queues, with their depth by status. To a token for tenants: the isolated queues, with the depth of its own tasks, and of a pause only that there is one.',
       answers: { 200: QueuesAnswer }, handle: queue.listQueues,
     }),
 

@@ -26,9 +26,9 @@ export const viewRoutes = (limits: HttpLimits): ReadonlyArray<Route> => {
   const { pageMax } = limits
   return [
     viewRoute({
-      path: of, who: readers, tenants: 'refused', unused: 'empty',
+      path: of, who: readers, tenants: 'own', unused: 'empty',
       tag: 'queues', summary: 'A summary of the queue.',
-      description: 'A summary of the queue: tasks by status, and whether it is paused.',
+      description: 'A summary of the queue: tasks by status, and whether it is paused. To a token for tenants: of its own tasks, and of a pause only that there is one.',
       query: view, answers: { 200: QueueAnswer }, handle: queue.showQueue,
     }),
     viewRoute({

@@ -33,8 +33,11 @@ export const momentShown = computed((): Moment | undefined => {
   return revision === undefined ? undefined : { revision }
 })
 
-/** An address within the console that keeps the shown moment. Parts that are `undefined` are left out. */
-export const linkTo = (segments: ReadonlyArray<string>, query: Partial<Query> = {}): string => `${pathOf(segments)}${textOfQuery({ ...momentShown.value, ...query })}`
+/** The tenant that somebody with a token for several has chosen. */
+export const tenantChosen = computed((): string | undefined => address.value.query.tenant)
+
+/** An address within the console that keeps the shown moment and the chosen tenant. Parts that are `undefined` are left out. */
+export const linkTo = (segments: ReadonlyArray<string>, query: Partial<Query> = {}): string => `${pathOf(segments)}${textOfQuery({ tenant: tenantChosen.value, ...momentShown.value, ...query })}`
 
 /** An address of a queue's page. */
 export const queueLink = (queue: string, ...segments: ReadonlyArray<string>): string => linkTo(['q', queue, ...segments])

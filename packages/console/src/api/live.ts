@@ -1,14 +1,14 @@
 /**
  * The live connection of the tab: one WebSocket for the shown queue. It reports that the queue has moved, and shown data are then fetched again. Some
- * events have no message (docs/websocket.md), so the queue's revision is also polled every few seconds. A hidden tab has no connection, and catches
- * up when it is shown.
+ * events have no message (docs/websocket.md), so the queue's revision is also polled every few seconds. A token for tenants gets no messages, and
+ * polls alone. A hidden tab has no connection, and catches up when it is shown.
  */
 import { effect, signal } from '@preact/signals'
 import { momentShown, queueShown } from '../address/address.js'
 import { pathOf } from '../address/url.js'
 import { allMoved, moved } from './questions.js'
 import { request } from './request.js'
-import { me, token } from './session.js'
+import { may, me, token } from './session.js'
 
 export type LiveState = 'off' | 'connecting' | 'open'
 
@@ -31,6 +31,8 @@ export const onMessage = (listener: (message: LiveMessage) => void): (() => void
 }
 
 const revisionMs = 5_000
+/** The same without messages. */
+const revisionAloneMs = 3_000
 const firstWaitMs = 500
 const longestWaitMs = 15_000
 
@@ -82,8 +84,10 @@ const follow = (queue: string): (() => void) => {
       // `contact` reports the failure.
     }
   }
-  connect()
-  const looking = setInterval(() => void look(), revisionMs)
+  const hasMessages = may.seeAll.peek()
+  if (hasMessages) connect()
+  else void look()
+  const looking = setInterval(() => void look(), hasMessages ? revisionMs : revisionAloneMs)
   return () => {
     isOver = true
     clearTimeout(timer)

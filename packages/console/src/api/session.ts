@@ -4,6 +4,7 @@
  */
 import type { Me, TokenRole } from '@daybook/client'
 import { computed, signal } from '@preact/signals'
+import { tenantChosen } from '../address/address.js'
 
 const key = 'daybook-token'
 
@@ -46,8 +47,19 @@ const has = (...wanted: ReadonlyArray<TokenRole>): boolean => {
   return roles.includes('admin') || wanted.some((role) => roles.includes(role))
 }
 
+/** The only tenants whose tasks the token shows; `undefined` for all. */
+export const tenantsOfToken = computed(() => me.value?.tenants)
+
+/** The tenant to ask for, if the token is for several: lists are of one at a time. */
+export const tenantAsked = computed((): string | undefined => {
+  const tenants = tenantsOfToken.value ?? []
+  return tenants.length < 2 ? undefined : (tenants.find((each) => each === tenantChosen.value) ?? tenants[0])
+})
+
 /** What the token permits, by the roles in docs/tokens.md. Everything else is not offered. */
 export const may = {
+  /** What is about a whole queue, and not about the tasks of some tenants: the log, past moments, agents, reports, live messages. */
+  seeAll: computed(() => tenantsOfToken.value === undefined),
   read: computed(() => has('operator', 'guardian', 'auditor')),
   operate: computed(() => has('operator')),
   guard: computed(() => has('guardian')),

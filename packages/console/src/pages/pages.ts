@@ -1,6 +1,7 @@
 /** All pages, in the order of the navigation. To add a page: a file beside these that exports its component, and an entry here (README.md). */
 import type { ComponentType } from 'preact'
 import { signal } from '@preact/signals'
+import { may } from '../api/session.js'
 import { changesPath } from '../time/compared.js'
 
 /** The values of the `{names}` in the page's path, decoded. */
@@ -15,16 +16,18 @@ export interface Page {
   readonly key?: string
   /** Whether the navigation lists the page. Default: yes. */
   readonly isListed?: false
+  /** It can show the tasks of some tenants alone, for a token that is for tenants. */
+  readonly isForTenants?: true
   /** Loads the component when the page is first opened. */
   readonly load: () => Promise<PageComponent>
 }
 
 export const pages: ReadonlyArray<Page> = [
-  { title: 'Now', path: '/', key: 'n', load: async () => (await import('./now/now-page.js')).NowPage },
+  { title: 'Now', path: '/', key: 'n', isForTenants: true, load: async () => (await import('./now/now-page.js')).NowPage },
   { title: 'Queue', path: '/q/{queue}', key: 'q', load: async () => (await import('./queue/queue-page.js')).QueuePage },
-  { title: 'Tasks', path: '/q/{queue}/tasks', key: 't', load: async () => (await import('./tasks/tasks-page.js')).TasksPage },
-  { title: 'Task', path: '/q/{queue}/tasks/{id}', isListed: false, load: async () => (await import('./task/task-page.js')).TaskPage },
-  { title: 'Dead letters', path: '/q/{queue}/dead-letters', key: 'd', load: async () => (await import('./dead-letters/dead-letters-page.js')).DeadLettersPage },
+  { title: 'Tasks', path: '/q/{queue}/tasks', key: 't', isForTenants: true, load: async () => (await import('./tasks/tasks-page.js')).TasksPage },
+  { title: 'Task', path: '/q/{queue}/tasks/{id}', isListed: false, isForTenants: true, load: async () => (await import('./task/task-page.js')).TaskPage },
+  { title: 'Dead letters', path: '/q/{queue}/dead-letters', key: 'd', isForTenants: true, load: async () => (await import('./dead-letters/dead-letters-page.js')).DeadLettersPage },
   { title: 'Breakers', path: '/q/{queue}/breakers', key: 'b', load: async () => (await import('./breakers/breakers-page.js')).BreakersPage },
   { title: 'Agents', path: '/q/{queue}/agents', key: 'a', load: async () => (await import('./agents/agents-page.js')).AgentsPage },
   { title: 'Tenants', path: '/q/{queue}/tenants', key: 'e', load: async () => (await import('./tenants/tenants-page.js')).TenantsPage },
@@ -36,6 +39,9 @@ export const pages: ReadonlyArray<Page> = [
   { title: 'Changes', path: changesPath, key: 'c', load: async () => (await import('./changes/changes-page.js')).ChangesPage },
   { title: 'Log', path: '/q/{queue}/log', key: 'l', load: async () => (await import('./log/log-page.js')).LogPage },
 ]
+
+/** Whether the server would answer the page for the present token. */
+export const canShow = ({ isForTenants }: Page): boolean => isForTenants === true || may.seeAll.value
 
 /** Components that have been loaded, by path. */
 export const loaded = signal<ReadonlyMap<string, PageComponent>>(new Map())

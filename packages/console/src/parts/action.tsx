@@ -9,7 +9,7 @@ import { keepFocus, linkTo } from '../address/address.js'
 import { pathOf } from '../address/url.js'
 import { moved } from '../api/questions.js'
 import { ApiProblem, request } from '../api/request.js'
-import { me } from '../api/session.js'
+import { may, me } from '../api/session.js'
 import { ProblemNote } from './problem-note.js'
 
 export interface ActionField {
@@ -126,7 +126,7 @@ const finish = async (action: Action, given: Given): Promise<void> => {
   notice.value = done
   moved(done.queue)
   const { queue, revision } = done
-  if (revision === undefined) return
+  if (revision === undefined || !may.seeAll.value) return
   const event = await firstEventOf(queue, revision)
   if (event !== undefined && notice.value === done) notice.value = { ...done, revision: event.revision, event: event.type }
 }
@@ -175,7 +175,7 @@ export const Notice = () => {
       {done !== undefined && (
         <p>
           {done.said}{' '}
-          {done.revision !== undefined && <a href={linkTo(['q', done.queue, 'log'], { from: String(done.revision) })}>{done.event ?? 'event'} {done.revision}</a>}{' '}
+          {done.revision !== undefined && may.seeAll.value && <a href={linkTo(['q', done.queue, 'log'], { from: String(done.revision) })}>{done.event ?? 'event'} {done.revision}</a>}{' '}
           {done.link !== undefined && <a href={done.link.to}>{done.link.text}</a>}{' '}
           <button type="button" class="plain" aria-label="dismiss" onClick={() => (notice.value = undefined)}>✕</button>
         </p>

@@ -1,6 +1,7 @@
 /** The only place that says whether the shown data are fresh. */
 import { momentShown, queueShown, withQuery } from '../address/address.js'
 import { live } from '../api/live.js'
+import { may } from '../api/session.js'
 import { contact } from '../api/request.js'
 import { now } from '../parts/clock.js'
 import { durationText } from '../parts/format.js'
@@ -17,9 +18,10 @@ export const Connection = () => {
   }
   if (momentShown.value !== undefined) return null
   const state = live.value
+  const isPolled = queueShown.value === undefined || !may.seeAll.value
   return (
-    <p class="connection" data-state={queueShown.value === undefined ? 'off' : state} role="status" title={lastAt === undefined ? undefined : `the server answered last at ${exactTime(lastAt)}`}>
-      <span class="dot" />{queueShown.value === undefined ? words.off : words[state]}
+    <p class="connection" data-state={isPolled ? 'off' : state} role="status" title={lastAt === undefined ? undefined : `the server answered last at ${exactTime(lastAt)}`}>
+      <span class="dot" />{isPolled ? words.off : words[state]}
     </p>
   )
 }

@@ -1,11 +1,11 @@
 /** The frame of every page: navigation, the queue, the connection, the dialogs. */
 import type { QueueSummary } from '@daybook/client'
 import type { ComponentChildren } from 'preact'
-import { address, go, linkTo, momentShown, queueShown } from '../address/address.js'
+import { address, go, linkTo, momentShown, queueShown, withQuery } from '../address/address.js'
 import { matchPath, parsePath } from '../address/url.js'
-import { logOut, may, me } from '../api/session.js'
+import { logOut, may, me, tenantAsked, tenantsOfToken } from '../api/session.js'
 import { leftOvers, useQuestion } from '../api/use-query.js'
-import { type Page, pages } from '../pages/pages.js'
+import { canShow, type Page, pages } from '../pages/pages.js'
 import { ActionDialog, Notice } from '../parts/action.js'
 import { useMomentTime } from '../time/moment-time.js'
 import { TimeBar } from '../time/time-bar.js'
@@ -28,7 +28,8 @@ const QueueChoice = ({ shown }: { readonly shown: string | undefined }) => {
   const names = [...new Set([...(value?.queues.map(({ name }) => name) ?? []), ...(shown === undefined ? [] : [shown])])].sort()
   if (names.length === 0) return null
   const choose = (queue: string): void => {
-    const page = pages.find((each) => isOfQueue(each) && matchPath(each.path, address.value.path) !== undefined) ?? pages.find(isOfQueue)
+    const ofQueue = pages.filter((each) => isOfQueue(each) && canShow(each))
+    const page = ofQueue.find((each) => matchPath(each.path, address.value.path) !== undefined) ?? ofQueue[0]
     if (queue !== '' && page !== undefined) go(addressOf(page, queue))
   }
   return (
@@ -42,6 +43,25 @@ const QueueChoice = ({ shown }: { readonly shown: string | undefined }) => {
   )
 }
 
+/** In the place of the time slider, on every page. */
+const OwnTasksOnly = () => (
+  <footer class="quiet small">You see the tasks of {tenantsOfToken.value?.join(' and ')} alone. What is about whole queues (agents, breakers, settings, reports, the log, the past) is not shown to a token for tenants.</footer>
+)
+
+/** Lists are of one tenant at a time. */
+const TenantChoice = () => {
+  const tenants = tenantsOfToken.value ?? []
+  if (tenants.length < 2) return null
+  return (
+    <label>
+      <span class="hidden">Tenant</span>
+      <select value={tenantAsked.value} onChange={(event) => go(withQuery({ tenant: event.currentTarget.value }))}>
+        {tenants.map((name) => <option key={name} value={name}>{name}</option>)}
+      </select>
+    </label>
+  )
+}
+
 export const Shell = ({ children }: { readonly children: ComponentChildren }) => {
   const queue = queueShown.value
   const isLeftOver = leftOvers.value > 0
@@ -49,9 +69,9 @@ export const Shell = ({ children }: { readonly children: ComponentChildren }) =>
   useKeys([
     { keys: '?', does: 'show the keys of this page', run: showKeys },
     { keys: '/', does: 'go to the search', run: () => document.querySelector<HTMLElement>('[data-search]')?.focus() },
-    ...pages.flatMap((page) => (page.key === undefined ? [] : [{ keys: `g ${page.key}`, does: `go to ${page.title}`, run: () => (isOfQueue(page) ? queueShown.value !== undefined && go(addressOf(page, queueShown.value)) : go(addressOf(page, ''))) }])),
+    ...pages.filter(canShow).flatMap((page) => (page.key === undefined ? [] : [{ keys: `g ${page.key}`, does: `go to ${page.title}`, run: () => (isOfQueue(page) ? queueShown.value !== undefined && go(addressOf(page, queueShown.value)) : go(addressOf(page, ''))) }])),
   ])
-  const listed = pages.filter(({ isListed = true }) => isListed)
+  const listed = pages.filter((page) => page.isListed !== false && canShow(page))
   return (
     <div class={`shell${momentShown.value === undefined ? '' : ' past'}`}>
       <a class="skip" href="#main">Skip to the content</a>
@@ -60,21 +80,22 @@ export const Shell = ({ children }: { readonly children: ComponentChildren }) =>
         <nav aria-label="Pages">
           <ul>{listed.filter((page) => !isOfQueue(page)).map((page) => <NavLink key={page.path} page={page} queue="" />)}</ul>
           <QueueChoice shown={queue} />
+          <TenantChoice />
           {queue !== undefined && <ul>{listed.filter(isOfQueue).map((page) => <NavLink key={page.path} page={page} queue={queue} />)}</ul>}
         </nav>
         <div class="account">
           <Connection />
           <button type="button" class="plain" onClick={nextTheme} title="light or dark">{{ system: 'Auto', light: 'Light', dark: 'Dark' }[theme.value]}</button>
           <button type="button" class="plain" onClick={showKeys} aria-label="keys">?</button>
-          {me.value?.auth === 'tokens' && <span class="quiet" title={me.value.roles.join(', ')}>{me.value.name}</span>}
+          {me.value?.auth === 'tokens' && <span class="quiet" title={me.value.roles.join(', ')}>{me.value.name}{tenantsOfToken.value !== undefined && `, for ${tenantsOfToken.value.join(' and ')}`}</span>}
           {me.value?.auth === 'tokens' && <button type="button" class="plain" onClick={() => logOut('')}>Log out</button>}
         </div>
       </header>
       <div class="content">
-        <PastBanner />
+        {may.seeAll.value && <PastBanner />}
         <Notice />
         <main id="main" tabIndex={-1} aria-busy={isLeftOver} inert={isLeftOver}>{children}</main>
-        {may.read.value && <TimeBar />}
+        {may.read.value && (may.seeAll.value ? <TimeBar /> : <OwnTasksOnly />)}
       </div>
       <ActionDialog />
       <KeysDialog />

@@ -3,12 +3,13 @@ import type { EventPage, HistoryEvent } from '@daybook/client'
 import { computed, signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { momentShown, queueShown } from '../address/address.js'
+import { may } from '../api/session.js'
 import { useQuestion } from '../api/use-query.js'
 import { pathOf } from '../address/url.js'
 
 /** One event of the log; it never changes, so it is asked for once. */
 export const useEvent = (queue: string | undefined, revision: number | string | undefined): HistoryEvent | undefined =>
-  useQuestion<EventPage>(queue === undefined || revision === undefined ? undefined : { path: pathOf(['api', 'queues', queue, 'events']), query: { from: String(revision), limit: '1' } }).value?.events[0]
+  useQuestion<EventPage>(queue === undefined || revision === undefined || !may.seeAll.value ? undefined : { path: pathOf(['api', 'queues', queue, 'events']), query: { from: String(revision), limit: '1' } }).value?.events[0]
 
 const timeOfRevision = signal<{ readonly queue: string; readonly revision: string; readonly at: number } | undefined>(undefined)
 

@@ -5,32 +5,47 @@ import {
   type Depth,
   depthOf,
   headOf,
+  type QueueState,
+  type QueueSummary,
   type SettingsPatch,
+  summaryForTenants,
   summaryOf,
   TaskType,
 } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import { mayUse } from '../access.js'
-import { invalid, problemOf } from '../problem.js'
+import { invalid, problem, problemOf } from '../problem.js'
 import type { ReasonQuery } from '../query.js'
 import { type Call, type Handled, type QueueCall, replyWith, type ViewCall } from '../route.js'
+import type { Tenants } from '../tenants.js'
 import { isoOf } from '../time.js'
 import type { OptionalReasonBody, ReasonBody } from '../wire.js'
 
-export const listQueues = async ({ daybook, grant }: Call): Promise<Handled> => {
+/** With a token for tenants: of their tasks alone. `undefined` for a queue whose tenants are not isolated, which such a token does not see. */
+const summaryFor = (tenants: Tenants): ((state: QueueState, at: number) => QueueSummary | undefined) => {
+  if (tenants === undefined) return summaryOf
+  const asked = new Set(tenants)
+  return (state, at) => summaryForTenants(state, asked, at)
+}
+
+export const listQueues = async ({ daybook, grant, tenants }: Call): Promise<Handled> => {
   const queues = []
   for (const queue of daybook.queues()) {
     if (!mayUse(grant, queue.name)) continue
-    const outcome = await queue.read(summaryOf)
+    const outcome = await queue.read(summaryFor(tenants))
     if (E.isLeft(outcome)) return E.left(problemOf(outcome.left))
     const { value, revision } = outcome.right
-    queues.push({ name: queue.name, revision, ...value })
+    if (value !== undefined) queues.push({ name: queue.name, revision, ...value })
   }
   return E.right({ status: 200, text: JSON.stringify({ queues }) })
 }
 
-export const showQueue = async ({ queue }: ViewCall): Promise<Handled> =>
-  replyWith(await queue.read(summaryOf), (summary, revision) => JSON.stringify({ name: queue.name, revision, ...summary }))
+export const showQueue = async ({ queue, tenants }: ViewCall): Promise<Handled> => {
+  const outcome = await queue.read(summaryFor(tenants))
+  // The setting may have changed since the request was let in.
+  if (E.isRight(outcome) && outcome.right.value === undefined) return E.left(problem('forbidden', `the tenants of queue ${queue.name} are not isolated`))
+  return replyWith(outcome, (summary, revision) => JSON.stringify({ name: queue.name, revision, ...summary }))
+}
 
 export const deleteQueue = async ({ queue, query, caller }: QueueCall<unknown, ReasonQuery>): Promise<Handled> =>
   replyWith(await queue.submit({ type: 'DeleteQueue', reason: query.reason ?? 'deleted by an operator' }, caller), (_, revision) =>

@@ -1,6 +1,7 @@
 /** Dead letters in groups with the same failure, and what can be done about them. */
 import type { FailurePattern, Report } from '@daybook/client'
 import { address } from '../../address/address.js'
+import { may, tenantAsked } from '../../api/session.js'
 import { useQueue } from '../../api/use-query.js'
 import { Empty } from '../../parts/empty.js'
 import { counted } from '../../parts/format.js'
@@ -17,8 +18,8 @@ const failuresMs = 60_000
 
 export const DeadLettersPage = ({ params: { queue = '' } }: { readonly params: PageParams }) => {
   const { signature, type } = address.value.query
-  const patterns = useQueue<{ readonly patterns: ReadonlyArray<FailurePattern> }>(queue, ['dead-letters', 'patterns'])
-  const { value: report } = useQueue<Report>(queue, ['reports', 'failures'], { query: { ...sinceHours(hours), bucket: 'hour', top: '200' }, everyMs: failuresMs, presentOnly: true })
+  const patterns = useQueue<{ readonly patterns: ReadonlyArray<FailurePattern> }>(queue, ['dead-letters', 'patterns'], { query: tenantAsked.value === undefined ? {} : { tenant: tenantAsked.value } })
+  const { value: report } = useQueue<Report>(queue, ['reports', 'failures'], { query: { ...sinceHours(hours), bucket: 'hour', top: '200' }, everyMs: failuresMs, presentOnly: true, when: may.seeAll.value })
   const failures = report === undefined ? undefined : failuresByHour(report.rows, hours, endOfShown())
   return (
     <>
@@ -26,14 +27,14 @@ export const DeadLettersPage = ({ params: { queue = '' } }: { readonly params: P
       <Loaded shown={patterns} lines={8}>
         {({ patterns: found }) => (
           <>
-            <RedriveNote queue={queue} patterns={found} />
+            {may.seeAll.value && <RedriveNote queue={queue} patterns={found} />}
             {signature !== undefined && type !== undefined ? (
               <GroupView queue={queue} group={{ signature, type }} pattern={found.find(isOf({ signature, type }))} />
             ) : found.length === 0 ? (
               <Empty title="No dead letters"><p>A task whose attempts have all failed comes here, and waits for somebody to decide. Nothing does now.</p></Empty>
             ) : (
               <>
-                <p class="quiet">{counted(found.reduce((sum, { count }) => sum + count, 0), 'task')} in {counted(found.length, 'group')}, the largest first. The bars are failed attempts with the same signature, in each of the last {hours} hours.</p>
+                <p class="quiet">{counted(found.reduce((sum, { count }) => sum + count, 0), 'task')} in {counted(found.length, 'group')}, the largest first. {may.seeAll.value ? `The bars are failed attempts with the same signature, in each of the last ${hours} hours.` : 'Each is decided on its own page: decisions about a whole group are about all tenants.'}</p>
                 <Groups patterns={found} failures={failures} />
               </>
             )}

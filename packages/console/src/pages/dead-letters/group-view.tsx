@@ -2,7 +2,7 @@
 import type { FailurePattern, TaskPage, TaskView } from '@daybook/client'
 import { useState } from 'preact/hooks'
 import { go, momentShown, queueLink, withQuery } from '../../address/address.js'
-import { may } from '../../api/session.js'
+import { may, tenantAsked } from '../../api/session.js'
 import { useQueue } from '../../api/use-query.js'
 import { AskingButton } from '../../parts/asking-button.js'
 import { DataTable } from '../../parts/data-table.js'
@@ -25,7 +25,7 @@ export interface GroupViewProps {
 export const GroupView = ({ queue, group, pattern }: GroupViewProps) => {
   const { type, signature } = group
   const all = withQuery({ signature: undefined, type: undefined })
-  const canOperate = may.operate.value && momentShown.value === undefined && pattern !== undefined
+  const canOperate = may.operate.value && may.seeAll.value && momentShown.value === undefined && pattern !== undefined
   useKeys([
     { keys: 'u', does: 'back to all groups', run: () => go(all) },
     ...(canOperate ? [{ keys: 'r', does: 'retry this group', run: () => document.getElementById('retry-group')?.click() }] : []),
@@ -60,7 +60,7 @@ const Tasks = ({ queue, group: { type, signature } }: { readonly queue: string; 
   // The cursors of the pages before this one.
   const [cursors, setCursors] = useState<ReadonlyArray<string>>([])
   const cursor = cursors.at(-1)
-  const shown = useQueue<TaskPage>(queue, ['dead-letters'], { query: { signature, type, limit: String(pageTasks), ...(cursor === undefined ? {} : { cursor }) } })
+  const shown = useQueue<TaskPage>(queue, ['dead-letters'], { query: { signature, type, limit: String(pageTasks), ...(tenantAsked.value === undefined ? {} : { tenant: tenantAsked.value }), ...(cursor === undefined ? {} : { cursor }) } })
   return (
     <Loaded shown={shown} lines={8}>
       {({ tasks, nextCursor }) => (

@@ -8,7 +8,15 @@ import { Empty } from '../../parts/empty.js'
 
 const payload = '{"to":"ada@example.org"}'
 
-export const FirstRun = () => (
+export const FirstRun = () => (may.seeAll.value ? <NoQueues /> : <NoIsolatedQueues />)
+
+const NoIsolatedQueues = () => (
+  <Empty title="No queues for this token">
+    <p>A token for tenants sees queues whose tenants are isolated. Whoever runs the server makes one with <code>npx daybook settings set --queue NAME tenants=isolated</code>, before its first task.</p>
+  </Empty>
+)
+
+const NoQueues = () => (
   <Empty title="No queues yet">
     <p>A queue comes into being with its first task:</p>
     <pre><code>npx daybook enqueue mail --payload '{payload}'</code></pre>

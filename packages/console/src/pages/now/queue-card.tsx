@@ -32,7 +32,9 @@ export interface QueueCardProps {
   readonly onNeed: (queue: string, need: number) => void
 }
 
-export const QueueCard = ({ queue, onNeed }: QueueCardProps) => {
+export const QueueCard = (props: QueueCardProps) => (may.seeAll.value ? <WholeQueue {...props} /> : <OwnPart {...props} />)
+
+const WholeQueue = ({ queue, onNeed }: QueueCardProps) => {
   const { name, paused, byStatus } = queue
   const moment = momentShown.value
   const alerts = useQueue<{ readonly alerts: ReadonlyArray<AlertView> }>(name, ['alerts'], { everyMs: alertsMs })
@@ -48,7 +50,7 @@ export const QueueCard = ({ queue, onNeed }: QueueCardProps) => {
     <article class="queue-card" aria-label={`queue ${name}`}>
       <header>
         <h2><a href={queueLink(name, 'tasks')}>{name}</a></h2>
-        {paused !== null && <span class="chip" data-status="waiting"><StatusMark status="waiting" />paused{paused !== '' && `: ${paused}`}</span>}
+        <Paused paused={paused} />
         <span class="grow" />
         {may.operate.value && moment === undefined && <ActionButton action={() => pauseOrResume(name, paused, unfinished)}>{paused === null ? 'Pause …' : 'Resume …'}</ActionButton>}
       </header>
@@ -67,6 +69,24 @@ export const QueueCard = ({ queue, onNeed }: QueueCardProps) => {
     </article>
   )
 }
+
+/** Of the tasks of the token's tenants: everything else is about the whole queue. */
+const OwnPart = ({ queue: { name, paused, byStatus }, onNeed }: QueueCardProps) => {
+  const need = needOf({ alerts: [], isPaused: paused !== null, deadLetters: byStatus['dead-letter'], oldestWaitSeconds: 0 })
+  useEffect(() => onNeed(name, need), [name, need])
+  return (
+    <article class="queue-card" aria-label={`queue ${name}`}>
+      <header>
+        <h2><a href={queueLink(name, 'tasks')}>{name}</a></h2>
+        <Paused paused={paused} />
+      </header>
+      <StatusBar queue={name} byStatus={byStatus} />
+    </article>
+  )
+}
+
+const Paused = ({ paused }: { readonly paused: string | null }) =>
+  paused === null ? null : <span class="chip" data-status="waiting"><StatusMark status="waiting" />paused{paused !== '' && `: ${paused}`}</span>
 
 /** Alerts tell people at a terminal what to call; here the page shows it. */
 const withoutCommand = (message: string): string => message.replace(/: see GET .*$/, '')

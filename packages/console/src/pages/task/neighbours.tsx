@@ -1,6 +1,7 @@
 /** The dependencies of the task, and the tasks that wait for it. */
 import type { TaskPage, TaskView } from '@daybook/client'
 import { queueLink } from '../../address/address.js'
+import { tenantAsked } from '../../api/session.js'
 import { useQueue } from '../../api/use-query.js'
 import { StatusMark } from '../../parts/status.js'
 
@@ -9,8 +10,8 @@ const drawnMax = 12
 const rowHeight = 44
 
 export const Neighbours = ({ queue, task }: { readonly queue: string; readonly task: TaskView }) => {
-  const { id, dependencies, status } = task
-  const after = useQueue<TaskPage>(queue, ['tasks'], { query: { waitsFor: id, limit: String(drawnMax + 1) } })
+  const { id, dependencies, status, tenant } = task
+  const after = useQueue<TaskPage>(queue, ['tasks'], { query: { waitsFor: id, limit: String(drawnMax + 1), ...(tenantAsked.value === undefined || tenant === undefined ? {} : { tenant }) } })
   const dependents = after.value?.tasks ?? []
   const before = dependencies.slice(0, drawnMax)
   const rows = Math.max(before.length, Math.min(dependents.length, drawnMax), 1)

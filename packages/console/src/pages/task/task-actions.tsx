@@ -5,7 +5,7 @@ import { queueLink } from '../../address/address.js'
 import { pathOf } from '../../address/url.js'
 import { exactNumbers, exactText } from '../../api/exact-numbers.js'
 import { type Answer, type Method, request } from '../../api/request.js'
-import { me } from '../../api/session.js'
+import { may, me } from '../../api/session.js'
 import { type Action, ActionButton, type ActionField, type Given } from '../../parts/action.js'
 
 export type TaskActionName = 'retry' | 'editAndRetry' | 'discard' | 'cancel' | 'restart' | 'bump' | 'amend'
@@ -20,9 +20,12 @@ export const actionsFor = (status: Status): ReadonlyArray<TaskActionName> => {
   return status === 'pending' || status === 'queued' ? ['bump', 'amend', 'cancel'] : ['amend', 'cancel']
 }
 
+/** They overtake other tenants, or make an id that is not the tenant's. */
+const ofAllTenants: ReadonlyArray<TaskActionName> = ['restart', 'bump']
+
 export const TaskActions = ({ queue, task }: { readonly queue: string; readonly task: TaskView }) => (
   <div class="buttons task-actions" role="group" aria-label="Actions">
-    {actionsFor(task.status).map((name) => <ActionButton key={name} action={() => actions[name](queue, task)}>{labels[name]} …</ActionButton>)}
+    {actionsFor(task.status).filter((name) => may.seeAll.value || !ofAllTenants.includes(name)).map((name) => <ActionButton key={name} action={() => actions[name](queue, task)}>{labels[name]} …</ActionButton>)}
   </div>
 )
 

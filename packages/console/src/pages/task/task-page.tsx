@@ -1,5 +1,6 @@
 /** One task: its status and the reasons, its history, its content, and its actions. */
 import type { TaskView } from '@daybook/client'
+import type { ComponentChildren } from 'preact'
 import { linkTo, momentShown, queueLink } from '../../address/address.js'
 import { exactText } from '../../api/exact-numbers.js'
 import { may } from '../../api/session.js'
@@ -80,6 +81,10 @@ const Facts = ({ queue, task }: { readonly queue: string; readonly task: TaskVie
   )
 }
 
+/** A link to the event in the log, for those who may read it. */
+const InLog = ({ queue, revision, children }: { readonly queue: string; readonly revision: number; readonly children: ComponentChildren }) =>
+  may.seeAll.value ? <a href={linkTo(['q', queue, 'log'], { from: String(revision) })}>{children}</a> : <>{children}</>
+
 const Attempts = ({ queue, events }: { readonly queue: string; readonly events: ReadonlyArray<HistoryEvent> }) => {
   const attempts = [...attemptsOf(events)].reverse()
   return (
@@ -89,7 +94,7 @@ const Attempts = ({ queue, events }: { readonly queue: string; readonly events: 
         <DataTable
           caption="Attempts" rows={attempts} rowKey={({ number }) => String(number)}
           columns={[
-            { key: 'number', title: 'Claim', kind: 'number', cell: ({ number, revision }) => <a href={linkTo(['q', queue, 'log'], { from: String(revision) })}>{number}</a> },
+            { key: 'number', title: 'Claim', kind: 'number', cell: ({ number, revision }) => <InLog queue={queue} revision={revision}>{number}</InLog> },
             { key: 'agent', title: 'Agent', cell: ({ agent }) => agent },
             { key: 'from', title: 'Began', cell: ({ from }) => <Moment at={from} as="clock" /> },
             { key: 'took', title: 'Took', kind: 'number', cell: ({ from, to }) => durationText(((to ?? now.value) - from) / 1_000) },
@@ -119,7 +124,7 @@ const Events = ({ queue, events }: { readonly queue: string; readonly events: Re
     <DataTable
       caption="Events of this task" rows={[...events].reverse()} rowKey={({ revision }) => String(revision)}
       columns={[
-        { key: 'revision', title: 'Revision', kind: 'number', cell: ({ revision }) => <a href={linkTo(['q', queue, 'log'], { from: String(revision) })}>{revision}</a> },
+        { key: 'revision', title: 'Revision', kind: 'number', cell: ({ revision }) => <InLog queue={queue} revision={revision}>{revision}</InLog> },
         { key: 'at', title: 'When', cell: ({ at }) => <Moment at={at} as="clock" /> },
         { key: 'type', title: 'Event', cell: ({ type }) => type },
         { key: 'actor', title: 'By', cell: ({ actor }) => actor ?? <span class="quiet">the queue</span> },

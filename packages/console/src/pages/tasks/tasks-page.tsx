@@ -3,7 +3,7 @@ import type { AgentView, Depth, QueueSummary } from '@daybook/client'
 import type { Status } from '@daybook/core'
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import { address, go, momentShown, withQuery } from '../../address/address.js'
-import { may } from '../../api/session.js'
+import { may, tenantAsked, tenantsOfToken } from '../../api/session.js'
 import { useQueue } from '../../api/use-query.js'
 import { type Action, notice, offer } from '../../parts/action.js'
 import { Empty } from '../../parts/empty.js'
@@ -27,7 +27,8 @@ export const TasksPage = ({ params: { queue = '' } }: { readonly params: PagePar
   const search = useMemo(() => parseSearch(text), [text])
   const present = moment?.at === undefined ? Math.floor(Date.now() / ageStepMs) * ageStepMs : Date.parse(moment.at)
   const hasAge = search.olderThanSeconds !== undefined || search.youngerThanSeconds !== undefined
-  const filter = useMemo(() => filterAt(search, present), [search, hasAge ? present : 0])
+  const tenant = tenantAsked.value
+  const filter = useMemo(() => ({ ...(tenant === undefined ? {} : { tenant }), ...filterAt(search, present) }), [search, hasAge ? present : 0, tenant])
   const filterKey = JSON.stringify([queue, filter, moment])
   const [pages, setPages] = useState<TaskPages | undefined>(undefined)
   useEffect(() => {
@@ -44,9 +45,9 @@ export const TasksPage = ({ params: { queue = '' } }: { readonly params: PagePar
   useEffect(() => select(new Set()), [filterKey])
 
   const summary = useQueue<QueueSummary>(queue, [])
-  const depth = useQueue<Depth>(queue, ['depth'])
-  const agents = useQueue<{ readonly agents: ReadonlyArray<AgentView> }>(queue, ['agents'])
-  const known: KnownValues = { type: byCount(depth.value?.byType), tenant: byCount(depth.value?.byTenant), agent: agents.value?.agents.map(({ agentId }) => agentId) ?? [] }
+  const depth = useQueue<Depth>(queue, ['depth'], { when: may.seeAll.value })
+  const agents = useQueue<{ readonly agents: ReadonlyArray<AgentView> }>(queue, ['agents'], { when: may.seeAll.value })
+  const known: KnownValues = { type: byCount(depth.value?.byType), tenant: tenantsOfToken.value ?? byCount(depth.value?.byTenant), agent: agents.value?.agents.map(({ agentId }) => agentId) ?? [] }
   const expected = expectedOf(filter, summary.value?.byStatus)
   void pages?.version.value
   const total = pages?.total(expected)
@@ -118,7 +119,7 @@ const BulkBar = ({ queue, filter, selected, isChangeable, isUnderstood, clear }:
     <div class="bulk" role="group" aria-label="Changes of many tasks" aria-busy={isCounting}>
       <span>{isCounting ? 'counting …' : ids.length > 0 ? `${numberText(ids.length)} selected:` : isUnderstood ? 'All that match:' : 'Select tasks, or mend the search:'}</span>
       {isChangeable && (ids.length > 0 || cancellable !== undefined) && button('Cancel', cancelMany, { count: countCancellable, ...(cancellable === undefined ? {} : { of: cancellable }) })}
-      {isChangeable && button('Bump', bumpMany)}
+      {isChangeable && may.seeAll.value && button('Bump', bumpMany)}
       {isChangeable && button('Priority', reprioritiseMany)}
       {button('Export', exportMany)}
       {ids.length > 0 && <button type="button" class="plain" onClick={clear}>Select none</button>}
