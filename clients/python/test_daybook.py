@@ -318,22 +318,22 @@ class RestartTest(unittest.TestCase):
         sent = []
 
         def produce():
-            for i in range(200):
+            for i in range(80):
                 sent.append(client.enqueue("count", i, deduplicate="off").id)
 
         producer = threading.Thread(target=produce, daemon=True)
         producer.start()
-        for part in (50, 120):
+        for part in (20, 50):
             until(lambda: len(sent) >= part, f"{part} tasks")
             server.kill()
             server.start()
         producer.join(60)
-        self.assertEqual(len(set(sent)), 200)
-        until(lambda: client.depth()["byStatus"].get("completed") == 200, "all completions", 90)
+        self.assertEqual(len(set(sent)), 80)
+        until(lambda: client.depth()["byStatus"].get("completed") == 80, "all completions", 90)
         worker.stop()
         thread.join(30)
         types = Counter(event["type"] for event in client.events())
-        self.assertEqual((types["TaskEnqueued"], types["Completed"]), (200, 200))
+        self.assertEqual((types["TaskEnqueued"], types["Completed"]), (80, 80))
 
 
 if __name__ == "__main__":

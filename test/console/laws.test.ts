@@ -10,59 +10,55 @@ import { useConsoleServer } from './server.js'
 import { expectQuiet } from './watch-page.js'
 
 const phone = { width: 360, height: 740 }
+const desk = { width: 1280, height: 800 }
 
 describe.skipIf(withoutBrowser)('every page', () => {
   const server = useConsoleServer()
   const browser = useBrowser()
-  let light: Tab
-  let dark: Tab
-  let narrow: Tab
+  let operator: Tab
   let auditor: Tab
   beforeAll(async () => {
     const { url, tokens } = server()
-    light = await openTab(browser, url, tokens.ada, { colorScheme: 'light' })
-    dark = await openTab(browser, url, tokens.ada, { colorScheme: 'dark' })
-    narrow = await openTab(browser, url, tokens.ada, { viewport: phone })
+    operator = await openTab(browser, url, tokens.ada)
     auditor = await openTab(browser, url, tokens.ben)
   })
 
   test('stands in the table of these tests, if it stands in the navigation', async () => {
-    await light.visit('/q/default/log')
-    const linked = await light.page.locator('nav a').evaluateAll((links) => links.map((link) => new URL((link as HTMLAnchorElement).href).pathname))
+    await operator.visit('/q/default/log')
+    const linked = await operator.page.locator('nav a').evaluateAll((links) => links.map((link) => new URL((link as HTMLAnchorElement).href).pathname))
     expect(linked.length).toBeGreaterThan(5)
     expect(linked.filter((path) => !pageRows.some((row) => row.path === path))).toEqual([])
   })
 
-  test.each(pageRows)('$name: no error, no request to elsewhere, a silent policy, and axe finds nothing: light', async ({ name, path, heading, shows }) => {
-    await light.visit(path, shows)
-    expect(await light.page.locator('h1').first().textContent()).toBe(heading)
-    await screenshot(light.page, `${name}-light`)
-    expectQuiet(light.watched)
-    expect(await axeFindings(light.page)).toEqual([])
-  })
-
-  test.each(pageRows)('$name: the same, dark', async ({ name, path, shows }) => {
-    await dark.visit(path, shows)
-    await screenshot(dark.page, `${name}-dark`)
-    expectQuiet(dark.watched)
-    expect(await axeFindings(dark.page)).toEqual([])
-  })
-
-  test.each(pageRows)('$name: nothing is beyond the edge of a phone', async ({ name, path, shows }) => {
-    await narrow.visit(path, shows)
-    await screenshot(narrow.page, `${name}-phone`)
-    expectQuiet(narrow.watched)
-    expect(await widest(narrow)).toBeLessThanOrEqual(phone.width)
+  test.each(pageRows)('$name: no error, no request to elsewhere, a silent policy, axe finds nothing, dark and light, and nothing is beyond the edge of a phone', async ({ name, path, heading, shows }) => {
+    const { page, watched, settled } = operator
+    await page.setViewportSize(desk)
+    await page.emulateMedia({ colorScheme: 'dark' })
+    // One visit, because each takes a second or two.
+    await operator.visit(path, shows)
+    expect(await page.locator('h1').first().textContent()).toBe(heading)
+    for (const colorScheme of ['dark', 'light'] as const) {
+      await page.emulateMedia({ colorScheme })
+      await settled()
+      await screenshot(page, `${name}-${colorScheme}`)
+      expect(await axeFindings(page), colorScheme).toEqual([])
+    }
+    await page.setViewportSize(phone)
+    await settled()
+    await screenshot(page, `${name}-phone`)
+    expect(await widest(operator)).toBeLessThanOrEqual(phone.width)
+    expectQuiet(watched)
   })
 
   test('teeth: what is too wide for a phone is found', async () => {
-    await narrow.page.locator('main').evaluate((main) => {
+    await operator.page.setViewportSize(phone)
+    await operator.page.locator('main').evaluate((main) => {
       const wide = document.createElement('div')
       wide.style.width = '500px'
       wide.style.height = '1px'
       main.append(wide)
     })
-    expect(await widest(narrow)).toBeGreaterThan(phone.width)
+    expect(await widest(operator)).toBeGreaterThan(phone.width)
   })
 
   test.each(pageRows)('$name: an auditor reads all of it, and whatever is pressed, nothing is offered or done', async ({ path, shows }) => {
@@ -73,8 +69,8 @@ describe.skipIf(withoutBrowser)('every page', () => {
   })
 
   test('teeth: an operator is offered actions, which this way of pressing finds', async () => {
-    await light.visit('/q/default/agents', 'mailer-1')
-    expect((await pressAll(light)).join()).toContain('Terminate')
+    await operator.visit('/q/default/agents', 'mailer-1')
+    expect((await pressAll(operator)).join()).toContain('Terminate')
   })
 })
 

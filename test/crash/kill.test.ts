@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { fixedSeed, runSeed } from '../support/seed.js'
 import { KilledQueue } from './killed-queue.js'
 
-const underLoad = 100
+const underLoad = 50
 let queue: KilledQueue
 
 beforeAll(async () => {

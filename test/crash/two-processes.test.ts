@@ -11,7 +11,7 @@ import { eventStoreDbUrl } from '../support/eventstoredb/node.js'
 import { sleep } from '../support/queue.js'
 import { Child, enqueuesAreWhole, type Held, heldAfter } from './child.js'
 
-const killsDefault = 6
+const killsDefault = 4
 
 /** Number of commands that a process reports as successful. */
 const successes = ({ lines }: Child): number => lines.filter(({ exchange }) => exchange?.outcome._tag === 'Right').length

@@ -1,6 +1,7 @@
 /** `npm run mutants`: see `options.ts`. The first argument is the repository's root, from `scripts/run.mjs`. */
 import { chosen, help, type Options, readOptions } from './options.js'
 import { allPlants } from './plants/index.js'
+import { provenBy } from './proven.js'
 import { type Result, runPlants, type Verdict } from './run-plants.js'
 
 const [root = '.', ...args] = process.argv.slice(2)
@@ -29,7 +30,8 @@ const main = async (options: Options): Promise<number> => {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => aborted.abort(new Error(`ended by ${signal}`)))
   const began = performance.now()
   say(`${plants.length} of ${allPlants.length} plants${options.tenth === undefined ? '' : `, tenth ${options.tenth}`}`)
-  const results = await runPlants(root, plants, { ...options, onResult: show, signal: aborted.signal })
+  const isProven = options.proven === undefined ? {} : { isProven: provenBy(options.proven, root) }
+  const results = await runPlants(root, plants, { ...options, ...isProven, onResult: show, signal: aborted.signal })
   const counts = kinds.map((kind) => [kind, results.filter(({ verdict }) => verdict.kind === kind).length] as const)
   const told = counts.filter(([kind, count]) => kind === 'killed' || count > 0).map(([kind, count]) => `${count} ${kind}`)
   say(`\n${told.join(', ')}, in ${Math.round((performance.now() - began) / 1_000)} s`)

@@ -8,6 +8,7 @@ import { chosen, readOptions } from './options.js'
 import { place } from './place.js'
 import type { Plant } from './plant.js'
 import { allPlants } from './plants/index.js'
+import { provenBy } from './proven.js'
 import { type Result, runPlants } from './run-plants.js'
 
 const repository = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '')
@@ -84,6 +85,24 @@ describe('a run', () => {
     expect(expected.map(([, { title }]) => [title, found.get(title)])).toEqual(expected.map(([kind, { title }]) => [title, kind]))
     expect(results.find(({ plant: { title } }) => title === 'noticed')?.verdict).toEqual({ kind: 'killed', by: 'adds' })
     for (const [name, text] of Object.entries(files)) if (!name.endsWith('config.ts')) expect(readFileSync(join(root, name), 'utf8')).toBe(text)
+  })
+
+  test('takes the report of a run as the proof of its tests, and of no others', async () => {
+    const report = join(root, 'report.json')
+    const fileOf = (name: string, ...tests: ReadonlyArray<readonly [title: string, status: string]>) => ({
+      name: join(root, name), status: tests.some(([, status]) => status === 'failed') ? 'failed' : 'passed', assertionResults: tests.map(([fullName, status]) => ({ fullName, status })),
+    })
+    const testResults = [fileOf('test/sound.test.ts', ['adds', 'passed'], ['divides', 'skipped']), fileOf('test/failing.test.ts', ['always fails', 'failed']), fileOf('test/skipped.test.ts', ['later', 'skipped'])]
+    writeFileSync(report, JSON.stringify({ testResults }))
+    const isProven = provenBy(report, root)
+    const proven = (killedBy: ReadonlyArray<string>, named?: string): boolean => isProven(plant('', '', { killedBy, ...(named === undefined ? {} : { named }) }))
+    expect(proven(['test/sound.test.ts'])).toBe(true)
+    expect(proven(['test/sound.test.ts'], 'add')).toBe(true)
+    for (const other of [proven(['test/sound.test.ts'], 'divides'), proven(['test/sound.test.ts', 'test/failing.test.ts']), proven(['test/skipped.test.ts']), proven(['test/gone.test.ts'])]) expect(other).toBe(false)
+    // What is not in the report is tried as always.
+    const plants = [plant('noticed', 'a - b'), plant('its test fails always', 'a - b', { killedBy: ['test/failing.test.ts'] })]
+    const results = await runPlants(root, plants, { parallel: 1, limitMs: 120_000, onResult: () => undefined, signal: new AbortController().signal, isProven })
+    expect(results.map(({ verdict }) => verdict.kind)).toEqual(['killed', 'unproven'])
   })
 
   test('that is ended leaves nothing behind', async () => {

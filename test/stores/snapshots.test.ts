@@ -1,5 +1,6 @@
 import { appendFileSync, readFileSync, readdirSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { openSnapshotFolder } from '@daybook/adapters/files'
@@ -102,7 +103,8 @@ describe('snapshots in a folder', () => {
     const gone = Array.from({ length: 1_024 }, () => 0)
     const pages = [only('short'), only('é'.repeat(3_000_000)), only(''), rowsOf([3_000_000, 0, 5]), rowsOf(gone), rowsOf([]), pageOf('x'.repeat(1_100_000), many, many), only('end')]
     await write(store, 1, pages)
-    expect(await pagesOf((await store.list('s', 1, 1)).usable[0])).toEqual(pages)
+    // `toEqual` takes half a minute for so many numbers.
+    expect(isDeepStrictEqual(await pagesOf((await store.list('s', 1, 1)).usable[0]), pages)).toBe(true)
   })
 
   test('streams are kept apart, whatever their names', async () => {

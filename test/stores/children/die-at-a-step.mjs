@@ -1,6 +1,6 @@
 /**
  * Finishes tasks of a queue, with snapshots in between, and is killed at the given step. Steps write, sync, rename or delete a file of a snapshot or
- * of rows. The kill comes just before the step; if it writes bytes, after half of them. Prints which step that is.
+ * of rows. The kill comes just before the step; if it writes bytes, after half of them. Prints each step up to then; all of them if there is no such step.
  */
 import fs from 'node:fs'
 import promises from 'node:fs/promises'
@@ -12,10 +12,9 @@ let steps = 0
 const kindOf = (path) => /\.rows|\.snapshot/.exec(String(path))?.[0]
 /** `half`: the part of the step that is done before the end. */
 const at = (name, half) => {
+  writeSync(1, `${name}\n`)
   if (++steps !== step) return
   half?.()
-  fs.writeSync = writeSync
-  fs.writeSync(1, `${name}\n`)
   process.kill(process.pid, 'SIGKILL')
 }
 
