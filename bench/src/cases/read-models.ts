@@ -36,9 +36,9 @@ const live = async (folder: string, tasks: number, isKept: boolean): Promise<Lif
   return { enqueued, drained: perSecond(tasks, ms), level }
 }
 
-/** Builds all tables from the log that a queue has left. */
+/** Builds all tables from the log that a queue has left. Pages are read ahead on a separate thread, as `daybook project` does. */
 const build = async (folder: string, tasks: number): Promise<Figures> => {
-  const log = openSqliteLog(join(folder, logFile))
+  const log = openSqliteLog(join(folder, logFile), true)
   const file = join(folder, 'built.db')
   const events = (await log.head(streamOf('default'))) + 1
   const begun = nowMs()
