@@ -1,5 +1,6 @@
 /** TEN-1: in an isolated queue, a task is neither found by, nor a duplicate of, nor blocked by, nor cancelled with a task of another tenant. */
 import { decide, fork, headOf, isUnder, listTasks, mark, type PreparedTask, rollback, type SettingsPatch, statuses, summaryForTenants, under } from '@daybook/core'
+import { differenceOf, textOf } from '@daybook/core/testing'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { Queue, task } from './queue.js'
@@ -181,7 +182,6 @@ describe('figures of a tenant', () => {
     const found = tenants.flatMap((tenant) => listTasks(state, { tenant }, 1_000, undefined, at).tasks)
     return { paused: null, total: found.length, byStatus: Object.fromEntries(statuses.map((status) => [status, found.filter((each) => each.status === status).length])) }
   }
-  const tenants = ['acme', 'globex'] as const
   type Step = (q: Queue, n: number) => void
   const one = fc.constantFrom(...tenants)
   const agentOf = (tenant: string): string => `${tenant}:w`
@@ -211,17 +211,20 @@ describe('figures of a tenant', () => {
           }
         }
         steps.slice(0, from).forEach((each, n) => each(q, n))
-        const [before, { at }] = [mark(q.state), q]
+        const [text, before, { at }] = [textOf(q.state), mark(q.state), q]
         steps.slice(from).forEach((each, n) => {
           each(q, from + n)
           check()
         })
-        check({ state: fork(q.state), at: q.at })
+        const copy = fork(q.state)
+        check({ state: copy, at: q.at })
+        expect(differenceOf(textOf(copy), textOf(q.state))).toBe('')
         q.state = rollback(q.state, before)
         q.at = at
         check()
+        expect(differenceOf(text, textOf(q.state))).toBe('')
       }),
-      { numRuns: 60 },
+      { numRuns: 40 },
     )
     for (const status of ['pending', 'scheduled', 'blocked', 'in-progress', 'completed', 'dead-letter', 'cancelled']) expect(seen).toContain(status)
   })
@@ -242,14 +245,27 @@ describe('figures of a tenant', () => {
     expect(figures(q, ['acme'])).toBeUndefined()
     // Forgotten, and not evicted yet.
     q.at += 604_801_000
-    const before = mark(q.state)
+    const [text, before] = [textOf(q.state), mark(q.state)]
     q.configure({ tenants: 'isolated' })
     expect(figures(q, ['acme'])).toMatchObject({ total: 0 })
     q.enqueue(of('acme', 'new'))
     expect(figures(q, ['acme'])).toMatchObject({ total: 1, byStatus: { pending: 1, cancelled: 0 } })
     q.state = rollback(q.state, before)
     expect(figures(q, ['acme'])).toBeUndefined()
+    expect(differenceOf(text, textOf(q.state))).toBe('')
     q.configure({ tenants: 'isolated' })
     expect(figures(q, ['acme'])).toMatchObject({ total: 0 })
+  })
+
+  test('INV-22: nothing is counted of a tenant whose tasks are all gone', () => {
+    const q = isolated().configure({ retentionSeconds: 60 })
+    q.enqueue(of('acme', 'a'), of('globex', 'b'))
+    q.do({ type: 'Cancel', task: 'acme:a', reason: 'r' })
+    expect(textOf(q.state)).toContain('acme')
+    // With the next event, what is forgotten is evicted.
+    q.wait(61)
+    q.enqueue(of('globex', 'c'))
+    expect(textOf(q.state)).not.toContain('acme')
+    expect(textOf(q.state)).toContain('globex')
   })
 })

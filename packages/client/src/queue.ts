@@ -114,7 +114,7 @@ export interface Ready {
 export interface QueueSummary {
   readonly name: string
   readonly revision: number
-  /** Why it is paused; `null` when it is not. */
+  /** Why it is paused; `null` when it is not. A token for tenants gets no reason, and counts of its own tasks. */
   readonly paused: string | null
   readonly total: number
   readonly byStatus: Readonly<Record<Status, number>>

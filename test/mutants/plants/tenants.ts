@@ -112,6 +112,13 @@ export const tenantPlants: ReadonlyArray<Plant> = [
     killedBy: core,
   },
   {
+    title: 'tenants: counts of tenants that are gone are kept',
+    file: 'packages/core/src/tables.ts',
+    find: 'if (task.group.share.groups === undefined) this.tenantCounts.drop(task.group.tenant)',
+    replace: '',
+    killedBy: core,
+  },
+  {
     title: 'tenants: the words of a pause are told',
     file: 'packages/core/src/query.ts',
     find: "paused: tables.head.paused === null ? null : ''",
