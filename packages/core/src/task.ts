@@ -4,8 +4,8 @@ import { Json, JsonObject } from './json.js'
 import { AgentId, clipped, Name, PositiveSeconds, TaskId, TaskType, Text, textMax, UnicodeText } from './scalars.js'
 
 /**
- * The statuses of a task. `completed`, `cancelled` and `discarded` are final. `queued` (ready, but the queue is at
- * capacity) is not used yet. `waiting`: its agent parked it until a callback comes.
+ * The statuses of a task. `completed`, `cancelled` and `discarded` are final. `queued` is only shown (`shownStatus`): the
+ * task is `pending`, and the queue is at capacity. `waiting`: its agent parked it until a callback comes.
  */
 export const statuses = [
   'scheduled',

@@ -4,6 +4,7 @@ import { pathOf, type Query } from '../../address/url.js'
 import { ApiProblem, request } from '../../api/request.js'
 import type { Action, Done, Given } from '../../parts/action.js'
 import { counted } from '../../parts/format.js'
+import { saveFile } from '../../parts/save-file.js'
 import { exportText } from './export-text.js'
 
 export type Chosen =
@@ -148,16 +149,7 @@ export const exportMany = (queue: string, chosen: Chosen): Action => ({
       })
     } else for (const id of chosen.ids) tasks.push((await request<TaskView>('GET', tasksPath(queue, id))).value)
     const kind = fields.format === 'CSV' ? 'csv' : 'ndjson'
-    save(`${queue}-tasks.${kind}`, exportText(tasks, kind), kind === 'csv' ? 'text/csv' : 'application/x-ndjson')
+    saveFile(`${queue}-tasks.${kind}`, [exportText(tasks, kind)], kind === 'csv' ? 'text/csv' : 'application/x-ndjson')
     return { said: `${counted(tasks.length, 'task')} exported.`, queue }
   },
 })
-
-const save = (name: string, text: string, type: string): void => {
-  const url = URL.createObjectURL(new Blob([text], { type }))
-  const link = document.createElement('a')
-  link.href = url
-  link.download = name
-  link.click()
-  setTimeout(() => URL.revokeObjectURL(url), 10_000)
-}
