@@ -21,6 +21,11 @@ test('there is a page for each command, and one for the program that names them 
   for (const file of files.filter((name) => name !== 'daybook.1')) expect(main).toContain(`${file.slice(0, -2)}(1)`)
 })
 
+test('npm installs each of them with the package, which names them', () => {
+  const { man } = JSON.parse(readFileSync(join(root, 'packages/adapters/package.json'), 'utf8')) as { readonly man: ReadonlyArray<string> }
+  expect([...man].sort(), 'name the pages of all commands in packages/adapters/package.json').toEqual(readdirSync(dir).map((page) => `./man/${page}`).sort())
+})
+
 test.skipIf(goesWithout(mandoc))('mandoc has nothing to say about them, and shows options, examples and exit codes', () => {
   const files = readdirSync(dir).map((name) => join(dir, name))
   // It ends with another code than 0 if there is a warning.

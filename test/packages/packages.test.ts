@@ -5,8 +5,9 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { runHere } from '../cli/program.js'
 import { examplesOf, runExample, runIn, type Started, startServer } from './examples.js'
-import { filesOf, install, installLinked, packAll, packedManifest, type Tarballs, treeOf } from './packed.js'
+import { filesOf, install, installLinked, packAll, packedManifest, type Tarballs, textIn, treeOf } from './packed.js'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const readme = (name: string): string => join(root, 'packages', name, 'README.md')
@@ -42,11 +43,17 @@ describe('each tarball', () => {
       if (name === site) continue
       const files = await filesOf(tarball)
       const others = files.filter((file) => !/^dist\/.*\.(?:js|d\.ts)$/.test(file)).sort()
+      const { man = [] } = await packedManifest(tarball)
       const more = name === '@daybook/adapters' ? ['bin/daybook.js', 'dist/http/openapi/examples/recorded.json'] : []
-      expect(others, name).toEqual(['LICENSE', 'README.md', ...more, 'package.json'])
+      expect(others, name).toEqual(['LICENSE', 'README.md', ...more, ...man.map((page) => page.replace('./', '')).sort(), 'package.json'])
       expect(files.filter((file) => /\.test\./.test(file))).toEqual([])
       expect(files.filter((file) => file.endsWith('.js')).length, name).toBeGreaterThanOrEqual(5)
     }
+  })
+
+  test('that of the command line has the pages for man, as the program prints them', async () => {
+    const page = await textIn(tarballs.get('@daybook/adapters') as string, 'man/daybook-enqueue.1')
+    expect(page).toBe((await runHere(['man', 'enqueue'])).out)
   })
 
   test('declares exact versions, of ours as of others', async () => {

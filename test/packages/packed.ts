@@ -18,6 +18,7 @@ export interface Manifest {
   readonly version: string
   readonly dependencies?: Readonly<Record<string, string>>
   readonly exports: Readonly<Record<string, unknown>>
+  readonly man?: ReadonlyArray<string>
 }
 
 /** The tarballs by package name. */
@@ -36,7 +37,10 @@ export const packAll = async (into: string): Promise<Tarballs> => {
 export const filesOf = async (tarball: string): Promise<ReadonlyArray<string>> =>
   (await run('tar', ['-tzf', tarball], { maxBuffer: 2 ** 26 })).stdout.split('\n').filter((line) => line !== '').map((line) => line.replace(/^package\//, ''))
 
-export const packedManifest = async (tarball: string): Promise<Manifest> => JSON.parse((await run('tar', ['-xzOf', tarball, 'package/package.json'])).stdout) as Manifest
+/** A file of a tarball. */
+export const textIn = async (tarball: string, file: string): Promise<string> => (await run('tar', ['-xzOf', tarball, `package/${file}`])).stdout
+
+export const packedManifest = async (tarball: string): Promise<Manifest> => JSON.parse(await textIn(tarball, 'package.json')) as Manifest
 
 /** Installs these packages, and those of ours that they declare, in an empty folder. */
 export const install = (folder: string, names: ReadonlyArray<string>, tarballs: Tarballs): Promise<void> =>
