@@ -6,8 +6,8 @@
  * `task-walk.ts`).
  */
 import type { LoadedNames } from './finished/finished-tasks.js'
-import { chunkRows } from './finished/chunk.js'
 import type { FinishedWalk, KeptPage } from './finished/finished-walk.js'
+import { chunkRows } from './finished/row-bytes.js'
 import type { KeptRows, RowsPlace, RowStore } from './finished/row-store.js'
 import type { Group } from './group.js'
 import { type GroupText, keptIn, type NamesText, pageOf, pageOfKept, pageOfNames, pageOfRows, pageTasks, type SnapshotPage, tasksOf } from './snapshot-page.js'

@@ -24,8 +24,6 @@ const fileBytes = 2 ** 26
 const newest = 64
 /** Number of rows in a kept chunk. */
 const chunkRows = 512
-/** A bound above the number of columns of a row. */
-const columnsMax = 16
 
 export interface RowFilesOptions {
   readonly warn?: (message: string) => void
@@ -162,7 +160,6 @@ const rowStore = (newFile: () => RowFile, limits: Omit<RowFilesOptions, 'warn'>,
 
 /** Shared by all chunks. An array for each would be garbage between the arrays that stay, of which a start leaves hundreds of megabytes. */
 let packed = new Uint8Array(0)
-const unpacked = new Float64Array(columnsMax * chunkRows)
 
 class RowFile {
   /** Number of bytes written so far. */
@@ -192,9 +189,9 @@ class RowFile {
     if (columnsFrom + columnsBytes > this.bytes) throw new Error(`${this.file.path} ends at ${this.bytes}, and rows that a snapshot names at ${columnsFrom + columnsBytes}`)
     return {
       read: () => this.read(from, rowsSum, new Uint8Array(rowsBytes)),
-      columns: () => {
+      columns: (into) => {
         if (columnsBytes > packed.length) packed = new Uint8Array(columnsBytes)
-        return unpackNumbers(this.read(columnsFrom, columnsSum, packed.subarray(0, columnsBytes)), chunkRows, unpacked)
+        return unpackNumbers(this.read(columnsFrom, columnsSum, packed.subarray(0, columnsBytes)), chunkRows, into)
       },
       place: () => (gone.has(this.file.path) ? undefined : place),
     }

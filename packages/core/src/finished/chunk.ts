@@ -1,18 +1,19 @@
 /** Rows of bytes, one after the other, in memory or in a store. The owner knows how many rows there are. */
 
 import type { ByteWriter } from './bytes.js'
+import { chunkRows, readRows, type RowBytes, rowBytesOf, type Starts } from './row-bytes.js'
 import { columnsOf, RowColumns } from './row-columns.js'
 import type { KeptRows, RecentReads, RowsPlace, RowStore } from './row-store.js'
 
-/** Number of rows in a full chunk. */
-export const chunkRows = 512
 const bytesMin = 1_024
 /** The largest share of spare bytes in a full chunk. */
 const spareMax = 0.05
+const noStarts: Starts = new Uint16Array(0)
+const columnsLoaded = RowColumns.room(chunkRows)
 
 export class Chunk {
-  /** Where each row begins; after the last row, the end of the bytes. */
-  private starts: Uint16Array | Uint32Array = new Uint16Array(chunkRows + 1)
+  /** Where each row begins. Empty if the rows are in a store. */
+  private starts: Starts
   /** The bytes; `undefined` if they are in a store. */
   private data: Uint8Array<ArrayBuffer> | undefined
   private kept: KeptRows | undefined
@@ -20,32 +21,29 @@ export class Chunk {
   private rewritten: Map<number, Uint8Array> | undefined
 
   private constructor(
-    bytes: Uint8Array<ArrayBuffer> | KeptRows,
+    rows: RowBytes | KeptRows,
     private readonly reads: RecentReads,
   ) {
-    this.data = bytes instanceof Uint8Array ? bytes : undefined
-    this.kept = bytes instanceof Uint8Array ? undefined : bytes
+    const inMemory = 'bytes' in rows ? rows : undefined
+    this.starts = inMemory?.starts ?? noStarts
+    this.data = inMemory?.bytes
+    this.kept = 'bytes' in rows ? undefined : rows
   }
 
   /** An empty chunk. `before`: the full chunk before it, which tells how much room to reserve. */
   static after(before: Chunk | undefined, reads: RecentReads): Chunk {
-    return new Chunk(new Uint8Array(before === undefined ? bytesMin : Math.ceil((before.starts[chunkRows] as number) * (1 + spareMax / 2))), reads)
+    const bytes = Math.ceil((before?.starts[chunkRows] ?? bytesMin) * (1 + spareMax / 2))
+    return new Chunk({ bytes: new Uint8Array(bytes), starts: new Uint16Array(chunkRows + 1) }, reads)
   }
 
   /** A chunk of rows with these lengths. It takes over the array `data`. Throws if the lengths do not add up to its size. */
   static of(lengths: ArrayLike<number>, data: Uint8Array<ArrayBuffer>, reads: RecentReads): Chunk {
-    const chunk = new Chunk(data, reads)
-    const end = chunk.measure(lengths)
-    if (!Number.isInteger(end) || end !== data.length) throw new Error(`${lengths.length} rows have ${end} bytes, not ${data.length}`)
-    return chunk
+    return new Chunk(rowBytesOf(lengths, data), reads)
   }
 
-  /** A full chunk whose bytes are in a store. */
+  /** A full chunk whose bytes are in a store. The next call overwrites the columns. */
   static in(kept: KeptRows, reads: RecentReads): { readonly chunk: Chunk; readonly columns: RowColumns } {
-    const columns = new RowColumns(kept.columns(), chunkRows)
-    const chunk = new Chunk(kept, reads)
-    chunk.measure(columns.lengths)
-    return { chunk, columns }
+    return { chunk: new Chunk(kept, reads), columns: new RowColumns(kept.columns(columnsLoaded), chunkRows) }
   }
 
   /** Size of its arrays in bytes. */
@@ -58,6 +56,7 @@ export class Chunk {
     if (this.data === undefined) return true
     this.kept = store.keep(this.data.subarray(0, this.starts[chunkRows]), columnsOf(this.data, this.starts, chunkRows, seed))
     if (this.kept === undefined) return false
+    this.starts = noStarts
     this.data = undefined
     return true
   }
@@ -88,24 +87,27 @@ export class Chunk {
   /** Calls `read` with the bytes and the offset at which the row begins. */
   at<T>(row: number, read: (bytes: Uint8Array, start: number) => T): T {
     const other = this.rewritten?.get(row)
-    return other === undefined ? read(this.bytes(), this.starts[row] as number) : read(other, 0)
+    if (other !== undefined) return read(other, 0)
+    if (this.data !== undefined) return read(this.data, this.starts[row] as number)
+    const { bytes, starts } = this.reads.of(this.kept as KeptRows)
+    return read(bytes, starts[row] as number)
   }
 
   /** The bytes of a row, which are not changed later. */
   bytesOf(row: number): Uint8Array {
-    return this.rewritten?.get(row) ?? this.bytes().subarray(this.starts[row] as number, this.starts[row + 1] as number)
+    const other = this.rewritten?.get(row)
+    if (other !== undefined) return other
+    const { bytes, starts } = this.rows()
+    return bytes.subarray(starts[row], starts[row + 1])
   }
 
-  lengthOf(row: number): number {
-    return this.rewritten?.get(row)?.length ?? (this.starts[row + 1] as number) - (this.starts[row] as number)
-  }
-
-  /** A copy of the bytes of the first rows; `undefined` if some were rewritten, because they are then not contiguous. */
-  block(rows: number): Uint8Array<ArrayBuffer> | undefined {
+  /** A copy of the first rows and their lengths; `undefined` if some were rewritten, because they are then not contiguous. */
+  block(rows: number): { readonly lengths: Float64Array; readonly bytes: Uint8Array<ArrayBuffer> } | undefined {
     if (this.rewritten !== undefined) return undefined
-    const end = this.starts[rows] as number
     // Reads past the cache of recent chunks, which a snapshot would flush.
-    return this.data?.slice(0, end) ?? (this.kept as KeptRows).read().subarray(0, end)
+    const { bytes, starts } = this.data === undefined ? readRows(this.kept as KeptRows) : this.rows()
+    const lengths = Float64Array.from({ length: rows }, (_, row) => (starts[row + 1] as number) - (starts[row] as number))
+    return { lengths, bytes: this.data === undefined ? bytes.subarray(0, starts[rows]) : bytes.slice(0, starts[rows]) }
   }
 
   /** Replaces the bytes of a row. `undefined` restores the original ones. Returns the previous replacement. */
@@ -116,29 +118,23 @@ export class Chunk {
     return before
   }
 
-  private bytes(): Uint8Array<ArrayBuffer> {
-    return this.data ?? this.reads.of(this.kept as KeptRows)
+  private rows(): RowBytes {
+    return this.data === undefined ? this.reads.of(this.kept as KeptRows) : { bytes: this.data, starts: this.starts }
   }
 
   /** Bytes that may be changed. Bytes in a store are taken back. */
   private inMemory(): Uint8Array<ArrayBuffer> {
     if (this.data !== undefined) return this.data
     const kept = this.kept as KeptRows
-    this.data = kept.read()
+    const { bytes, starts } = readRows(kept)
+    this.data = bytes
+    this.starts = starts
     this.kept = undefined
     this.reads.forget(kept)
-    return this.data
-  }
-
-  /** Sets the lengths of the rows. Returns the end of the bytes. */
-  private measure(lengths: ArrayLike<number>): number {
-    let end = 0
-    for (let row = 0; row < lengths.length; row++) this.startAt(row + 1, (end += lengths[row] as number))
-    return end
+    return bytes
   }
 
   private startAt(row: number, at: number): void {
-    // Few chunks are this long: only those of tasks with long errors.
     if (at > 0xffff && this.starts instanceof Uint16Array) this.starts = Uint32Array.from(this.starts)
     this.starts[row] = at
   }

@@ -7,8 +7,9 @@
  */
 import type { Group } from '../group.js'
 import type { TaskRecord } from '../state.js'
-import { type Chunk, chunkRows } from './chunk.js'
+import type { Chunk } from './chunk.js'
 import type { Interned } from './interned.js'
+import { chunkRows } from './row-bytes.js'
 import type { RowsPlace } from './row-store.js'
 import type { Rows } from './rows.js'
 import { readTask } from './task-bytes.js'
@@ -137,11 +138,7 @@ export class FinishedWalk {
 
   private asItIs(chunk: Chunk, begin: number, end: number): RowsPage | undefined {
     if (this.left.size > 0 || this.before.size > 0 || !this.rows.hasAll(begin, end)) return undefined
-    const bytes = chunk.block(end - begin)
-    if (bytes === undefined) return undefined
-    const lengths = new Float64Array(end - begin)
-    for (let i = 0; i < lengths.length; i++) lengths[i] = chunk.lengthOf(i)
-    return { lengths, bytes }
+    return chunk.block(end - begin)
   }
 
   private putTogether(begin: number, end: number): RowsPage {

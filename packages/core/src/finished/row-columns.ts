@@ -31,6 +31,11 @@ export class RowColumns {
     if (all.length !== columns * rows) throw new Error(`${rows} rows of finished tasks have ${all.length} numbers, not ${columns * rows}`)
   }
 
+  /** An array with room for the columns of this many rows. */
+  static room(rows: number): Float64Array {
+    return new Float64Array(columns * rows)
+  }
+
   get lengths(): Float64Array {
     return this.all.subarray(0, this.rows)
   }

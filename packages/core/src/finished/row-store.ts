@@ -3,6 +3,7 @@
  * 52](../../../../docs/adr/0052-old-rows-in-files.md)). Snapshots name the places of these bytes, and do not copy them ([ADR
  * 54](../../../../docs/adr/0054-rows-that-snapshots-name.md)). All of this is a cache: the log is the truth.
  */
+import { readRows, type RowBytes } from './row-bytes.js'
 
 export interface RowStore {
   /** Number of the newest chunks that stay in memory; at least 1. */
@@ -17,8 +18,8 @@ export interface RowStore {
 export interface KeptRows {
   /** The bytes, in an array of the caller's own. Throws if they cannot be read exactly as they were kept. */
   readonly read: () => Uint8Array<ArrayBuffer>
-  /** The columns, in an array that the next call of any `columns` overwrites. Throws likewise. */
-  readonly columns: () => Float64Array
+  /** The columns. `into`: an array that may be used for them; default: a new one. Throws likewise. */
+  readonly columns: (into?: Float64Array) => Float64Array
   /** Where a later process finds them, if a snapshot names the place. `undefined` if nowhere, so a snapshot must copy the bytes. */
   readonly place: () => RowsPlace | undefined
 }
@@ -31,21 +32,21 @@ export interface RowsPlace {
 
 /** A cache of the chunks that were read last, shared by all chunks of a queue. */
 export class RecentReads {
-  private readonly chunks = new Map<KeptRows, Uint8Array<ArrayBuffer>>()
+  private readonly chunks = new Map<KeptRows, RowBytes>()
 
   get bytes(): number {
     let bytes = 0
-    for (const { byteLength } of this.chunks.values()) bytes += byteLength
+    for (const read of this.chunks.values()) bytes += read.bytes.byteLength + read.starts.byteLength
     return bytes
   }
 
-  of(kept: KeptRows): Uint8Array<ArrayBuffer> {
+  of(kept: KeptRows): RowBytes {
     const known = this.chunks.get(kept)
     if (known !== undefined) return known
-    const bytes = kept.read()
+    const read = readRows(kept)
     for (const oldest of this.chunks.keys()) if (this.chunks.size >= recentMax) this.chunks.delete(oldest)
-    this.chunks.set(kept, bytes)
-    return bytes
+    this.chunks.set(kept, read)
+    return read
   }
 
   forget(kept: KeptRows): void {

@@ -3,7 +3,8 @@
  * undone, newest first.
  */
 import type { ByteWriter } from './bytes.js'
-import { Chunk, chunkRows } from './chunk.js'
+import { Chunk } from './chunk.js'
+import { chunkRows } from './row-bytes.js'
 import type { RowColumns } from './row-columns.js'
 import { type KeptRows, RecentReads, type RowStore } from './row-store.js'
 
