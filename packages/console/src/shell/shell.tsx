@@ -53,7 +53,7 @@ const TenantChoice = () => {
   const tenants = tenantsOfToken.value ?? []
   if (tenants.length < 2) return null
   return (
-    <label>
+    <label class="queue-choice">
       <span class="hidden">Tenant</span>
       <select value={tenantAsked.value} onChange={(event) => go(withQuery({ tenant: event.currentTarget.value }))}>
         {tenants.map((name) => <option key={name} value={name}>{name}</option>)}
