@@ -67,6 +67,13 @@ test('none of what is sent to any route is in a line, and each answer has one', 
   expect(leaks()).toEqual([])
 }, 120_000)
 
+test('neither is what stands where a queue is named, and can be none', async () => {
+  const before = requestLines().length
+  await ask('GET', '/api/queues/a%20pasted%20canary/tasks')
+  await until(() => requestLines().length > before, 'its line')
+  expect(leaks()).toEqual([])
+})
+
 test('neither is what tasks contain, whatever becomes of them', async () => {
   const tasks = '/api/queues/work/tasks'
   const content = { type: 't', payload: { secret: 'canary' }, description: 'canary', metadata: { note: 'canary' }, ticketId: 'canary' }

@@ -30,13 +30,15 @@ const operations = (): ReadonlyArray<Operation> =>
   })
 
 /** Why an answer is not the refusal that the contract documents. */
-const wrong = ({ method, path, documented }: Pick<Operation, 'method' | 'path' | 'documented'>, { status, type, text }: Received, codes: ReadonlyArray<string>, what: string): ReadonlyArray<string> => {
+const wrong = ({ method, path, documented }: Pick<Operation, 'method' | 'path' | 'documented'>, { status, type, headers, text }: Received, codes: ReadonlyArray<string>, what: string): ReadonlyArray<string> => {
   const where = `${method} ${path} ${what}: ${status} ${text.slice(0, 200)}`
   const reference = documented.responses[status]?.$ref as string | undefined
   if (type !== 'application/problem+json' || reference === undefined) return [`${where} is not a documented problem`]
-  const { schema } = contract.components.responses[reference.split('/').pop() ?? ''].content[type]
+  const response = contract.components.responses[reference.split('/').pop() ?? '']
+  const { schema } = response.content[type]
   const problem = JSON.parse(text)
-  return [...misfits(schema, problem, contract.components.schemas).map((why) => `${where}: ${why}`), ...(codes.includes(problem.code) ? [] : [`${where} is not ${codes.join(' or ')}`])]
+  const unsaid = Object.keys(contract.components.headers).filter((name) => headers.has(name) && !(name in response.headers))
+  return [...unsaid.map((name) => `${where}: has ${name}, which is not documented`), ...misfits(schema, problem, contract.components.schemas).map((why) => `${where}: ${why}`), ...(codes.includes(problem.code) ? [] : [`${where} is not ${codes.join(' or ')}`])]
 }
 
 const each = async (ask: (operation: Operation) => Promise<ReadonlyArray<string>>): Promise<void> => {

@@ -5,6 +5,7 @@ import { chainPlants } from './chain.js'
 import { capacityPlants } from './capacity.js'
 import { alertPlants } from './alerts.js'
 import { webhookPlants } from './webhooks.js'
+import { cliPlants } from './cli.js'
 import { clientPlants } from './client.js'
 import { consoleBrowserPlants } from './console-browser.js'
 import { consolePlants } from './console.js'
@@ -39,10 +40,12 @@ import { readyPlants } from './ready.js'
 import { redactPlants } from './redact.js'
 import { rowPlants } from './rows.js'
 import { batchPlants } from './batches.js'
+import { requestLogPlants } from './request-log.js'
 import { schedulePlants } from './schedules.js'
 import { simulationPlants } from './simulation.js'
 import { snapshotPlants } from './snapshots.js'
 import { sqlitePlants } from './sqlite.js'
+import { surfacePlants } from './surface.js'
 import { tablePlants } from './tables.js'
 import { telemetryPlants } from './telemetry.js'
 import { tenantPlants } from './tenants.js'
@@ -54,6 +57,9 @@ import { workerPlants } from './worker.js'
 export const allPlants: ReadonlyArray<Plant> = [
   ...corePlants,
   ...consolePlants,
+  ...cliPlants,
+  ...surfacePlants,
+  ...requestLogPlants,
   ...tenantPlants,
   ...breakerPlants,
   ...keyPlants,

@@ -1,0 +1,64 @@
+/** The command line: what it draws, what it refuses, and what it tells scripts. */
+import type { Plant } from '../plant.js'
+
+const pictures = ['test/cli/pictures.test.ts']
+const terminal = ['test/cli/terminal-pictures.test.ts']
+
+export const cliPlants: ReadonlyArray<Plant> = [
+  {
+    title: 'command line: a refusal of the queue is told as success',
+    file: 'packages/adapters/src/cli/exit-codes.ts',
+    find: '  return exitCodes.refused\n',
+    replace: '  return exitCodes.done\n',
+    killedBy: ['test/cli/commands.test.ts'],
+  },
+  {
+    title: 'command line: a script gets a picture instead of a table',
+    file: 'packages/adapters/src/cli/drawing/canvas.ts',
+    find: "(wanted ?? (io.outIsTerminal && io.env.TERM !== 'dumb'))",
+    replace: '(wanted ?? true)',
+    killedBy: terminal,
+  },
+  {
+    title: 'command line: --json has a picture in it',
+    file: 'packages/adapters/src/cli/drawing/canvas.ts',
+    find: '!isJson && ',
+    replace: '',
+    killedBy: terminal,
+  },
+  {
+    title: 'command line: texts of strangers reach the terminal with their control characters',
+    file: 'packages/adapters/src/cli/text.ts',
+    find: ".replace(/\\s+/g, ' ')",
+    replace: '',
+    killedBy: ['test/cli/commands.test.ts'],
+  },
+  {
+    title: 'pictures: a short trip of a breaker is lost among what came after',
+    file: 'packages/adapters/src/cli/drawing/strip.ts',
+    find: 'Math.max(cells[i] as number, state)',
+    replace: 'cells[i] === -1 ? state : (cells[i] as number)',
+    killedBy: pictures,
+  },
+  {
+    title: 'pictures: what is more than nothing is drawn as nothing',
+    file: 'packages/adapters/src/cli/drawing/column-chart.ts',
+    find: 'Math.max(1, Math.round((value / top) * height * steps))',
+    replace: 'Math.floor((value / top) * height)',
+    killedBy: pictures,
+  },
+  {
+    title: 'pictures: explain passes a gate that holds the task',
+    file: 'packages/adapters/src/cli/explain/ladder.ts',
+    find: '!runnable && (isAsked || !notes.has(reason.code))',
+    replace: '!runnable && isAsked',
+    killedBy: pictures,
+  },
+  {
+    title: 'help: an example has an option that is not there',
+    file: 'packages/adapters/src/cli/commands/list.ts',
+    find: "'daybook list --search timeout --all'",
+    replace: "'daybook list --search timeout --every'",
+    killedBy: ['test/cli/help-examples.test.ts'],
+  },
+]

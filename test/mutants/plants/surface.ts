@@ -1,0 +1,51 @@
+/** What programs read of a server: metrics and the OpenAPI document. */
+import type { Plant } from '../plant.js'
+
+const metrics = ['test/telemetry/metrics.test.ts']
+const contract = ['test/http/openapi.test.ts']
+const refusals = ['test/http/contract/refusals.test.ts']
+
+export const surfacePlants: ReadonlyArray<Plant> = [
+  {
+    title: 'metrics: a counter that the dashboard shows is gone',
+    file: 'packages/adapters/src/http/metrics.ts',
+    find: "  ofEvent('lease_expirations_total', 'Leases that ended by themselves.', 'ClaimExpired')\n",
+    replace: '',
+    killedBy: metrics,
+  },
+  {
+    title: 'metrics: a counter has a name without its unit',
+    file: 'packages/adapters/src/http/metrics.ts',
+    find: "counter('refused_total'",
+    replace: "counter('refused'",
+    killedBy: metrics,
+  },
+  {
+    title: 'OpenAPI: what a request must have is not said to be required',
+    file: 'packages/adapters/src/http/openapi/json-schema.ts',
+    find: "if (_tag === 'InterfaceType') fields.required.push(key)",
+    replace: '',
+    killedBy: contract,
+  },
+  {
+    title: 'OpenAPI: numbers have no ranges',
+    file: 'packages/adapters/src/http/openapi/json-schema.ts',
+    find: 'minimum: Number(range[2]), maximum: Number(range[3])',
+    replace: '',
+    killedBy: contract,
+  },
+  {
+    title: 'OpenAPI: a refusal without a token does not say how to send one',
+    file: 'packages/adapters/src/http/openapi/headers.ts',
+    find: "...(status === 401 ? ['WWW-Authenticate'] : [])",
+    replace: '',
+    killedBy: refusals,
+  },
+  {
+    title: 'OpenAPI: an example shows the answer to another one',
+    file: 'packages/adapters/src/http/openapi/example-parts.ts',
+    find: 'const answer = recorded[operation]?.[i]',
+    replace: 'const answer = recorded[operation]?.[0]',
+    killedBy: ['test/http/contract/examples.test.ts', 'test/http/contract/lint.test.ts'],
+  },
+]
