@@ -186,7 +186,8 @@ describe('figures of a tenant', () => {
   const one = fc.constantFrom(...tenants)
   const agentOf = (tenant: string): string => `${tenant}:w`
   const step: fc.Arbitrary<Step> = fc.oneof(
-    one.map((tenant): Step => (q, n) => void q.enqueue(of(tenant, `t${n}`, n % 3 === 0 ? { availableAt: q.at + 30_000 } : n % 4 === 0 ? { orderingKey: 'line' } : {}))),
+    fc.tuple(one, fc.constantFrom('plain', 'later', 'in line')).map(([tenant, kind]): Step => (q, n) =>
+      void q.enqueue(of(tenant, `t${n}`, kind === 'later' ? { availableAt: q.at + 30_000 } : kind === 'in line' ? { orderingKey: 'line' } : {}))),
     fc.tuple(one, fc.constantFrom('complete', 'kill', 'hold')).map(([tenant, end]): Step => (q) => {
       const { ids: [id], token } = q.claim(agentOf(tenant), { tenant })
       if (id !== undefined && end === 'complete') q.complete(id, token, true, agentOf(tenant))

@@ -107,21 +107,17 @@ export const summaryForTenants = (state: QueueState, tenants: ReadonlySet<string
   if (!isIsolated(tables)) return undefined
   const all = [...tenants].map((tenant) => tables.tenantCounts.of(tenant))
   const sum = (status: Status): number => all.reduce((count, each) => count + each[status], 0)
-  const byStatus = Object.fromEntries(statuses.map((status) => [status, sum(status)])) as Record<Status, number>
-  if (isAtCapacity(tables)) [byStatus.pending, byStatus.queued] = [0, byStatus.pending]
-  for (const { status, group } of forgotten(tables, at)) if (group.tenant !== undefined && tenants.has(group.tenant)) byStatus[status]--
-  return { paused: tables.head.paused === null ? null : '', total: statuses.reduce((total, status) => total + byStatus[status], 0), byStatus }
+  const counts = Object.fromEntries(statuses.map((status) => [status, sum(status)])) as Record<Status, number>
+  const isTheirs = ({ group: { tenant } }: TaskRecord): boolean => tenant !== undefined && tenants.has(tenant)
+  return { paused: tables.head.paused === null ? null : '', ...countsAt(tables, at, counts, isTheirs) }
 }
 
-const countsAt = (tables: Tables, at: number): Pick<Depth, 'total' | 'byStatus'> => {
-  let total = tables.byId.size
-  const byStatus = { ...tables.counts }
+/** `counts`: of the tasks that are counted, the forgotten ones included. */
+const countsAt = (tables: Tables, at: number, counts: Readonly<Record<Status, number>> = tables.counts, isCounted: (task: TaskRecord) => boolean = () => true): Pick<Depth, 'total' | 'byStatus'> => {
+  const byStatus = { ...counts }
   if (isAtCapacity(tables)) [byStatus.pending, byStatus.queued] = [0, byStatus.pending]
-  for (const { status } of forgotten(tables, at)) {
-    byStatus[status]--
-    total--
-  }
-  return { total, byStatus }
+  for (const task of forgotten(tables, at)) if (isCounted(task)) byStatus[task.status]--
+  return { total: statuses.reduce((total, status) => total + byStatus[status], 0), byStatus }
 }
 
 export interface BreakerView {

@@ -93,8 +93,8 @@ export const snapshotPlants: ReadonlyArray<Plant> = [
   },
   {
     title: 'rows of a snapshot are thought to be as long as it says',
-    file: core('finished/chunk.ts'),
-    find: '!Number.isInteger(end) || end !== data.length',
+    file: core('finished/row-bytes.ts'),
+    find: '!Number.isInteger(end) || end !== bytes.length',
     replace: 'false',
     killedBy: ['test/core/snapshot.test.ts'],
   },

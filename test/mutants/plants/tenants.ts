@@ -93,7 +93,7 @@ export const tenantPlants: ReadonlyArray<Plant> = [
   {
     title: 'tenants: figures have tasks that are forgotten',
     file: 'packages/core/src/query.ts',
-    find: 'group.tenant !== undefined && tenants.has(group.tenant)',
+    find: 'tenant !== undefined && tenants.has(tenant)',
     replace: 'false',
     killedBy: core,
   },
