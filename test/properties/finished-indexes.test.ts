@@ -111,6 +111,25 @@ test('INV-22: a row index takes 12 bytes a row, however many there are, and when
   texts.forEach((text, i) => index(reserved, text, i))
 })
 
+test.each([
+  ['all hashes differ', -1],
+  ['many texts have the same hash', 0xfff],
+])('rows that an index gathers are found, whether it was made for them or not, beside others, and after some left: %s', (_, mask) => {
+  const texts = Array.from({ length: 80_000 }, (_, i) => `task ${i}`)
+  const hash = hashWith(mask)
+  for (const reserved of [0, 1_000, 70_000]) {
+    const rows = new RowIndex((row) => texts[row] as string, hash)
+    if (reserved > 0) rows.reserve(reserved)
+    const gather = (from: number, to: number): void => texts.slice(from, to).forEach((text, i) => rows.addLater(hash(text), from + i))
+    gather(0, 70_000)
+    expect([rows.remove(hash(texts[0] as string), 0), rows.size]).toEqual([true, 69_999])
+    gather(70_000, 75_000)
+    texts.slice(75_000).forEach((text, i) => rows.add(hash(text), 75_000 + i))
+    expect([rows.size, rows.get('task 0')]).toEqual([79_999, undefined])
+    texts.forEach((text, i) => i > 0 && index(rows, text, i))
+  }
+})
+
 const index = (rows: RowIndex, text: string, row: number): void => {
   if (rows.get(text) !== row) expect([text, rows.get(text)]).toEqual([text, row])
 }

@@ -7,11 +7,15 @@ const capacityMin = 16
 /** The highest and the lowest share of slots in use. */
 const usedMax = 0.875
 const usedMin = 0.3
+/** Entries on their way to their slots. Shared, because an array for each table would be as large as all tables together. */
+let taken = new Int32Array(0)
 
 export class HashTable {
   /** Hash and row of each slot. The hash 0 means a free slot. */
   private readonly places: Int32Array
   count = 0
+  /** Number of entries that lie at the beginning and not in their slots yet. While there are any, `count` is 0. */
+  private gathered = 0
 
   private constructor(
     /** Number of leading bits that all hashes in this table have in common. */
@@ -64,6 +68,28 @@ export class HashTable {
     places[at + 1] = row
     this.count++
     return true
+  }
+
+  /** Appends an entry without looking for its slot. False, and nothing is added, if there is no room or others are in their slots. */
+  gather(hash: number, row: number): boolean {
+    const { places, gathered } = this
+    if (this.count > 0 || gathered + 1 > this.capacity * usedMax) return false
+    places[2 * gathered] = hash
+    places[2 * gathered + 1] = row
+    this.gathered++
+    return true
+  }
+
+  /** Takes out all entries that were gathered. `enter` may add them. */
+  takeGathered(enter: (hash: number, row: number) => void): void {
+    const { places } = this
+    const end = 2 * this.gathered
+    if (end === 0) return
+    if (taken.length < end) taken = new Int32Array(places.length)
+    taken.set(places.subarray(0, end))
+    places.fill(0, 0, end)
+    this.gathered = 0
+    for (let at = 0; at < end; at += 2) enter(taken[at] as number, taken[at + 1] as number)
   }
 
   /** Removes an entry and moves later ones back, so that none lies behind a free slot. */

@@ -3,7 +3,6 @@
  * split. So most slots are in use, and no growth takes long, however many rows there are.
  */
 import { HashTable } from './hash-table.js'
-import { RowBatch } from './row-batch.js'
 
 /** A full table with this many entries is split. */
 const tableMax = 8_192
@@ -13,6 +12,8 @@ const growth = 1.25
 const alikeMax = 8
 /** There are at most 2 to the power of this many tables. Beyond that, tables grow past {@link tableMax}. */
 const depthMax = 16
+/** 0.5 MB while rows are added together. */
+const waitingMax = 2 ** 16
 
 export class RowIndex {
   /** Tables by the leading bits of hashes. A table with fewer bits is in several places. */
@@ -21,8 +22,9 @@ export class RowIndex {
   private count = 0
   private tableBytes = this.tableOf(0).bytes
   private readonly crowded = new Map<string, number>()
-  /** Rows that are not entered yet. Every other call enters them first. */
-  private batch: RowBatch | undefined
+  /** Hashes and rows that no table has yet, if some are added together. Every other call enters all rows first. */
+  private waiting: Int32Array | undefined
+  private waitingCount = 0
 
   /** `textOf`: the text of an indexed row, by the last 32 bits of its number. `hashOf`: the hash of a text; a 32-bit integer, never 0. */
   constructor(
@@ -31,7 +33,7 @@ export class RowIndex {
   ) {}
 
   get size(): number {
-    this.enterBatch()
+    this.enterAll()
     return this.count + this.crowded.size
   }
 
@@ -54,21 +56,40 @@ export class RowIndex {
 
   /** Adds a row. `hash`: that of the row's text. No other row may have this text. */
   add(hash: number, row: number): void {
-    this.enterBatch()
+    this.enterAll()
     this.enter(hash, row)
   }
 
-  /** The same for one of very many rows, which are entered together. */
+  /**
+   * The same for one of very many rows. Tables gather them, and put all of them in their slots at the end, while a table is in the processor's cache.
+   * Some rows wait before, because the tables of one index have as many pages as the processor's address cache: two indexes in turns have more.
+   */
   addLater(hash: number, row: number): void {
-    this.batch ??= new RowBatch()
-    this.batch.push(hash, row)
-    if (this.batch.isFull) this.batch.empty(this.enter)
+    const waiting = (this.waiting ??= new Int32Array(2 * waitingMax))
+    waiting[2 * this.waitingCount] = hash
+    waiting[2 * this.waitingCount + 1] = row
+    if (++this.waitingCount === waitingMax) this.gather(waiting)
   }
 
-  private enterBatch(): void {
-    const { batch } = this
-    this.batch = undefined
-    batch?.empty(this.enter)
+  private gather(waiting: Int32Array): void {
+    const end = 2 * this.waitingCount
+    this.waitingCount = 0
+    for (let at = 0; at < end; at += 2) {
+      const hash = waiting[at] as number
+      const row = waiting[at + 1] as number
+      const table = this.tableOf(hash)
+      if (table.gather(hash, row)) continue
+      table.takeGathered(this.enter)
+      this.enter(hash, row)
+    }
+  }
+
+  private enterAll(): void {
+    const { waiting } = this
+    if (waiting === undefined) return
+    this.waiting = undefined
+    this.gather(waiting)
+    for (const table of new Set(this.directory)) table.takeGathered(this.enter)
   }
 
   private readonly enter = (hash: number, row: number): void => {
@@ -83,7 +104,7 @@ export class RowIndex {
 
   /** Removes a row. False if the row is not in the index. */
   remove(hash: number, row: number): boolean {
-    this.enterBatch()
+    this.enterAll()
     const table = this.tableOf(hash)
     let at = table.first(hash)
     while (at >= 0 && table.rowAt(at) !== row >>> 0) at = table.after(at, hash)
