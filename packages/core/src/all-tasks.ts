@@ -77,18 +77,7 @@ export class TasksByNumber {
     return other === undefined || (task !== undefined && task.number < other) ? task : this.finished.byNumber(other)
   }
 
-  /** Goes by the numbers of the indexes, so that it ends even if a damaged row says that its number is another. */
   *values(): IterableIterator<TaskRecord> {
-    for (let number = 0; ; ) {
-      const task = this.unfinished.after(number)
-      const other = this.finished.numberAfter(number)
-      if (task !== undefined && (other === undefined || task.number < other)) {
-        number = task.number
-        yield task
-      } else if (other !== undefined) {
-        number = other
-        yield this.finished.byNumber(other) as TaskRecord
-      } else return
-    }
+    for (let task = this.after(0); task !== undefined; task = this.after(task.number)) yield task
   }
 }

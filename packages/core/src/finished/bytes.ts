@@ -124,7 +124,7 @@ export class ByteReader {
   text(): string {
     const first = this.bytes[this.at++]
     if (first === kind.uuid) return this.uuid()
-    const length = this.textLength()
+    const length = this.textLength(first)
     if (first === kind.digits) return this.digits(length)
     const codes = new Array<number>(length)
     for (let i = 0; i < length; i++) codes[i] = first === kind.latin ? (this.bytes[this.at++] as number) : (this.bytes[this.at++] as number) | ((this.bytes[this.at++] as number) << 8)
@@ -136,7 +136,7 @@ export class ByteReader {
     const first = this.bytes[this.at++]
     if (first === kind.uuid) this.at += uuidLength / 2 - 2
     else {
-      const length = this.textLength()
+      const length = this.textLength(first)
       this.at += first === kind.utf16 ? 2 * length : length
     }
   }
@@ -146,8 +146,9 @@ export class ByteReader {
     return this.at
   }
 
-  /** Throws if the length is impossible, as in a damaged snapshot. */
-  private textLength(): number {
+  /** Throws if there is no such kind of text or the length is impossible, as in a damaged snapshot. */
+  private textLength(first: number | undefined): number {
+    if (first === undefined || first > kind.utf16) throw new Error(`a text of the kind ${first}`)
     const length = this.whole()
     if (length > this.bytes.length) throw new Error(`a text of ${length} characters in ${this.bytes.length} bytes`)
     return length

@@ -216,8 +216,6 @@ export class FinishedTasks {
 
   private load(row: number, number: number, group: number, agent: number, { groupOf, agentOf }: LoadedNames): Group {
     this.oldest = undefined
-    // Beyond this, a walk in the order of the numbers would not get any further.
-    if (!Number.isSafeInteger(number) || number < 1) throw new Error(`a finished task has the number ${number}`)
     if (agent >= 0) this.agents.count(agent, agentOf)
     this.rowOfNumber.addLater(number, row)
     return this.groups.count(group, groupOf)

@@ -23,7 +23,7 @@ class Block {
     this.rows = new Uint32Array(isOpen ? blockSize : rowsMin)
   }
 
-  /** Adds a row; the numbers may come in any order. Throws if there is a row of this number: only damaged rows of a snapshot have a number twice. */
+  /** Adds a row; the numbers may come in any order. */
   put(bit: number, row: number): void {
     if (!this.isOpen) return this.add(bit, row)
     this.rows[bit] = row
@@ -66,7 +66,6 @@ class Block {
   }
 
   private mark(bit: number): void {
-    if (this.has(bit)) throw new Error(`two finished tasks have the number ${this.block * blockSize + bit}`)
     this.words[bit >> 5] = (this.words[bit >> 5] as number) | (1 << (bit & 31))
     this.count++
   }
