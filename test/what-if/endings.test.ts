@@ -132,7 +132,7 @@ test('EV-06: an id that was imported with a finished task, was forgotten and cam
 
 test('EV-06: tasks of batches are modelled, and their callbacks come once and when they came, whenever the batch began', () => {
   const task = { type: 'work', content: '{}', timeout: 60 }
-  const batch: Command = { type: 'CreateBatch', id: 'nightly', callback: { type: 'report', priority: 9 }, tasks: ['a', 'b'].map((id) => ({ ...task, id, idempotencyKey: id })) }
+  const batch: Command = { type: 'CreateBatch', id: 'nightly', callback: { type: 'work', priority: 9 }, tasks: ['a', 'b'].map((id) => ({ ...task, id, idempotencyKey: id })) }
   const log = logOf(
     [0, batch], [1, claim('x')], [11, complete('a', 'x', 1)], [30, claim('x')], [40, complete('b', 'x', 2)], [41, claim('x')], [51, complete('nightly.callback', 'x', 3)],
   )
@@ -143,6 +143,9 @@ test('EV-06: tasks of batches are modelled, and their callbacks come once and wh
     expect(outcome(model)).toEqual(outcome(recorded))
     expect(recorded.completed).toBe(begin === 0 ? 3 : 2)
   }
+  // The model finishes the batch at 30, as its agent asks at once. In a period that ends at 38 there is no callback.
+  const cut = recordingOf(log.filter(({ at }) => at < from + 38 * second), from + 20 * second, from + 38 * second)
+  expect(whatIf(cut).figures.model).toMatchObject({ arrived: 1, completed: 1 })
   // Two agents finish the batch sooner than it was; its callback is not there before 40.
   const { figures: { changed } } = whatIf(recordingOf(log, from, from + 300 * second), { agents: 2 })
   expect(changed.completed).toBe(3)

@@ -27,4 +27,20 @@ export const batchPlants: ReadonlyArray<Plant> = [
   { title: 'batch: equal content is compared beyond it', file: 'packages/adapters/src/engine/prepare.ts', find: 'keyed(opening, task.type, task.batchId)', replace: 'keyed(opening, task.type)', killedBy: ['test/http/batches.test.ts'] },
   { title: 'batch: another tenant is told of it', file: 'packages/adapters/src/http/handle/batches.ts', find: 'batch !== undefined && isOwn(tenants, batch.tenant)', replace: 'batch !== undefined', killedBy: ['test/http/batches.test.ts'] },
   { title: 'batch: a producer cancels that of another', file: 'packages/adapters/src/http/handle/batches.ts', find: "hasRole(grant, 'operator') || (await isEventOf(call, found.right.value.revision))", replace: 'true', killedBy: ['test/http/batches.test.ts'] },
+  {
+    title: 'what-if: the model enqueues callbacks of batches',
+    file: 'packages/projections/src/what-if/model.ts',
+    find: 'withoutCallbacks(fork(start), from)',
+    replace: 'fork(start)',
+    killedBy: ['test/what-if/endings.test.ts'],
+    named: 'tasks of batches',
+  },
+  {
+    title: 'what-if: tasks of batches are refused',
+    file: 'packages/projections/src/what-if/recorder.ts',
+    find: 'batchId: ______, ',
+    replace: '',
+    killedBy: ['test/what-if/endings.test.ts'],
+    named: 'tasks of batches',
+  },
 ]
