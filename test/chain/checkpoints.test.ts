@@ -148,6 +148,19 @@ test('EV-07: a witness that fails is asked again, with the newest checkpoint', a
   expect(seen.map((note) => readCheckpoint(openNote(note, signer) ?? '')?.size)).toEqual([2])
 })
 
+test('EV-07: a witness that does not answer is not waited for when the server ends', async () => {
+  const { store } = await newLog([1])
+  const warnings: Array<string> = []
+  const stopping = new AbortController()
+  const witness: Witness = (_, signal) => new Promise((__, reject) => {
+    if (signal === undefined) return reject(new Error('without a signal'))
+    signal.addEventListener('abort', () => reject(signal.reason as Error))
+    stopping.abort(new Error('the server ends'))
+  })
+  await checkpointerOf(store, newFolder(), warnings, witness).round(stopping.signal)
+  expect(warnings).toEqual([expect.stringContaining('the server ends')])
+})
+
 test('EV-07: a server signs with a key of its own, tells its witness, and finds its log cut short', async () => {
   const posted: Array<string> = []
   const witness = createServer((request, response) => {

@@ -51,6 +51,7 @@ const serve = async (port: MessagePort, { log: address, dataDir, keyFile, witnes
       const ending = isLast
       try {
         for (const stream of await log.streams(streamPrefix)) {
+          if (stopping.signal.aborted) break
           const queue = stream.slice(streamPrefix.length)
           const made = { log, stream, queue, folder, key, signer: signerOf(key, queue), warn, ...(witness === undefined ? {} : { witness: witnessOf(witness) }) }
           const checkpointer = queues.get(stream) ?? new Checkpointer(made)

@@ -114,7 +114,7 @@ export class Checkpointer {
         this.owed = note
       }
     }
-    await this.payWitness()
+    await this.payWitness(signal)
   }
 
   /** The tree at its former end, if the log still has its last event. Otherwise the tree is built anew and compared with what was signed on the way. */
@@ -171,11 +171,11 @@ export class Checkpointer {
     this.options.warn(`queue ${this.options.queue}: no more checkpoints are signed: ${why}. Run daybook audit verify; after restoring a backup, move the files of the queue in ${this.options.folder} away`)
   }
 
-  private async payWitness(): Promise<void> {
+  private async payWitness(signal: AbortSignal | undefined): Promise<void> {
     const { witness, queue, warn } = this.options
     if (witness === undefined || this.owed === undefined) return
     try {
-      await witness(this.owed)
+      await witness(this.owed, signal)
       this.owed = undefined
     } catch (error) {
       warn(`queue ${queue}: the witness has not taken a checkpoint, and will be asked again: ${error instanceof Error ? error.message : String(error)}`)
