@@ -18,6 +18,7 @@ const doings = fc.array(
     { weight: 2, arbitrary: fc.record({ do: fc.constant('many' as const), count: fc.integer({ min: 1, max: 400 }) }) },
     { weight: 2, arbitrary: fc.record({ do: fc.constant('any' as const), text: fc.string() }) },
     { weight: 3, arbitrary: fc.record({ do: fc.constant('replace' as const), pick: fc.nat() }) },
+    { weight: 1, arbitrary: fc.record({ do: fc.constant('reserve' as const), count: fc.nat({ max: 400 }) }) },
     { weight: 6, arbitrary: fc.record({ do: fc.constant('delete' as const), pick: fc.nat() }) },
     { weight: 3, arbitrary: fc.record({ do: fc.constant('leave' as const), from: fc.nat(), count: fc.integer({ min: 1, max: 500 }) }) },
   ),
@@ -59,7 +60,10 @@ test('a text index contains, finds and removes the same as a map, however simila
         else if (doing.do === 'many') for (let i = 0; i < doing.count; i++) set(`task-${items.length}`)
         else if (doing.do === 'any') set(doing.text)
         else if (doing.do === 'replace') set(nth(doing.pick))
-        else if (doing.do === 'delete') remove(nth(doing.pick))
+        else if (doing.do === 'reserve') {
+          index.reserve(doing.count)
+          expect(index.capacity).toBeGreaterThanOrEqual(2 * doing.count)
+        } else if (doing.do === 'delete') remove(nth(doing.pick))
         else for (const text of [...plain.keys()].slice(doing.from % 500, (doing.from % 500) + doing.count)) remove(text)
         expect(index.size).toBe(plain.size)
       }

@@ -268,13 +268,21 @@ const nextAfter = (key: number): number => key + 1
  * because an array of numbers is sorted without a comparison function.
  */
 export const sortedByKey = <T>(items: ReadonlyArray<T>, keyOf: (item: T) => number): Array<T> => {
-  const keys = items.map(keyOf)
-  const least = keys.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY)
-  const most = keys.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY)
   const { length } = items
+  let least = Number.POSITIVE_INFINITY
+  let most = Number.NEGATIVE_INFINITY
+  for (const item of items) {
+    const key = keyOf(item)
+    if (key < least) least = key
+    if (key > most) most = key
+  }
   if (!Number.isSafeInteger((most - least + 1) * length)) return items.toSorted((a, b) => keyOf(a) - keyOf(b))
-  const places = Float64Array.from(keys, (key, place) => (key - least) * length + place).sort()
-  return Array.from(places, (place) => items[place % length] as T)
+  const places = new Float64Array(length)
+  for (let i = 0; i < length; i++) places[i] = (keyOf(items[i] as T) - least) * length + i
+  places.sort()
+  const sorted: Array<T> = []
+  for (const place of places) sorted.push(items[place % length] as T)
+  return sorted
 }
 
 /** The first whole number from `from` to below `end` for which `holds` is true; `end` if there is none. It must be true for all numbers after that as well. */

@@ -197,6 +197,8 @@ export class Tables {
   fill(tasks: ReadonlyArray<TaskRecord>): void {
     const delayed: Array<TaskRecord> = []
     const held: Array<TaskRecord> = []
+    this.ids.reserve(tasks.length)
+    this.keys.reserve(tasks.length)
     for (const task of tasks) {
       const { status } = task
       this.register(task)

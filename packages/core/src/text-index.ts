@@ -32,8 +32,7 @@ export class TextIndex<T> {
     private readonly seed: number,
     expected = 0,
   ) {
-    let capacity = capacityMin
-    while (capacity < 2 * expected) capacity *= 2
+    const capacity = capacityFor(expected, capacityMin)
     this.hashes = new Int32Array(capacity)
     this.numbers = new Array<number>(capacity).fill(0)
   }
@@ -45,6 +44,12 @@ export class TextIndex<T> {
   /** Number of slots in the table, in use or not. */
   get capacity(): number {
     return this.hashes.length
+  }
+
+  /** Makes room for this many more items: otherwise the table is copied each time it has doubled. */
+  reserve(items: number): void {
+    const capacity = capacityFor(this.count + items, this.capacity)
+    if (capacity > this.capacity) this.resize(capacity)
   }
 
   get(text: string): T | undefined {
@@ -147,6 +152,13 @@ export class TextIndex<T> {
       this.numbers[at] = numbers[i] as number
     }
   }
+}
+
+/** The least capacity from `least` on in which the table is at most half full. */
+const capacityFor = (items: number, least: number): number => {
+  let capacity = least
+  while (capacity < 2 * items) capacity *= 2
+  return capacity
 }
 
 /** The hash of a text; never 0. */
