@@ -1,5 +1,5 @@
 /** Batches: what they count, when they are finished, and what their callbacks are told (INV-33). */
-import { batchesOf, batchOf, type Command, type CommandOf, fork, headOf, listTasks, mark, rollback } from '@daybook/core'
+import { batchesOf, batchOf, type Command, type CommandOf, fork, headOf, listTasks, mark, rollback, snapshotPages } from '@daybook/core'
 import { textOf } from '@daybook/core/testing'
 import { describe, expect, test } from 'vitest'
 import { names, Queue, task } from './queue.js'
@@ -291,6 +291,9 @@ test('INV-22: finished batches leave with their retention, and a deleted queue f
   q.wait(61)
   q.enqueue(task('other'))
   expect(batchesOf(q.state, {}, 10).batches.map(({ id }) => id)).toEqual(['open'])
+  // It is not merely hidden: the state does not have it.
+  const { batches } = JSON.parse(snapshotPages(q.state)[0]!.text) as { readonly batches: ReadonlyArray<{ readonly id: string }> }
+  expect(batches.map(({ id }) => id)).toEqual(['open'])
   // Its id is free again.
   q.do(create({ description: 'another', tasks: [] }))
   expect(view(q)).toMatchObject({ description: 'another' })

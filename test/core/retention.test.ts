@@ -83,11 +83,12 @@ test('INV-25: an id can be used again with other content, and reports are then a
 })
 
 test('INV-15: a snapshot contains tasks that leave while it is taken, as of its revision', () => {
-  const q = quiet(100)
+  // More than are in one page of rows, so that some leave before their page is made.
+  const q = quiet(1_500)
   const text = textOf(q.state)
   const work = beginSnapshot(q.state)
   const pages = [...(work.next(10) ?? [])]
-  q.state = forget(q.state, q.at + 100_000, 1_000)
+  q.state = forget(q.state, q.at + 100_000, 2_000)
   expect(sizesOf(q.state)).toMatchObject({ retained: 0 })
   for (let more = work.next(10); more !== undefined; more = work.next(10)) pages.push(...more)
   const reader = snapshotReader()

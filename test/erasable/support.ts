@@ -30,8 +30,19 @@ export const startServer = async (dir: string): Promise<Started> => {
   }
 }
 
-/** Everything in the files of a folder: as it is, and unpacked if it is packed. */
+/** Everything in the files of a folder: as it is, and unpacked if it is packed. The folder may be in use: it is read again if a file was renamed meanwhile. */
 export const bytesIn = (dir: string): ReadonlyMap<string, Buffer> => {
+  for (let tries = 1; ; tries++) {
+    try {
+      return bytesNow(dir)
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || tries === triesMax) throw error
+    }
+  }
+}
+const triesMax = 100
+
+const bytesNow = (dir: string): ReadonlyMap<string, Buffer> => {
   const found = new Map<string, Buffer>()
   for (const name of readdirSync(dir, { recursive: true }) as ReadonlyArray<string>) {
     const path = join(dir, name)

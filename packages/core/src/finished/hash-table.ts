@@ -57,8 +57,9 @@ export class HashTable {
     return this.from(this.next(at), hash | 0)
   }
 
-  /** Adds an entry. False, and nothing is added, if `alikeMax` entries have the same hash. There must be a free slot. */
+  /** Adds an entry. False, and nothing is added, if `alikeMax` entries have the same hash. Throws if there is no room: a search ends at a free slot. */
   put(hash: number, row: number, alikeMax: number): boolean {
+    if (this.count + 1 >= this.capacity) throw new RangeError(`a hash table of ${this.capacity} slots is full`)
     const { places } = this
     const end = 2 * this.capacity
     let alike = 0
