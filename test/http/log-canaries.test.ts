@@ -75,7 +75,7 @@ test('neither is what stands where a queue is named, and can be none', async () 
 })
 
 test('neither is what tasks contain, whatever becomes of them', async () => {
-  const tasks = '/api/queues/work/tasks'
+  const tasks = '/api/queues/fleet/tasks'
   const content = { type: 't', payload: { secret: 'canary' }, description: 'canary', metadata: { note: 'canary' }, ticketId: 'canary' }
   const seen: Array<unknown> = []
   const say = async (path: string, body: object): Promise<Body> => {
@@ -85,17 +85,17 @@ test('neither is what tasks contain, whatever becomes of them', async () => {
   }
   /** Claims one task, and tells who holds it by which lease. */
   const held = async (id: string): Promise<{ readonly agentId: string; readonly token: number }> => {
-    const { claims } = await say('/api/queues/work/claims', { agentId: `canary-agent-${id}`, max: 1 })
+    const { claims } = await say('/api/queues/fleet/claims', { agentId: `canary-agent-${id}`, max: 1 })
     return { agentId: `canary-agent-${id}`, token: claims[0].lease.token }
   }
   await say(tasks, { id: 'canary-1', ...content })
   await say(`${tasks}/canary-1/complete`, { ...(await held('1')), result: { output: 'canary', decisionReport: 'canary' } })
   await say(tasks, { tasks: [{ id: 'canary-2', ...content, payload: 'canary-2' }, { id: 'canary-3', ...content, payload: 'canary-3', dependencies: ['canary-2'] }] })
   await say(`${tasks}/canary-2/fail`, { ...(await held('2')), error: { message: 'canary', code: 'canary' }, retryable: false })
-  await say('/api/queues/work/dead-letters/canary-2/retry', { reviewer: 'canary', reason: 'canary', payload: { again: 'canary' } })
+  await say('/api/queues/fleet/dead-letters/canary-2/retry', { reviewer: 'canary', reason: 'canary', payload: { again: 'canary' } })
   await say(`${tasks}/canary-2/park`, { ...(await held('3')), callbackKey: 'canary-key', timeoutSeconds: 60 })
-  await say('/api/queues/work/callbacks/canary-key', { payload: { answer: 'canary' } })
-  await say('/api/queues/work/pause', { reason: 'canary' })
+  await say('/api/queues/fleet/callbacks/canary-key', { payload: { answer: 'canary' } })
+  await say('/api/queues/fleet/pause', { reason: 'canary' })
   expect(seen).toEqual([])
   // What is too large, what is no JSON, what is no HTTP, and a handshake with the token in a protocol's name.
   await ask('POST', tasks, { body: JSON.stringify({ ...content, payload: 'canary'.repeat(100_000) }) })
@@ -103,7 +103,7 @@ test('neither is what tasks contain, whatever becomes of them', async () => {
   await raw('canary canary\r\nAuthorization: canary\r\n\r\n')
   await raw('GET /%zz-canary HTTP/1.1\r\nHost: canary\r\nAuthorization: Bearer dbk_canary\r\nConnection: close\r\n\r\n')
   await ask('GET', `/canary/${'canary'.repeat(500)}?canary`)
-  await new Promise<void>((resolve) => new WebSocket(`${server.url.replace('http', 'ws')}/api/ws?queue=work&canary=canary`, ['daybook', 'bearer.dbk_canary']).on('unexpected-response', () => resolve()).on('error', () => resolve()))
+  await new Promise<void>((resolve) => new WebSocket(`${server.url.replace('http', 'ws')}/api/ws?queue=fleet&canary=canary`, ['daybook', 'bearer.dbk_canary']).on('unexpected-response', () => resolve()).on('error', () => resolve()))
   expect(leaks()).toEqual([])
   const lines = requestLines()
   expect(lines.length).toBeGreaterThan(300)
