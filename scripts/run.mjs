@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import {
   existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync,
 } from 'node:fs';
-import { dirname, join, relative, resolve } from 'node:path';
+import { dirname, join, relative, resolve, sep } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { withLock } from './lock.mjs';
 import { runStep } from './step.mjs';
@@ -232,7 +232,8 @@ const removeStale = (folder) => {
   for (const entry of readdirSync(dist, { recursive: true, withFileTypes: true })) {
     const file = join(entry.parentPath ?? entry.path, entry.name);
     const [, stem] = /^(?:modules[\\/])?(.+?)\.(?:d\.ts|js)(?:\.map)?$/.exec(relative(dist, file)) ?? [];
-    if (stem !== undefined && !file.startsWith(at(site, 'dist', 'site')) && !['ts', 'tsx'].some((kind) => existsSync(at(folder, 'src', `${stem}.${kind}`)))) rmSync(file);
+    const isBundled = Object.values(bundles).some(({ made }) => file.startsWith(join(made, sep)));
+    if (stem !== undefined && !isBundled && !['ts', 'tsx'].some((kind) => existsSync(at(folder, 'src', `${stem}.${kind}`)))) rmSync(file);
   }
 };
 /** Notes the present output of a target's folders, even after a failure: for the projects that were built. */
@@ -242,13 +243,21 @@ const noteOutputs = (name) => {
     if (existsSync(at(folder, 'dist'))) writeFileSync(outputStamp(folder), outputs(folder));
   }
 };
-/** The console's scripts and styles as static files, if their sources have changed. */
-const bundle = async (name) => {
-  if (!targets[name].folders.includes(site)) return;
-  const state = sha256([...files(at(site)).sort(), readText(installStamp)]);
-  if (readText(buildStamp('console')) === state && existsSync(at(site, 'dist', 'site', 'index.html'))) return;
-  await step('build-console', { args: [at(site, 'build.mjs')], doing: 'building the pages of the console', done: 'built', advice: [], always: () => noteOutputs(name) });
-  writeFileSync(buildStamp('console'), state);
+/** What is bundled after the compiler has run: by which script, from the sources of which folders. */
+const program = 'packages/adapters';
+const bundles = {
+  console: { folder: site, sources: [site], made: at(site, 'dist', 'site'), first: 'index.html', doing: 'building the pages of the console' },
+  program: { folder: program, sources: packages.filter((each) => each !== site), made: at(program, 'dist', 'program'), first: 'main.js', doing: 'building the program' },
+};
+/** Makes the bundles of a target whose sources have changed. */
+const bundle = async (target) => {
+  for (const [name, { folder, sources, made, first, doing }] of Object.entries(bundles)) {
+    if (!targets[target].folders.includes(folder)) continue;
+    const state = sha256([...sources.flatMap((each) => files(at(each))).sort(), readText(installStamp)]);
+    if (readText(buildStamp(name)) === state && existsSync(join(made, first))) continue;
+    await step(`build-${name}`, { args: [at(folder, 'build.mjs')], doing, done: 'built', advice: [], always: () => noteOutputs(target) });
+    writeFileSync(buildStamp(name), state);
+  }
 };
 /** With `--verbose` the compiler reports its current project, in lines that begin with the time. */
 const compilerStatus = /^\[?\d+:\d\d:\d\d [AP]M\]? /;
@@ -292,7 +301,7 @@ const pack = async (folder) => {
 
 const clean = (args) => {
   for (const folder of [...workspaces(), testServer, mutants, 'test/console']) rmSync(at(folder, 'dist'), { recursive: true, force: true });
-  for (const name of [...Object.keys(targets), 'console']) rmSync(buildStamp(name), { force: true });
+  for (const name of [...Object.keys(targets), ...Object.keys(bundles)]) rmSync(buildStamp(name), { force: true });
   for (const folder of new Set(Object.values(targets).flatMap(({ folders }) => folders))) rmSync(outputStamp(folder), { force: true });
   if (!args.includes('--all')) return;
   for (const folder of ['.', ...workspaces()]) rmSync(at(folder, 'node_modules'), { recursive: true, force: true });

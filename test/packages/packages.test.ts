@@ -44,7 +44,7 @@ describe('each tarball', () => {
       const files = await filesOf(tarball)
       const others = files.filter((file) => !/^dist\/.*\.(?:js|d\.ts)$/.test(file)).sort()
       const { man = [] } = await packedManifest(tarball)
-      const more = name === '@daybook/adapters' ? ['bin/daybook.js', 'dist/http/openapi/examples/recorded.json'] : []
+      const more = name === '@daybook/adapters' ? ['bin/daybook.js', 'dist/http/openapi/examples/recorded.json', 'dist/program/third-party-notices.txt'] : []
       expect(others, name).toEqual(['LICENSE', 'README.md', ...more, ...man.map((page) => page.replace('./', '')).sort(), 'package.json'])
       expect(files.filter((file) => /\.test\./.test(file))).toEqual([])
       expect(files.filter((file) => file.endsWith('.js')).length, name).toBeGreaterThanOrEqual(5)

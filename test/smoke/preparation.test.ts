@@ -40,6 +40,7 @@ beforeAll(() => {
     write(`${folder}/src/index.ts`, 'export const x = 1\n')
   }
   write('packages/console/build.mjs', "import { mkdirSync, writeFileSync } from 'node:fs'\nmkdirSync('packages/console/dist/site', { recursive: true })\nwriteFileSync('packages/console/dist/site/index.html', 'a page')\n")
+  write('packages/adapters/build.mjs', "import { mkdirSync, writeFileSync } from 'node:fs'\nmkdirSync('packages/adapters/dist/program', { recursive: true })\nwriteFileSync('packages/adapters/dist/program/main.js', 'a program')\n")
 })
 afterAll(() => rmSync(dir, { recursive: true, force: true }))
 
@@ -61,7 +62,7 @@ test('a build shows a line for each package, and what the compiler says is in a 
   symlinkSync(join(root, 'node_modules/typescript'), at('node_modules/typescript'))
   const { code, out, err } = await prepare('build')
   expect([code, out]).toEqual([0, ''])
-  expect(err).toMatch(/^daybook: building …\n(daybook: {3}(core|projections|client|console|adapters|testing|bench|test)\n){8}daybook: built \(\d+ s\)\ndaybook: building the pages of the console …\ndaybook: built \(\d+ s\)\n$/)
+  expect(err).toMatch(/^daybook: building …\n(daybook: {3}(core|projections|client|console|adapters|testing|bench|test)\n){8}daybook: built \(\d+ s\)\ndaybook: building the pages of the console …\ndaybook: built \(\d+ s\)\ndaybook: building the program …\ndaybook: built \(\d+ s\)\n$/)
   expect(log('build-all')).toContain("Building project '")
   expect(await prepare('build')).toEqual({ code: 0, out: '', err: '' })
 })

@@ -23,12 +23,15 @@ const changes: ReadonlyArray<readonly [file: string, from: string, to: string]> 
   ['decide/index.js', "type: 'QueuePaused'", "type: 'QueueHeld'"],
 ]
 
+/** The bundled program, which has the unchanged modules. Without it the modules themselves run. */
+const program = join(root, 'packages/adapters/dist/program')
+
 export const newerBuild = (): NewerBuild => {
   const folder = mkdtempSync(join(tmpdir(), 'daybook-newer-'))
   for (const name of ['core', 'projections', 'client', 'console', 'adapters']) {
     const from = join(root, 'packages', name)
     const to = join(folder, 'packages', name)
-    for (const part of name === 'adapters' ? ['package.json', 'dist', 'bin'] : ['package.json', 'dist']) cpSync(join(from, part), join(to, part), { recursive: true })
+    for (const part of name === 'adapters' ? ['package.json', 'dist', 'bin'] : ['package.json', 'dist']) cpSync(join(from, part), join(to, part), { recursive: true, filter: (path) => path !== program })
     linkDependencies(join(from, 'node_modules'), join(to, 'node_modules'), folder)
   }
   for (const [file, before, after] of changes) {

@@ -7,7 +7,7 @@ import { type ReportAnswer, ReportReader, type ReportRefusal, type ReportRequest
 import type { LogAddress } from '../store/index.js'
 import { backgroundThread } from '../threads.js'
 import type { Building, FeedStatus } from './feed.js'
-import type { ThreadOptions, ToThread } from './thread.js'
+import type { ThreadOptions, ToThread } from './feed-thread.js'
 
 export interface ReadModelsOptions {
   readonly daybook: Daybook
@@ -87,7 +87,7 @@ export const startReadModels = ({ daybook, file, log, say = () => undefined }: R
 
   const start = (): void => {
     const options: ThreadOptions = { file, log }
-    const started = backgroundThread(new URL('./thread.js', import.meta.url), options)
+    const started = backgroundThread(new URL('./feed-thread.js', import.meta.url), options)
     worker = started
     started.on('message', hear)
     started.on('error', (error) => hear({ ...last, problem: error instanceof Error ? error.message : String(error) }))

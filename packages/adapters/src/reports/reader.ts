@@ -56,7 +56,7 @@ export class ReportReader {
 
   private start(): Worker {
     const options: ReaderOptions = { file: this.file }
-    const worker = backgroundThread(new URL('./thread.js', import.meta.url), options)
+    const worker = backgroundThread(new URL('./report-thread.js', import.meta.url), options)
     let problem = 'it was stopped'
     worker.unref()
     worker.on('message', (message: FromReader) => {

@@ -1,0 +1,44 @@
+/** The bundled program: what its files start and load lies beside them, and the licences of other packages come with it. */
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, test } from 'vitest'
+
+const adapters = fileURLToPath(new URL('../../packages/adapters', import.meta.url))
+const program = join(adapters, 'dist/program')
+
+/** The files that a folder's files name relative to themselves and that are not there: threads, and chunks that are imported. */
+const missingIn = (folder: string): ReadonlyArray<string> => {
+  const present = new Set(readdirSync(folder))
+  return [...present]
+    .filter((file) => file.endsWith('.js'))
+    .flatMap((file) => [...readFileSync(join(folder, file), 'utf8').matchAll(/(?:new URL\(|from |import |import\()"\.\/([\w-]+\.js)"/g)].map(([, named = '']) => named))
+    .filter((named) => !present.has(named))
+}
+
+test('each file that the program starts as a thread or imports is there', () => {
+  expect(missingIn(program)).toEqual([])
+})
+
+test('each thread of the sources is one of its files', () => {
+  const threads = readdirSync(join(adapters, 'src'), { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('-thread.ts')).map((file) => `${basename(file, '.ts')}.js`)
+  expect(threads.length).toBeGreaterThan(8)
+  expect(readdirSync(program)).toEqual(expect.arrayContaining(threads))
+})
+
+test('teeth: a thread and a chunk that are not there are found', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'daybook-program-'))
+  try {
+    writeFileSync(join(folder, 'main.js'), 'import {\n  a\n} from "./chunk-1.js";\nimport "./main.js";\nnew Worker(new URL("./lost-thread.js", import.meta.url));\n')
+    expect(missingIn(folder)).toEqual(['chunk-1.js', 'lost-thread.js'])
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+})
+
+test('the licences of the packages that were bundled come with them', () => {
+  const text = readFileSync(join(program, 'third-party-notices.txt'), 'utf8')
+  for (const name of ['fastify', 'undici', 'ws', 'commander', 'fp-ts', 'io-ts', 'rxjs']) expect(text).toMatch(new RegExp(`^${name} \\d+\\.\\d+\\.\\d+ \\(`, 'm'))
+  expect(text.match(/copyright/gi)?.length).toBeGreaterThan(40)
+})
