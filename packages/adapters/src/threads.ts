@@ -20,8 +20,6 @@ export const newThread = (script: URL, options: WorkerOptions): Worker => {
  * In MiB. Without a limit, V8 lets a heap grow to four times the size that was alive at the last collection before it collects again; with this
  * limit, to 1.6 times. The limit itself is not reached, because each of these threads reads the log in bounded batches.
  */
-const limits = { maxOldGenerationSizeMb: 1_024, maxYoungGenerationSizeMb: 24 } as const
+const resourceLimits = { maxOldGenerationSizeMb: 1_024, maxYoungGenerationSizeMb: 24 } as const
 
-/** `youngMib`: of objects that were made lately. A thread that keeps many of them for a while needs more, or it copies them again and again. */
-export const backgroundThread = (script: URL, workerData: unknown, youngMib: number = limits.maxYoungGenerationSizeMb): Worker =>
-  newThread(script, { workerData, resourceLimits: { ...limits, maxYoungGenerationSizeMb: youngMib } })
+export const backgroundThread = (script: URL, workerData: unknown): Worker => newThread(script, { workerData, resourceLimits })

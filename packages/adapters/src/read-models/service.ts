@@ -9,9 +9,6 @@ import { backgroundThread } from '../threads.js'
 import type { Building, FeedStatus } from './feed.js'
 import type { ThreadOptions, ToThread } from './feed-thread.js'
 
-/** The rows of a batch live until it is written ([ADR 51](docs/adr/0051-builds-of-read-models.md)). */
-const youngMib = 64
-
 export interface ReadModelsOptions {
   readonly daybook: Daybook
   /** The file, usually `views.db` in the data folder. */
@@ -90,7 +87,7 @@ export const startReadModels = ({ daybook, file, log, say = () => undefined }: R
 
   const start = (): void => {
     const options: ThreadOptions = { file, log }
-    const started = backgroundThread(new URL('./feed-thread.js', import.meta.url), options, youngMib)
+    const started = backgroundThread(new URL('./feed-thread.js', import.meta.url), options)
     worker = started
     started.on('message', hear)
     started.on('error', (error) => hear({ ...last, problem: error instanceof Error ? error.message : String(error) }))
