@@ -151,6 +151,13 @@ describe('EV-06: the events of an actor and of a correlation id', () => {
     expect(await search([...events, ...callers(5_010, () => ({ actor: 'eve' })).slice(5_000)], causes, { actor: 'eve' }, 3_000, 5_009)).toMatchObject({ read: 12 })
   })
 
+  test('a run that began before the first revision that is asked for is found', async () => {
+    const events = callers(30, (i) => ({ actor: i >= 10 && i < 20 ? 'eve' : 'ann' }))
+    const file = join(dir, 'run.db')
+    viewsOf(events, file).close()
+    expect(await search(events, async (each) => readCauses(file, each), { actor: 'eve' }, 15, 29)).toEqual({ revisions: [15, 16, 17, 18, 19], read: 5 })
+  })
+
   test('tables of another log, of events that could not be read, and no tables at all: the log is read', async () => {
     const events = callers(100, (i) => ({ actor: i % 50 === 0 ? 'eve' : 'ann' }))
     const expected = { revisions: [0, 50], read: 100 }
