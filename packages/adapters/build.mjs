@@ -1,7 +1,7 @@
 // Bundles the command line and its threads into dist/program. A process then loads few large files instead of hundreds of small ones, so it starts in
 // half the time and takes less memory. Programs that import the package load its modules as they are.
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
@@ -9,9 +9,9 @@ const here = dirname(fileURLToPath(import.meta.url));
 const dist = join(here, 'dist');
 const program = join(dist, 'program');
 
-/** Each thread is started by its file, which lies beside the module that starts it: so the names of all are different. */
+/** Modules start a thread by the name of its file. In the bundle all files lie in one folder, so no two threads may have the same name. */
 const threads = readdirSync(dist, { recursive: true })
-  .filter((file) => file.endsWith('-thread.js') && !file.startsWith('program'))
+  .filter((file) => file.endsWith('-thread.js') && !file.startsWith(`program${sep}`))
   .map((file) => [basename(file, '.js'), join(dist, file)]);
 const twice = threads.find(([name], i) => threads.findIndex(([other]) => other === name) !== i);
 if (twice !== undefined) throw new Error(`two threads are called ${twice[0]}`);
@@ -25,9 +25,9 @@ const bundled = await build({
   format: 'esm',
   platform: 'node',
   target: 'node20',
-  // Each command is a file of its own, and so is what only some of them need.
+  // Each command is a file of its own. So is the code that only some commands need.
   splitting: true,
-  // Not bundled: native code, packages that share objects with such as are not bundled, and what only few servers load.
+  // Why each of these is not bundled: docs/adr/0073-the-program-is-bundled.md.
   external: ['better-sqlite3', '@eventstore/db-client', '@grpc/grpc-js', 'google-protobuf', '@opentelemetry/*', 'pino'],
   // Packages in CommonJS call `require` for the modules of Node.
   banner: { js: "import { createRequire as createRequireHere } from 'node:module'; const require = createRequireHere(import.meta.url);" },

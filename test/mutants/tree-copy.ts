@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { cp, mkdir, readdir, readlink, realpath, symlink } from 'node:fs/promises'
 import { basename, join, relative } from 'node:path'
 
-/** Folders that no test needs; and the bundled program, which would run without the defect. Without it the modules themselves run. */
+/** Folders that no test needs, and the bundled program, which does not have the defect. Without the bundle, `daybook` runs the modules. */
 const leftOut = new Set(['.git', '.tools', join('.ci', 'out'), 'bench', 'data', join('packages', 'adapters', 'dist', 'program')])
 
 export const copyTree = async (root: string, to: string): Promise<void> => {

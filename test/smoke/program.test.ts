@@ -1,4 +1,4 @@
-/** The bundled program: what its files start and load lies beside them, and the licences of other packages come with it. */
+/** The bundled program has all files that it loads and all threads, and comes with the licences of other packages. */
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
@@ -8,7 +8,7 @@ import { expect, test } from 'vitest'
 const adapters = fileURLToPath(new URL('../../packages/adapters', import.meta.url))
 const program = join(adapters, 'dist/program')
 
-/** The files that a folder's files name relative to themselves and that are not there: threads, and chunks that are imported. */
+/** Threads and chunks that the files of a folder name, and that are not in it. */
 const missingIn = (folder: string): ReadonlyArray<string> => {
   const present = new Set(readdirSync(folder))
   return [...present]

@@ -23,7 +23,7 @@ const changes: ReadonlyArray<readonly [file: string, from: string, to: string]> 
   ['decide/index.js', "type: 'QueuePaused'", "type: 'QueueHeld'"],
 ]
 
-/** The bundled program, which has the unchanged modules. Without it the modules themselves run. */
+/** The bundled program, which has the unchanged modules, is not copied. Without the bundle, `daybook` runs the modules. */
 const program = join(root, 'packages/adapters/dist/program')
 
 export const newerBuild = (): NewerBuild => {

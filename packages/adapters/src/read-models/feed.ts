@@ -112,8 +112,8 @@ class Feeder {
   private readonly views: ViewsFile
   private readonly inode: number
   private readonly places = new Map<string, QueuePlace>()
-  /** Whether the tables were level with the log since the file was opened or begun anew. */
-  private hasCaughtUp = false
+  /** Whether the tables have all their indexes. */
+  private isIndexed = false
   /** The end of each queue's log when it was first examined. */
   private readonly firstHeads = new WeakMap<Group, Map<string, number>>()
   /** Queues whose events cannot be read, and when they are tried again. */
@@ -171,9 +171,9 @@ class Feeder {
         this.unreadable.set(queue, { reason: error.message, again: performance.now() + lostRetryMs })
       }
     }
-    if (isLevel && !this.hasCaughtUp) {
-      this.views.caughtUp()
-      this.hasCaughtUp = true
+    if (isLevel && !this.isIndexed) {
+      this.views.completeIndexes()
+      this.isIndexed = true
     }
     if (isLevel && this.views.building !== undefined && !this.wouldLose()) {
       this.views.switchOver()
@@ -228,7 +228,7 @@ class Feeder {
     if (seen.has(queue) && revision <= head) return true
     if (revision >= 0 && !(revision <= head && (await this.has(queue, revision, eventId)))) {
       this.views.startAnew()
-      this.hasCaughtUp = false
+      this.isIndexed = false
       return false
     }
     seen.set(queue, head)

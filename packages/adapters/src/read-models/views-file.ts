@@ -16,11 +16,8 @@ export interface ViewsOptions {
   readonly models: ReadonlyArray<TableProjection>
 }
 
-/**
- * The WAL (write-ahead log) is copied into the file after about this many pages: 16 MiB, or 128 while the tables are far behind the log. Each copy waits
- * for the disk, and writes again the pages that every batch changes.
- */
-const walPages = { behind: 16_000, level: 2_000 } as const
+/** The WAL (write-ahead log) is copied into the file after about this many pages. */
+const walPages = 2_000
 const pageSize = 8192
 
 export class ViewsFile {
@@ -63,13 +60,11 @@ export class ViewsFile {
     return Math.min(...old, ...(current.models.length === 0 ? [] : [current.at(queue).revision]))
   }
 
-  /** Called when the tables have caught up with the log: makes the indexes that wait for that. Cost, once: O(rows · log rows). */
-  caughtUp(): void {
+  /** Makes the indexes that wait until the tables have caught up with the log. Cost, once: O(rows · log rows). */
+  completeIndexes(): void {
     const { db, currentGroup: current, nextGroup: next } = this
     const all = [...current.models.map((model) => ({ model, prefix: '' })), ...(next?.models ?? []).map((model) => ({ model, prefix: 'next_' }))]
     for (const { model, prefix } of all) for (const { name, indexes } of partsOf(model)) createIndexes(db, prefix + name, indexes)
-    db.pragma(`wal_autocheckpoint = ${walPages.level}`)
-    db.pragma('wal_checkpoint(PASSIVE)')
   }
 
   /** Replaces the old tables by those that were being built. */
@@ -98,7 +93,6 @@ export class ViewsFile {
       db.exec('DELETE FROM projections; DELETE FROM queues')
       for (const model of models) create(db, model, '')
     }).immediate()
-    db.pragma(`wal_autocheckpoint = ${walPages.behind}`)
     this.currentGroup = new Group(db, models, '')
     this.nextGroup = undefined
   }
@@ -123,9 +117,7 @@ const prepare = (db: Database.Database, file: string): void => {
   db.pragma('journal_mode = WAL')
   // After a power failure some of the last batches may be missing, together with their revisions: they are read from the log again.
   db.pragma('synchronous = NORMAL')
-  db.pragma(`wal_autocheckpoint = ${walPages.behind}`)
-  // When the WAL is begun again after a large one, its file gets small.
-  db.pragma(`journal_size_limit = ${walPages.level * pageSize}`)
+  db.pragma(`wal_autocheckpoint = ${walPages}`)
   db.pragma('cache_size = -16000')
   db.pragma('temp_store = MEMORY')
   if (isEmpty) {
