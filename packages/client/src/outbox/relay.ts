@@ -45,7 +45,7 @@ export type RelayEvent =
 
 export interface RelayStats {
   readonly state: 'new' | 'running' | 'stopping' | 'stopped'
-  /** Whether it was this relay that moved rows when it looked last; one of several does. */
+  /** Whether this relay had the lock when it looked last. One has it at a time, for one batch, so several may say so. */
   readonly leads: boolean
   readonly moved: number
   readonly duplicates: number
