@@ -8,6 +8,7 @@ const feed = ['test/read-models/feed.test.ts']
 const rests = ['test/read-models/rest-after.test.ts']
 const own = ['test/read-models/own-projection.test.ts']
 const tasks = ['test/read-models/tasks.test.ts']
+const feedWorker = ['test/read-models/feed-worker.test.ts']
 const causes = ['test/read-models/causes.test.ts']
 
 export const readModelPlants: ReadonlyArray<Plant> = [
@@ -32,6 +33,11 @@ export const readModelPlants: ReadonlyArray<Plant> = [
   { title: 'read models: near the end of the log, a rest is only as long as others have work', file: `${sqlite}rest-after.ts`, find: 'isNextFull ? (ms * appended) / events : ms', replace: '(ms * appended) / events', killedBy: rests },
   { title: 'read models: every batch is followed by a full one, as far as its rest knows', file: `${sqlite}feed.ts`, find: 'isNextFull: head - taken >= batchSizes.behind', replace: 'isNextFull: true', killedBy: feed },
   { title: 'read models: what comes later is read in batches as large as those of a build', file: `${sqlite}feed.ts`, find: '(this.firstHeads.get(group)?.get(queue) ?? -1) - from', replace: 'head - from', killedBy: feed },
+  { title: 'read models: the thread of a build stays', file: `${sqlite}feed-worker.ts`, find: "        post('stop')\n", replace: '', killedBy: feedWorker },
+  { title: 'read models: a short log gets a thread for builds', file: `${sqlite}feed-worker.ts`, find: 'start(events >= buildEventsMin)', replace: 'start(true)', killedBy: feedWorker },
+  { title: 'read models: a build whose thread has died goes on with a usual one', file: `${sqlite}feed-worker.ts`, find: 'undefined : start(isBuilding)', replace: 'undefined : start(false)', killedBy: feedWorker },
+  { title: 'read models: tables that cannot be written are taken for level', file: `${sqlite}feed-worker.ts`, find: '  if (problem !== undefined && queue === undefined) return false\n', replace: '', killedBy: feedWorker },
+  { title: 'read models: a build that has begun is taken for level, because the old tables are', file: `${sqlite}feed-worker.ts`, find: 'building === undefined ? queues', replace: 'queues.length > 0 || building === undefined ? queues', killedBy: feedWorker },
   { title: 'read models: two processes count the same events', file: `${sqlite}group.ts`, find: "if (changes === 0) throw new Error('another process writes to these read models: let one of them do it')", replace: 'void changes', killedBy: feed },
   { title: 'read models: another log is taken for the same', file: `${sqlite}feed.ts`, find: 'if (event?.id === id) return true', replace: 'if (event !== undefined) return true', killedBy: feed },
   { title: 'read models: a new version takes the place of the old one before it is built', file: `${sqlite}feed.ts`, find: 'if (isLevel && this.views.building !== undefined && ', replace: 'if (this.views.building !== undefined && ', killedBy: feed },

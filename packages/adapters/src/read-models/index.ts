@@ -1,4 +1,5 @@
 export { type Building, feedViews, type FeedOptions, type FeedStatus, type QueuePlace } from './feed.js'
+export { buildEventsMin, type FeedWorker, isNearlyLevel, startFeedWorker } from './feed-worker.js'
 export { causesIn, readCauses } from './find-causes.js'
 export { Group } from './group.js'
 export { assertOwnFile, loadProjection, type OwnResult, readResults, UnusableModule } from './own-module.js'

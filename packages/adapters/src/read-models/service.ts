@@ -1,13 +1,11 @@
 /** The read models of a server: the thread that maintains them, and how far it is. */
-import type { Worker } from 'node:worker_threads'
 import type { Either } from 'fp-ts/lib/Either.js'
 import type { Daybook, FindCauses, QueueEngine } from '../engine/index.js'
 import { forEachQueue, type Problem } from '../log-follower/index.js'
 import { type ReportAnswer, ReportReader, type ReportRefusal, type ReportRequest } from '../reports/index.js'
 import type { LogAddress } from '../store/index.js'
-import { backgroundThread } from '../threads.js'
 import type { Building, FeedStatus } from './feed.js'
-import type { ThreadOptions, ToThread } from './feed-thread.js'
+import { startFeedWorker } from './feed-worker.js'
 
 export interface ReadModelsOptions {
   readonly daybook: Daybook
@@ -46,17 +44,10 @@ export interface ReadModels {
 const tellMs = 50
 /** Progress of a build is reported each time it has grown by this share. */
 const tellShare = 0.1
-/** How long the current batch may take at the end, in milliseconds. */
-const closeMsMax = 3_000
-/** The pause after the thread has ended by itself, in milliseconds. */
-const restartMs = 5_000
 
 export const startReadModels = ({ daybook, file, log, say = () => undefined }: ReadModelsOptions): ReadModels => {
   let last: FeedStatus = { queues: [], building: undefined, problem: undefined }
   let hasGrown = false
-  let isClosed = false
-  let worker: Worker | undefined
-  let ended: Promise<void> = Promise.resolve()
   const watchers = new Set<() => void>()
   const reports = new ReportReader(file)
   let saidShare = -1
@@ -83,23 +74,8 @@ export const startReadModels = ({ daybook, file, log, say = () => undefined }: R
     say(`read models: ${now.names.join(', ')} are being built anew, the old ones still answer: ${now.done} of ${now.of} events`)
   }
 
-  const post = (message: ToThread): void => worker?.postMessage(message)
-
-  const start = (): void => {
-    const options: ThreadOptions = { file, log }
-    const started = backgroundThread(new URL('./feed-thread.js', import.meta.url), options)
-    worker = started
-    started.on('message', hear)
-    started.on('error', (error) => hear({ ...last, problem: error instanceof Error ? error.message : String(error) }))
-    ended = new Promise((resolve) =>
-      started.once('exit', () => {
-        worker = undefined
-        if (!isClosed) setTimeout(() => (isClosed ? undefined : start()), restartMs).unref()
-        resolve()
-      }),
-    )
-  }
-  start()
+  const events = daybook.queues().reduce((sum, engine) => sum + engine.status().revision + 1, 0)
+  const worker = startFeedWorker({ file, log, events, hear, failed: (error) => hear({ ...last, problem: error instanceof Error ? error.message : String(error) }) })
 
   // A queue that is new here may have earlier events.
   const stopWatching = forEachQueue(daybook, (engine) => {
@@ -110,7 +86,7 @@ export const startReadModels = ({ daybook, file, log, say = () => undefined }: R
   const tell = (): void => {
     if (!hasGrown) return
     hasGrown = false
-    post('grown')
+    worker.grown()
   }
   const telling = setInterval(tell, tellMs)
   telling.unref()
@@ -144,15 +120,10 @@ export const startReadModels = ({ daybook, file, log, say = () => undefined }: R
     report: (request) => reports.read(request),
     causes: (question) => reports.causes(question).catch(() => undefined),
     close: async () => {
-      isClosed = true
       await reports.close()
       clearInterval(telling)
       await stopWatching()
-      post('stop')
-      // A store that cannot be reached may block the thread. Rows that it has not written can be built from the log.
-      const cutting = setTimeout(() => void worker?.terminate(), closeMsMax)
-      await ended
-      clearTimeout(cutting)
+      await worker.close()
     },
   }
 }

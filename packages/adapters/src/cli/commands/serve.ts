@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import { Command } from 'commander'
 import * as E from 'fp-ts/lib/Either.js'
 import { readServeOptions, type ServeFlags } from '../../config/index.js'
+import { returnMemory } from '../../return-memory.js'
 import { type Cli, examples } from '../cli.js'
 import { CliError, exitCodes, UsageError } from '../exit-codes.js'
 import { firstStartText } from '../first-start.js'
@@ -102,6 +103,7 @@ ${examples('daybook serve', 'daybook serve --port 0 --store memory: --auth off',
           await starting.then((late) => late.close()).catch(() => undefined)
           return exitCodes.done
         }
+        returnMemory()
         const { url, adminToken } = server
         if (adminToken !== undefined && !printer.isJson) {
           // The token is in the fragment, which a browser sends to nobody. The console removes it from the address at once.
