@@ -1,19 +1,20 @@
 /**
- * Finishes tasks of a queue, with snapshots in between, and is killed at the given step. Steps write, sync, rename or delete a file of a snapshot or
- * of rows. The kill comes just before the step; if it writes bytes, after half of them. Prints each step up to then; all of them if there is no such step.
+ * Finishes tasks of a queue, with snapshots in between, and is killed at the `nth` step with this name. Steps write, sync, rename or delete a file
+ * of a snapshot or of rows. The kill comes just before the step; if it writes bytes, after half of them. Prints each step up to then; all of them if there is
+ * no such step.
  */
 import fs from 'node:fs'
 import promises from 'node:fs/promises'
 import { syncBuiltinESMExports } from 'node:module'
 import { setTimeout as delay } from 'node:timers/promises'
 
-const { dir, step } = JSON.parse(process.argv[2])
+const { dir, name: last, nth } = JSON.parse(process.argv[2])
 let steps = 0
 const kindOf = (path) => /\.rows|\.snapshot/.exec(String(path))?.[0]
 /** `half`: the part of the step that is done before the end. */
 const at = (name, half) => {
   writeSync(1, `${name}\n`)
-  if (++steps !== step) return
+  if (name !== last || ++steps !== nth) return
   half?.()
   process.kill(process.pid, 'SIGKILL')
 }

@@ -17,6 +17,8 @@ export class Chunk {
   /** The bytes; `undefined` if they are in a store. */
   private data: Uint8Array<ArrayBuffer> | undefined
   private kept: KeptRows | undefined
+  /** The checks of rows in a store, so that few rows are read that a text only seems to belong to. `undefined` if they are not known. */
+  private checks: Uint8Array | undefined
   /** Rows that were rewritten since. Most chunks have none. */
   private rewritten: Map<number, Uint8Array> | undefined
 
@@ -43,19 +45,24 @@ export class Chunk {
 
   /** A full chunk whose bytes are in a store. The next call overwrites the columns. */
   static in(kept: KeptRows, reads: RecentReads): { readonly chunk: Chunk; readonly columns: RowColumns } {
-    return { chunk: new Chunk(kept, reads), columns: new RowColumns(kept.columns(columnsLoaded), chunkRows) }
+    const chunk = new Chunk(kept, reads)
+    const columns = new RowColumns(kept.columns(columnsLoaded), chunkRows)
+    chunk.checks = columns.checks
+    return { chunk, columns }
   }
 
   /** Size of its arrays in bytes. */
   get size(): number {
-    return this.starts.byteLength + (this.data?.byteLength ?? 0)
+    return this.starts.byteLength + (this.data?.byteLength ?? 0) + (this.checks?.byteLength ?? 0)
   }
 
   /** Moves the bytes of a full chunk to a store. `seed`: that of the hashes. False if the store does not take them. */
   giveTo(store: RowStore, seed: number): boolean {
     if (this.data === undefined) return true
-    this.kept = store.keep(this.data.subarray(0, this.starts[chunkRows]), columnsOf(this.data, this.starts, chunkRows, seed))
+    const columns = columnsOf(this.data, this.starts, chunkRows, seed)
+    this.kept = store.keep(this.data.subarray(0, this.starts[chunkRows]), columns)
     if (this.kept === undefined) return false
+    this.checks = new RowColumns(columns, chunkRows).checks
     this.starts = noStarts
     this.data = undefined
     return true
@@ -82,6 +89,11 @@ export class Chunk {
     const data = writer.end()
     this.startAt(row + 1, end)
     this.data = row + 1 === chunkRows && data.length > end * (1 + spareMax) ? data.slice(0, end) : data
+  }
+
+  /** The checks of a row whose bytes are in a store; `undefined` if they are in memory, or the checks are not known. */
+  checksOf(row: number): number | undefined {
+    return this.checks?.[row]
   }
 
   /** Calls `read` with the bytes and the offset at which the row begins. */
@@ -130,6 +142,7 @@ export class Chunk {
     this.data = bytes
     this.starts = starts
     this.kept = undefined
+    this.checks = undefined
     this.reads.forget(kept)
     return bytes
   }

@@ -1,8 +1,10 @@
 /** What counts and indexes need of each row of a full chunk, column by column. A start fills them from these columns and reads no row. */
-import { factsAt, idHashAt, keyHashAt } from './task-bytes.js'
+import { checksAt, factsAt, idHashAt, keyHashAt } from './task-bytes.js'
 
-const column = { length: 0, idHash: 1, keyHash: 2, number: 3, group: 4, agent: 5, band: 6, hasExtras: 7 } as const
+const column = { length: 0, idHash: 1, keyHash: 2, number: 3, group: 4, agent: 5, band: 6, hasExtras: 7, checks: 8 } as const
 const columns = Object.keys(column).length
+/** Files that were written before 2026-11-26 have no checks. */
+const columnsMin = column.checks
 
 /** `starts`: where each row begins; after the last row, the end of the bytes. `seed`: that of the hashes. */
 export const columnsOf = (bytes: Uint8Array, starts: ArrayLike<number>, rows: number, seed: number): Float64Array => {
@@ -18,6 +20,7 @@ export const columnsOf = (bytes: Uint8Array, starts: ArrayLike<number>, rows: nu
     all[column.agent * rows + row] = agent
     all[column.band * rows + row] = band
     all[column.hasExtras * rows + row] = hasExtras ? 1 : 0
+    all[column.checks * rows + row] = checksAt(bytes, start, seed)
   }
   return all
 }
@@ -28,7 +31,7 @@ export class RowColumns {
     private readonly all: Float64Array,
     private readonly rows: number,
   ) {
-    if (all.length !== columns * rows) throw new Error(`${rows} rows of finished tasks have ${all.length} numbers, not ${columns * rows}`)
+    if (all.length !== columns * rows && all.length !== columnsMin * rows) throw new Error(`${rows} rows of finished tasks have ${all.length} numbers, not ${columns * rows}`)
   }
 
   /** An array with room for the columns of this many rows. */
@@ -62,6 +65,12 @@ export class RowColumns {
 
   band(row: number): number {
     return this.all[column.band * this.rows + row] as number
+  }
+
+  /** The checks of all rows (`task-bytes.ts`), in an array of their own; `undefined` if they are not known. */
+  get checks(): Uint8Array | undefined {
+    const { all, rows } = this
+    return all.length === columns * rows ? Uint8Array.from(all.subarray(column.checks * rows)) : undefined
   }
 
   hasExtras(row: number): boolean {

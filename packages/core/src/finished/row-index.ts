@@ -26,10 +26,14 @@ export class RowIndex {
   private waiting: Int32Array | undefined
   private waitingCount = 0
 
-  /** `textOf`: the text of an indexed row, by the last 32 bits of its number. `hashOf`: the hash of a text; a 32-bit integer, never 0. */
+  /**
+   * `textOf`: the text of an indexed row, by the last 32 bits of its number. `hashOf`: the hash of a text; a 32-bit integer, never 0. `isOther`:
+   * whether a row is known to have another text without reading it.
+   */
   constructor(
     private readonly textOf: (row: number) => string,
     private readonly hashOf: (text: string) => number,
+    private readonly isOther: (row: number, text: string) => boolean = () => false,
   ) {}
 
   get size(): number {
@@ -49,7 +53,7 @@ export class RowIndex {
     const table = this.tableOf(hash)
     for (let at = table.first(hash); at >= 0; at = table.after(at, hash)) {
       const row = table.rowAt(at)
-      if (this.textOf(row) === text) return row
+      if (!this.isOther(row, text) && this.textOf(row) === text) return row
     }
     return this.crowded.size > 0 ? this.crowded.get(text) : undefined
   }

@@ -73,6 +73,11 @@ export class Rows {
     return this.chunkOf(row).at(row % chunkRows, read)
   }
 
+  /** The checks of a row whose bytes are in a store (`task-bytes.ts`); `undefined` if they are in memory, or the checks are not known. */
+  checksOf(row: number): number | undefined {
+    return this.chunkOf(row).checksOf(row % chunkRows)
+  }
+
   /** Adds the row that `write` writes. Returns its number. */
   push(writer: ByteWriter, write: () => void): number {
     const row = this.end

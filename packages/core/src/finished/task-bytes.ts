@@ -7,7 +7,7 @@ import { settingsDefault } from '../settings.js'
 import { leaseEnds, newTaskRecord, noExtras, type TaskExtras, type TaskRecord } from '../state.js'
 import { isFinal, type Status, statuses } from '../task.js'
 import { ByteReader, type ByteWriter, kindOfUuid } from './bytes.js'
-import { hashOfBytes } from './text-hash.js'
+import { checkBits, checkOfBytes, hashOfBytes } from './text-hash.js'
 
 /** Flags: which optional parts a row has, and which numbers have their usual value and are not written. All flags fit in one byte (less than 127). */
 const has = {
@@ -242,3 +242,15 @@ export const keyHashAt = (bytes: Uint8Array, at: number, seed: number): number =
   from.skipText()
   return hashOfBytes(bytes, begin, from.position, seed)
 }
+
+/** The check of the task's id, and above it that of its key. */
+export const checksAt = (bytes: Uint8Array, at: number, seed: number): number => {
+  const from = new ByteReader(bytes, at)
+  from.skipText()
+  const begin = from.position
+  from.skipText()
+  return checkOfBytes(bytes, at, begin, seed) | (checkOfBytes(bytes, begin, from.position, seed) << checkBits)
+}
+
+export const idCheckIn = (checks: number): number => checks % 2 ** checkBits
+export const keyCheckIn = (checks: number): number => checks >>> checkBits

@@ -23,6 +23,15 @@ const writer = new ByteWriter()
 /** Longer texts are rare. */
 const textBytes = new Uint8Array(512)
 
+/** The number of bits of {@link checkOfBytes}. */
+export const checkBits = 4
+
+/** A few bits by which most of those texts differ that have the same hash. */
+export const checkOfBytes = (bytes: Uint8Array, from: number, to: number, seed: number): number => hashOfBytes(bytes, from, to, ~seed) >>> (32 - checkBits)
+
+/** The same of a text. */
+export const checkOfText = (text: string, seed: number): number => hashOfText(text, ~seed) >>> (32 - checkBits)
+
 /** The hash of a text: that of its bytes. */
 export const hashOfText = (text: string, seed: number): number => {
   writer.begin(textBytes, 0)
