@@ -3,7 +3,7 @@
  * tasks are in a store (ADR 52), which may take some chunks and not others. Snapshots name the places in the store (ADR 54), if these have names.
  */
 import { keptIn } from '@daybook/core'
-import { blocksDuplicates, FinishedTasks, type FinishedWalk, Group, GroupKinds, type Joins, type KeptPage, newTaskRecord, pageOfKept, priorityIn, RowIndex, type RowsPage, statusIn, type TaskRecord, type TenantShare } from '@daybook/core/testing'
+import { blocksDuplicates, FinishedTasks, type FinishedWalk, Group, GroupKinds, hashOfText, type Joins, type KeptPage, newTaskRecord, pageOfKept, priorityIn, RowIndex, type RowsPage, statusIn, type TaskRecord, type TenantShare } from '@daybook/core/testing'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { type CountingRowStore, countingRowStore } from '../support/row-store.js'
@@ -393,6 +393,57 @@ test('a read of one chunk answers for all of its rows, and a snapshot without pl
   expect(store.read).toBe(1 + 5)
   for (let i = 0; i < 512; i++) both.leave(0)
   expect(store.read).toBe(1 + 5)
+})
+
+/** Pairs of texts with the same hash. */
+const alike = (count: number, seed: number): ReadonlyArray<readonly [string, string]> => {
+  const pairs: Array<readonly [string, string]> = []
+  const byHash = new Map<number, string>()
+  for (let i = 0; pairs.length < count; i++) {
+    const text = `text ${i}`
+    const hash = hashOfText(text, seed)
+    const other = byHash.get(hash)
+    if (other === undefined) byHash.set(hash, text)
+    else pairs.push([other, text])
+  }
+  return pairs
+}
+
+test.each(['id', 'key'] as const)('few chunks are read for a text that only has the hash of another, by %s; each from a store that has kept no checks', (field) => {
+  const pairs = alike(48, 9)
+  const finish = (store: CountingRowStore): FinishedTasks => {
+    const finished = new FinishedTasks(9, store)
+    // Each pair in a chunk of its own, because a chunk that was read answers for all of its rows.
+    for (let i = 0; i < (pairs.length + 2) * 512; i++) {
+      const named = i % 512 === 100 && pairs[Math.floor(i / 512)] !== undefined ? { [field]: pairs[Math.floor(i / 512)]?.[0] } : {}
+      finished.push(newTaskRecord({ ...many(i), ...named, number: i + 1, missing: 0, delayedUntil: 0, finishedAt: i }), true)
+    }
+    return finished
+  }
+  const started = (store: CountingRowStore): FinishedTasks => {
+    const loaded = new FinishedTasks(9, store)
+    for (const kept of store.kept) loaded.loadKept(kept, { absent: [], rewritten: [] }, { groupOf: () => groups[0], agentOf: () => undefined }, () => undefined)
+    return loaded
+  }
+  const [store, old] = [countingRowStore(1), countingRowStore(1)]
+  // As versions before 2026-11-26 have kept them.
+  const withoutChecks: CountingRowStore = { ...old, keep: (bytes, columns) => old.keep(bytes, columns.subarray(0, -512)) }
+  const looks = (finished: FinishedTasks, of: CountingRowStore): readonly [missed: number, read: number] => {
+    const has = (text: string): boolean => (field === 'id' ? finished.hasId(text) : finished.hasKey(text))
+    const before = of.read
+    const missed = pairs.filter(([, other]) => has(other)).length
+    const read = of.read - before
+    for (const [text] of pairs) expect(has(text)).toBe(true)
+    return [missed, read]
+  }
+  const now = finish(store)
+  for (const finished of [now, started(store)]) {
+    const [missed, read] = looks(finished, store)
+    expect(missed).toBe(0)
+    expect(read).toBeLessThan(pairs.length / 4)
+  }
+  finish(withoutChecks)
+  expect(looks(started(old), old)).toEqual([0, pairs.length])
 })
 
 test('a row index finds all of many keys with the same hash, and only them', () => {

@@ -9,6 +9,7 @@ const rests = ['test/read-models/rest-after.test.ts']
 const own = ['test/read-models/own-projection.test.ts']
 const tasks = ['test/read-models/tasks.test.ts']
 const feedWorker = ['test/read-models/feed-worker.test.ts']
+const indexes = ['test/read-models/indexes.test.ts']
 const causes = ['test/read-models/causes.test.ts']
 
 export const readModelPlants: ReadonlyArray<Plant> = [
@@ -38,6 +39,8 @@ export const readModelPlants: ReadonlyArray<Plant> = [
   { title: 'read models: a build whose thread has died goes on with a usual one', file: `${sqlite}feed-worker.ts`, find: 'undefined : start(isBuilding)', replace: 'undefined : start(false)', killedBy: feedWorker },
   { title: 'read models: tables that cannot be written are taken for level', file: `${sqlite}feed-worker.ts`, find: '  if (problem !== undefined && queue === undefined) return false\n', replace: '', killedBy: feedWorker },
   { title: 'read models: a build that has begun is taken for level, because the old tables are', file: `${sqlite}feed-worker.ts`, find: 'building === undefined ? queues', replace: 'queues.length > 0 || building === undefined ? queues', killedBy: feedWorker },
+  { title: 'read models: rows are sorted in memory', file: `${sqlite}views-file.ts`, find: '  try {\n    work()\n', replace: "  try {\n    db.pragma('temp_store = MEMORY')\n    work()\n", killedBy: indexes, named: 'little memory' },
+  { title: 'read models: without a temporary file no index is made', file: `${sqlite}views-file.ts`, find: "    db.pragma('temp_store = MEMORY')\n    work()\n", replace: '    throw error\n', killedBy: indexes },
   { title: 'read models: two processes count the same events', file: `${sqlite}group.ts`, find: "if (changes === 0) throw new Error('another process writes to these read models: let one of them do it')", replace: 'void changes', killedBy: feed },
   { title: 'read models: another log is taken for the same', file: `${sqlite}feed.ts`, find: 'if (event?.id === id) return true', replace: 'if (event !== undefined) return true', killedBy: feed },
   { title: 'read models: a new version takes the place of the old one before it is built', file: `${sqlite}feed.ts`, find: 'if (isLevel && this.views.building !== undefined && ', replace: 'if (this.views.building !== undefined && ', killedBy: feed },

@@ -60,11 +60,11 @@ export class ViewsFile {
     return Math.min(...old, ...(current.models.length === 0 ? [] : [current.at(queue).revision]))
   }
 
-  /** Makes the indexes that wait until the tables have caught up with the log. Cost, once: O(rows · log rows). */
+  /** Makes the indexes that wait until the tables have caught up with the log. Cost, once: O(rows · log rows), and a temporary file of their size. */
   completeIndexes(): void {
     const { db, currentGroup: current, nextGroup: next } = this
     const all = [...current.models.map((model) => ({ model, prefix: '' })), ...(next?.models ?? []).map((model) => ({ model, prefix: 'next_' }))]
-    for (const { model, prefix } of all) for (const { name, indexes } of partsOf(model)) createIndexes(db, prefix + name, indexes)
+    for (const { model, prefix } of all) for (const { name, indexes } of partsOf(model)) sorting(db, () => createIndexes(db, prefix + name, indexes))
   }
 
   /** Replaces the old tables by those that were being built. */
@@ -102,6 +102,22 @@ export class ViewsFile {
   }
 }
 
+/**
+ * Runs `work`, which sorts many rows: in a temporary file, or in memory if that fails. There may be no folder for such files that can be written to, or
+ * no room. `work` may run twice.
+ */
+export const sorting = (db: Database.Database, work: () => void): void => {
+  try {
+    work()
+  } catch (error) {
+    if (!(error instanceof Database.SqliteError)) throw error
+    db.pragma('temp_store = MEMORY')
+    work()
+  } finally {
+    db.pragma('temp_store = DEFAULT')
+  }
+}
+
 const unusable = (error: unknown, file: string): unknown => {
   if (!(error instanceof Database.SqliteError)) return error
   const isDamaged = error.code.startsWith('SQLITE_CORRUPT') || error.code === 'SQLITE_NOTADB'
@@ -119,7 +135,6 @@ const prepare = (db: Database.Database, file: string): void => {
   db.pragma('synchronous = NORMAL')
   db.pragma(`wal_autocheckpoint = ${walPages}`)
   db.pragma('cache_size = -16000')
-  db.pragma('temp_store = MEMORY')
   if (isEmpty) {
     db.transaction(() => {
       db.exec(`${projectionsTable};\n${queuesTable};`)
