@@ -22,6 +22,6 @@ export const newThread = (script: URL, options: WorkerOptions): Worker => {
  */
 const resourceLimits = { maxOldGenerationSizeMb: 1_024, maxYoungGenerationSizeMb: 24 } as const
 
-/** `youngMib`: for objects that live shortly. */
+/** `youngMib`: room for young objects, in MiB. */
 export const backgroundThread = (script: URL, workerData: unknown, youngMib: number = resourceLimits.maxYoungGenerationSizeMb): Worker =>
   newThread(script, { workerData, resourceLimits: { ...resourceLimits, maxYoungGenerationSizeMb: youngMib } })

@@ -107,6 +107,7 @@ export class ViewsFile {
  * no room. `work` may run twice.
  */
 export const sorting = (db: Database.Database, work: () => void): void => {
+  db.pragma('temp_store = FILE')
   try {
     work()
   } catch (error) {
@@ -114,7 +115,7 @@ export const sorting = (db: Database.Database, work: () => void): void => {
     db.pragma('temp_store = MEMORY')
     work()
   } finally {
-    db.pragma('temp_store = DEFAULT')
+    db.pragma('temp_store = MEMORY')
   }
 }
 
@@ -135,6 +136,7 @@ const prepare = (db: Database.Database, file: string): void => {
   db.pragma('synchronous = NORMAL')
   db.pragma(`wal_autocheckpoint = ${walPages}`)
   db.pragma('cache_size = -16000')
+  db.pragma('temp_store = MEMORY')
   if (isEmpty) {
     db.transaction(() => {
       db.exec(`${projectionsTable};\n${queuesTable};`)
