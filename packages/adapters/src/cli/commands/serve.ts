@@ -103,7 +103,7 @@ ${examples('daybook serve', 'daybook serve --port 0 --store memory: --auth off',
           await starting.then((late) => late.close()).catch(() => undefined)
           return exitCodes.done
         }
-        returnMemory()
+        await returnMemory()
         const { url, adminToken } = server
         if (adminToken !== undefined && !printer.isJson) {
           // The token is in the fragment, which a browser sends to nobody. The console removes it from the address at once.
