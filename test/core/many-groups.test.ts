@@ -135,3 +135,18 @@ test('INV-11: a type whose breaker opens is no longer among the first tasks that
   q.do({ type: 'CloseBreaker', taskType: 't1', reason: 'r' })
   expect(q.claim('cy', { types: wanted, max: 1 }).ids).toEqual([`t1 ${phases[0]}`])
 })
+
+test.each([1, 5, 40])('INV-11: tasks that have become urgent since they were placed are claimed in their new order, %i at a time, where groups are many', (max) => {
+  for (const seconds of [60, 800, 2_000, 3_000]) {
+    const q = new Queue()
+    q.enqueue(...types.flatMap((type, i) => phases.map((phase, j) => task(`${type} ${phase}`, { type, phase, ...((i + j) % 2 === 0 ? { deadlineAt: q.at + 1_000 * ((i * 5 + j) * 67 % 4_000) + 1_000 } : {}) }))))
+    keepShape(q.state, { types: types.slice(0, 8) })
+    const command = { types: types.slice(0, 8), max }
+    q.wait(seconds)
+    for (let claims = 0; claims < 5; claims++) {
+      const expected = fresh(q).claim('ann', command)
+      keepShape(q.state, command)
+      expect(q.claim('ann', command).ids).toEqual(expected.ids)
+    }
+  }
+})

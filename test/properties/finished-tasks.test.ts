@@ -446,6 +446,21 @@ test.each(['id', 'key'] as const)('few chunks are read for a text that only has 
   expect(looks(started(old), old)).toEqual([0, pairs.length])
 })
 
+test('a start counts the names of groups and agents that only chunks in a store have', () => {
+  const store = countingRowStore(1)
+  const finished = new FinishedTasks(4, store)
+  const taken = 3 * 512
+  for (let i = 0; i < taken + 512; i++) {
+    const lease = { agent: `agent ${Math.floor(i / 512)}`, token: i, claimedAt: i, expiresAt: i + 60_000, durationMs: 60_000, epoch: 0, probe: false, end: null }
+    finished.push({ ...newTaskRecord({ ...many(i), group: groups[Math.floor(i / 512) % 3] as Group, number: i + 1, missing: 0, delayedUntil: 0, finishedAt: i }), attempts: 1, lease }, true)
+  }
+  const loaded = new FinishedTasks(4, store)
+  const names = { groupOf: (index: number) => groups[index], agentOf: (index: number) => `agent ${index}` }
+  for (const kept of store.kept.slice(0, 3)) loaded.loadKept(kept, { absent: [], rewritten: [] }, names, () => undefined)
+  expect(loaded.names).toBe(6)
+  expect([...loaded]).toEqual([...finished].slice(0, taken))
+})
+
 test('a row index finds all of many keys with the same hash, and only them', () => {
   const keys: Array<string> = []
   const index = new RowIndex((row) => keys[row] as string, () => 7)
