@@ -35,12 +35,12 @@ afterEach(async () => {
 const file = (): string => join(dir, 'views.db')
 
 /** `events`: as if the log had so many. */
-const start = (events: number): void => {
+const start = (events: number, hear: (status: FeedStatus) => void = (status) => void heard.push(status)): void => {
   worker = startFeedWorker({
     file: file(),
     log: { kind: 'sqlite', file: join(dir, 'log.db') },
     events,
-    hear: (status) => void heard.push(status),
+    hear,
     failed: () => undefined,
     started: (thread) => {
       threads.push(thread)
@@ -109,11 +109,13 @@ describe('EV-04: the thread that feeds the read models', () => {
     await shows(1)
   })
 
-  test('that is closed is not followed by another', async () => {
+  test('that is closed while it is replaced is not followed by another', async () => {
     await add('a')
-    start(buildEventsMin)
-    await worker?.close()
-    await new Promise((resolve) => setTimeout(resolve, 100))
+    let closing: Promise<void> | undefined
+    // The first report says that the tables are level, so this thread has been told to end.
+    start(buildEventsMin, () => (closing ??= worker?.close()))
+    await until(() => closing !== undefined)
+    await closing
     expect(youngMib).toEqual([96])
   })
 })

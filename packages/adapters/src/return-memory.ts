@@ -4,8 +4,8 @@ const heapMin = 128 * 2 ** 20
 const usedMax = 400 * 2 ** 20
 
 /**
- * Collects the garbage of this thread, so that V8 returns memory to the operating system, also that for young objects. For a server that has read its
- * log: most of what that made is garbage, and V8 would collect it only when as much again is needed. The figures are in ADR 52.
+ * Collects the garbage of this thread, and returns memory to the operating system, with the room for young objects. For a server that has read its
+ * log: most of its heap is garbage then, and V8 collects it only when the heap has grown further. The figures are in ADR 52.
  *
  * Resolves to whether it did; not with a small heap, or one in which much is in use.
  */
@@ -17,8 +17,11 @@ export const returnMemory = async (): Promise<boolean> => {
     const { Session } = await import('node:inspector/promises')
     const session = new Session()
     session.connect()
-    await session.post('HeapProfiler.collectGarbage')
-    session.disconnect()
+    try {
+      await session.post('HeapProfiler.collectGarbage')
+    } finally {
+      session.disconnect()
+    }
     return true
   } catch {
     // A Node that was built without the inspector. It needs more memory, and works as well.

@@ -37,6 +37,7 @@ export const readModelPlants: ReadonlyArray<Plant> = [
   { title: 'read models: the thread of a build stays', file: `${sqlite}feed-worker.ts`, find: "        post('stop')\n", replace: '', killedBy: feedWorker },
   { title: 'read models: a short log gets a thread for builds', file: `${sqlite}feed-worker.ts`, find: 'start(events >= buildEventsMin)', replace: 'start(true)', killedBy: feedWorker },
   { title: 'read models: a build whose thread has died goes on with a usual one', file: `${sqlite}feed-worker.ts`, find: 'undefined : start(isBuilding)', replace: 'undefined : start(false)', killedBy: feedWorker },
+  { title: 'read models: a thread that was closed while it is replaced is followed by another', file: `${sqlite}feed-worker.ts`, find: '        if (isClosed) return\n', replace: '', killedBy: feedWorker },
   { title: 'read models: tables that cannot be written are taken for level', file: `${sqlite}feed-worker.ts`, find: '  if (problem !== undefined && queue === undefined) return false\n', replace: '', killedBy: feedWorker },
   { title: 'read models: a build that has begun is taken for level, because the old tables are', file: `${sqlite}feed-worker.ts`, find: 'building === undefined ? queues', replace: 'queues.length > 0 || building === undefined ? queues', killedBy: feedWorker },
   { title: 'read models: rows are sorted in memory', file: `${sqlite}views-file.ts`, find: "  db.pragma('temp_store = FILE')\n", replace: '', killedBy: indexes, named: 'little memory' },

@@ -17,7 +17,7 @@ export class Chunk {
   /** The bytes; `undefined` if they are in a store. */
   private data: Uint8Array<ArrayBuffer> | undefined
   private kept: KeptRows | undefined
-  /** The checks of rows in a store, so that few rows are read that a text only seems to belong to. `undefined` if they are not known. */
+  /** The checks of rows in a store (`task-bytes.ts`): a row that cannot be the one looked for is not read. `undefined` if they are not known. */
   private checks: Uint8Array | undefined
   /** Rows that were rewritten since. Most chunks have none. */
   private rewritten: Map<number, Uint8Array> | undefined

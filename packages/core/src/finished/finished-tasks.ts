@@ -59,7 +59,7 @@ export class FinishedTasks {
     const hash = (text: string): number => hashOfText(text, seed)
     this.idHash = (bytes, start) => idHashAt(bytes, start, seed)
     this.keyHash = (bytes, start) => keyHashAt(bytes, start, seed)
-    // Of 10,000,000 tasks, one of 400 texts that are looked for has the hash of a task. A chunk that is read in vain takes 0.2 ms, and longer from a disk.
+    // With 10,000,000 tasks, one look-up of 400 finds a hash of another text. To read its chunk takes 0.2 ms, and longer from a disk.
     const isOther = (checkIn: (checks: number) => number) => (row: number, text: string): boolean => {
       const checks = this.rows.checksOf(this.whole(row))
       return checks !== undefined && checkIn(checks) !== checkOfText(text, seed)

@@ -243,7 +243,7 @@ export const keyHashAt = (bytes: Uint8Array, at: number, seed: number): number =
   return hashOfBytes(bytes, begin, from.position, seed)
 }
 
-/** The check of the task's id, and above it that of its key. */
+/** Check bits of the task's id, in the lower half, and of its key, in the upper half. */
 export const checksAt = (bytes: Uint8Array, at: number, seed: number): number => {
   const from = new ByteReader(bytes, at)
   from.skipText()

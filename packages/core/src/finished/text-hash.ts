@@ -26,7 +26,7 @@ const textBytes = new Uint8Array(512)
 /** The number of bits of {@link checkOfBytes}. */
 export const checkBits = 4
 
-/** A few bits by which most of those texts differ that have the same hash. */
+/** A few bits of another hash. Most texts with the same hash differ in them. */
 export const checkOfBytes = (bytes: Uint8Array, from: number, to: number, seed: number): number => hashOfBytes(bytes, from, to, ~seed) >>> (32 - checkBits)
 
 /** The same of a text. */
