@@ -23,6 +23,9 @@ from pathlib import Path
 SEAL = re.compile(r',"chain":\{"from":(\d+),"to":(\d+),"hash":"([\w-]{43})","leaves":"((?:[\w-]{8})+)"\}\}$', re.ASCII)
 
 
+NOTE = re.compile(r"((?:.+\n)+)\n((?:— .*\n)+)")
+
+
 class Fault(Exception):
     """The log is not what was appended."""
 
@@ -71,6 +74,8 @@ def verify(events, stream, on_leaf):
         if revision != next_revision:
             raise Fault(f"revision {next_revision} is missing: there is {revision} in its place")
         next_revision += 1
+        if not (isinstance(data, str) and isinstance(metadata, str)):
+            raise Fault(f"revision {revision} is not what was appended there: its data or metadata is no text")
         bare, seal = without_seal(metadata)
         leaf = leaf_hash(stream, revision, event_id, kind, bare, data)
         on_leaf(leaf)
@@ -201,7 +206,7 @@ def read_checkpoints(text, key):
     """Size and root of each checkpoint of this signer, smallest first."""
     name, key_id, public = key
     checkpoints = []
-    for body, signatures in re.findall(r"((?:.+\n)+)\n((?:— .*\n)+)", text):
+    for body, signatures in re.findall(NOTE, text):
         origin, size, root = body.split("\n")[:3]
         if origin != name:
             continue
@@ -213,6 +218,10 @@ def read_checkpoints(text, key):
         if not signed:
             raise Fault(f"the checkpoint of {size} events is not signed by {name}")
         checkpoints.append((int(size), base64.b64decode(root)))
+    if re.sub(NOTE, "", text).strip():
+        raise Fault("the file of checkpoints has something that is no signed checkpoint")
+    if not checkpoints:
+        raise Fault(f"the file has no checkpoint of {name}")
     return sorted(checkpoints)
 
 

@@ -93,6 +93,7 @@ test('EV-07: another queue in the same file is not concerned; one that is not th
   expect((await verify('--store', copy, '--queue', 'other')).code).toBe(0)
   expect(await verify('--store', copy, '--queue', 'none')).toMatchObject({ code: 1, err: expect.stringContaining('no queue none') })
   expect(await verify('--store', join(dir, 'none.sqlite'))).toMatchObject({ code: 1, err: expect.stringContaining('is not there') })
+  expect(await verify('--queue', 'unused')).toMatchObject({ code: 1, err: expect.stringContaining('queue unused has no events on this server') })
   expect(await createClient({ url: server.url, token, queue: 'unused' }).verify()).toEqual({ ok: true, events: 0, head: { revision: -1, hash: null }, begins: null })
 })
 

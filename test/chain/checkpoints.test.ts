@@ -161,6 +161,26 @@ test('EV-07: a witness that does not answer is not waited for when the server en
   expect(warnings).toEqual([expect.stringContaining('the server ends')])
 })
 
+test('EV-07: a queue that was signed, and all of whose events are gone, is named by the server, the doctor and a backup', async () => {
+  const dataDir = newFolder()
+  const file = join(dataDir, 'daybook.sqlite')
+  const options = { host: '127.0.0.1', port: 0, dataDir, store: { kind: 'sqlite', file, sharing: 'exclusive' }, auth: 'off', checkpoints: { everyMs: 20 } } as const
+  const server = await serve(options)
+  for (const queue of ['q', 'other']) await createClient({ url: server.url, queue }).enqueue({ type: 'mail', payload: queue })
+  await until(async () => (await Promise.all(['q', 'other'].map((queue) => readCheckpoints(join(dataDir, 'checkpoints'), queue)))).every((signed) => signed !== undefined))
+  await server.close()
+  const db = new Database(file)
+  db.exec("DELETE FROM events WHERE stream = 'taskqueue-q'; DELETE FROM streams WHERE stream = 'taskqueue-q'")
+  db.close()
+  expect(await runHere(['doctor', '--data', dataDir], { NO_COLOR: '1' })).toMatchObject({ code: 1, out: expect.stringContaining('the log has none of its events, and checkpoints of it were signed') })
+  const copied = await runHere(['backup', join(dir, 'gone'), '--data', dataDir], { NO_COLOR: '1' })
+  expect(copied).toMatchObject({ code: 1, out: expect.stringMatching(/^q: NOT WHOLE {2}cut/m) })
+  expect(copied.out).toMatch(/^other: 1 event, revision 0, verified$/m)
+  const again = await serve(options)
+  await until(async () => JSON.stringify(await (await fetch(`${again.url}/readyz`)).json()).includes('the log has 0 events, and 1 were signed'))
+  await again.close()
+})
+
 test('EV-07: a server signs with a key of its own, tells its witness, and finds its log cut short', async () => {
   const posted: Array<string> = []
   const witness = createServer((request, response) => {
@@ -199,11 +219,22 @@ test('EV-07: a server signs with a key of its own, tells its witness, and finds 
   expect(await verify()).toMatchObject({ code: 1, out: expect.stringContaining('NOT WHOLE  cut: the log has 4 events, and a checkpoint of 6 was signed') })
   const again = await serve(options)
   expect((await createClient({ url: again.url, queue: 'q' }).verify()).broken).toMatchObject({ kind: 'cut', revision: 4 })
+  // Without the key nothing can be compared. That is no log that is whole.
+  const keyFile = join(dataDir, 'checkpoints', 'q.key')
+  writeFileSync(keyFile, 'nonsense')
+  expect(await verify()).toMatchObject({ code: 1, err: expect.stringContaining('nothing to verify them with') })
+  await expect(createClient({ url: again.url, queue: 'q', retryForMs: 10 }).verify()).rejects.toThrow('run `daybook doctor')
+  expect(await verify('--checkpoint-key', publicKey)).toMatchObject({ code: 1, out: expect.stringContaining('NOT WHOLE  cut') })
+  rmSync(keyFile)
+  expect(await verify()).toMatchObject({ code: 1, err: expect.stringContaining('nothing to verify them with') })
   await again.close()
+  expect(await runHere(['doctor', '--data', dataDir], { NO_COLOR: '1' })).toMatchObject({ code: 1, out: expect.stringContaining('nothing to verify them with') })
   // Whoever cuts the log may remove the checkpoints beside it, but not those of the witness.
   rmSync(join(dataDir, 'checkpoints'), { recursive: true })
   expect((await verify()).code).toBe(0)
   expect(await verify('--checkpoints', elsewhere, '--checkpoint-key', publicKey)).toMatchObject({ code: 1, out: expect.stringContaining('cut') })
+  writeFileSync(join(dir, 'empty'), 'no checkpoint\n')
+  expect(await verify('--checkpoints', join(dir, 'empty'), '--checkpoint-key', publicKey)).toMatchObject({ code: 1, err: expect.stringContaining('has no checkpoint of') })
   expect(await verify('--checkpoints', elsewhere)).toMatchObject({ code: 1, err: expect.stringContaining('Give --checkpoint-key') })
   expect(existsSync(join(dataDir, 'checkpoint-key.pem'))).toBe(true)
 })

@@ -72,6 +72,11 @@ test('EV-07: a log is proven to begin with what was signed before', async () => 
   expect(size).toBe(7)
   const file = await prove('since', '--since', String(size))
   expect(await check(file, '--older', older)).toMatchObject({ code: 0, out: 'ok  the log of 12 events begins with the 7 of the older checkpoint\n' })
+  // The file of a server or a witness has all checkpoints, each with an empty line after it.
+  const all = join(dataDir, 'checkpoints', 'q.checkpoints')
+  expect(await check(file, '--older', all)).toMatchObject({ code: 0 })
+  writeFileSync(file, `${readFileSync(file, 'utf8')}\n`)
+  expect(await check(file, '--older', all)).toMatchObject({ code: 0 })
   expect((await check(file)).out).toContain('--older')
   expect((await check(forged(file, /(old 7\n)\S+\n/, '$1'), '--older', older)).out).toContain('does not begin with')
   expect((await check(forged(file, /old 7/, 'old 6'), '--older', older)).out).toContain('it is about 6 events')

@@ -72,5 +72,11 @@ test.skipIf(!hasPython)('EV-07: the verifier in Python names what was altered, m
   const forged = join(dir, 'forged')
   writeFileSync(forged, readFileSync(checkpoints, 'utf8').replace(/\n(\d+)\n/, '\n3\n'))
   expect(reason(file, '--checkpoints', forged, '--key', key)).toContain('is not signed by daybook-')
+  // What is no checkpoint of this log proves nothing.
+  for (const [name, text, why] of [['none of it', 'no checkpoint\n', 'no signed checkpoint'], ['torn', readFileSync(checkpoints, 'utf8').trimEnd().slice(0, -90), 'no signed checkpoint'], ['empty', '', 'no checkpoint of daybook-']] as const) {
+    writeFileSync(join(dir, name), text)
+    expect(reason(file, '--checkpoints', join(dir, name), '--key', key), name).toContain(why)
+  }
+  expect(reason(altered(`UPDATE events SET data = CAST(data AS BLOB) ${where(7)}`))).toContain('revision 7')
   expect(python(join(dir, 'none')).code).toBe(2)
 })

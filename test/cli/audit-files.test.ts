@@ -72,6 +72,11 @@ test('EV-06: what concerns one task is a bug report that folds elsewhere: the ta
   await audit('export', '--out', file('site.ndjson'), '--task', 'site')
   await audit('export', '--out', file('whole.ndjson'))
   const [part, whole] = [await replayed('site.ndjson'), await replayed('whole.ndjson')]
+  // Its number is higher than the number of events in its part.
+  await audit('export', '--out', file('last.ndjson'), '--task', 'last')
+  const { steps, result } = await replayed('last.ndjson')
+  expect(result).toMatchObject({ ok: true, misfits: 0 })
+  expect(steps.filter(({ task }) => task === 'last').map(({ before, after }) => [before, after])).toEqual([[undefined, 'pending'], ['pending', 'in-progress']])
   const ids = new Set(part.steps.map(({ task }) => task))
   expect([...ids].sort()).toEqual(['base', 'site', undefined])
   expect(part.result).toMatchObject({ ok: true, misfits: 0 })

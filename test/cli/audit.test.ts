@@ -95,6 +95,7 @@ test('EV-06: both say the same, also after the server is gone', async () => {
 
 test('a log that is not there, and a queue that is not in it', async () => {
   expect(await runHere(['audit', 'state', '--data', join(dataDir, 'elsewhere')])).toMatchObject({ code: 1, err: expect.stringContaining('is not there') })
+  expect(await runHere(['audit', 'state', '--data', dataDir, '--queue', 'q', '--at', '2139-01-01T00:00:00Z'])).toMatchObject({ code: 1, err: expect.stringContaining('2139-01-01T00:00:00.000Z is not past') })
   expect(await runHere(['audit', 'state', '--data', dataDir, '--queue', 'other'])).toMatchObject({ code: 1, err: expect.stringContaining('--queue names one of: q') })
   expect(await runHere(['audit', 'log', '--help'])).toMatchObject({ code: 0, out: expect.stringContaining('daybook audit log --actor ada') })
 })

@@ -71,6 +71,28 @@ test('EV-07: enqueue, complete, erase, restart: the text and its key are in no f
   await check(started)
 })
 
+test('EV-07, INV-26: a past moment of an erasable queue is answered as it was then: without texts of errors, before and after the task is erased', async () => {
+  started = await startServer(dir)
+  const { client, server } = started
+  const secret = 'no mailbox xanthippe'
+  await client.settings.patch({ erasable: true })
+  await client.enqueueAll([{ id: 'a', type: 'letter', payload: { to: 'x' } }])
+  const [claim] = await client.claim({ agentId: 'w', max: 1 })
+  await client.fail('a', { agentId: 'w', token: claim!.lease.token, error: secret, retryable: false })
+  const { revision } = await client.state()
+  const then = client.at({ revision })
+  const answers = async (from: Pick<typeof then, 'task' | 'state' | 'deadLetters'>): Promise<ReadonlyArray<unknown>> => [(await from.task('a')).lastError, (await from.state()).tasks[0]?.lastError, (await from.deadLetters.list({ error: 'mailbox' })).tasks]
+  const now = await answers(client)
+  expect(now).toEqual([expect.stringMatching(/^withheld: /), expect.stringMatching(/^withheld: /), []])
+  expect(await answers(then)).toEqual(now)
+  const offline = await runHere(['audit', 'state', '--data', dir, '--revision', String(revision), '--json'], { DAYBOOK_QUEUE: 'q' })
+  expect(offline.out).toContain('"a"')
+  expect(offline.out).not.toContain(secret)
+  await client.deadLetters.discard('a', { reviewer: 'ada', reason: 'r' })
+  expect((await daybook(server.url, 'erase', 'a', '--reason', 'r')).code).toBe(0)
+  expect(await answers(then)).toEqual(now)
+})
+
 test('EV-07: an export with an erased task is one that folds', async () => {
   started = await startServer(dir)
   const { client } = started

@@ -151,6 +151,15 @@ describe('EV-05: daybook report', () => {
     expect(readFileSync(picture, 'utf8')).toContain('Failures by signature')
   })
 
+  test('on a narrow terminal figures are left out, and the times of the rows stay', async () => {
+    const narrow = { outIsTerminal: true, columns: () => 80 }
+    const { out } = await run(['report', 'throughput', '--bucket', 'hour', '--from', from.toISOString(), '--to', to.toISOString(), '--zone', 'UTC', '--views', views()], here, '', narrow)
+    const rows = out.split('\n').filter((line) => /^20\d\d-/.test(line))
+    expect(rows.length).toBeGreaterThan(1)
+    for (const row of rows) expect(row).toMatch(/^20\d\d-\d\d-\d\d( \d\d:\d\d)? +\d/)
+    expect(out).toMatch(/^from +enqueued/m)
+  })
+
   test('says what is wrong', async () => {
     expect(await run(['report', 'weather'], here)).toMatchObject({ code: 2, err: expect.stringContaining('there is no report "weather"') })
     expect(await run(['report', '--zone', 'Mars', '--views', views()], here)).toMatchObject({ code: 2, err: expect.stringContaining('--zone "Mars" is not a time zone') })

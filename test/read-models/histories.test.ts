@@ -106,8 +106,8 @@ describe('EV-04, INV-20: read models over random histories', () => {
 
         const timeline = Object.entries(breakerTimeline.result(foldAll(breakerTimeline, events)))
           .flatMap(([type, { spans }]) => spans.map(({ revision, state, from, to = null, cause = null, reason = null }) => ({ type, revision, state, began_at: from, ended_at: to, cause, reason })))
-          .sort((a, b) => a.revision - b.revision)
-        expect(rowsOf(views, 'SELECT type, revision, state, began_at, ended_at, cause, reason FROM breaker_spans ORDER BY revision')).toEqual(timeline)
+          .sort((a, b) => a.revision - b.revision || (a.type < b.type ? -1 : 1))
+        expect(rowsOf(views, 'SELECT type, revision, state, began_at, ended_at, cause, reason FROM breaker_spans ORDER BY revision, type')).toEqual(timeline)
 
         const { decisions } = deadLetterReview.result(foldAll(deadLetterReview, events))
         const reviews = rowsOf(views, "SELECT revision, at, CASE verdict WHEN 'retried' THEN 'retry' ELSE 'discard' END AS verdict, id AS task, reviewer, reason FROM reviews JOIN tasks ON key = task_key WHERE verdict IN ('retried', 'discarded') ORDER BY revision")

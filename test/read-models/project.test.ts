@@ -1,9 +1,10 @@
 /** `daybook project`: the read models in a process of their own. */
 import { randomUUID } from 'node:crypto'
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { encodeData, streamOf } from '@daybook/adapters/engine'
+import type { Io } from '@daybook/adapters/cli'
 import { openEventStoreDb } from '@daybook/adapters/eventstoredb'
 import { openSqliteStore } from '@daybook/adapters/sqlite'
 import type { EventStore } from '@daybook/adapters/store'
@@ -125,10 +126,36 @@ describe('EV-04: daybook project', () => {
     fresh.close()
   })
 
+  test('interrupted before the end of the log, --once does not say that it is done', async () => {
+    const store = await openSqliteStore({ file: join(dir, 'log.db') })
+    await append(store, 'q', enqueued(1))
+    await store.close()
+    const once = (onSignal?: Io['onSignal']) => runHere(['project', '--data', dir, '--store', `sqlite:${join(dir, 'log.db')}`, '--once'], {}, '', onSignal === undefined ? {} : { onSignal })
+    const interrupting: Io['onSignal'] = (listener) => {
+      listener('SIGINT')
+      return () => undefined
+    }
+    expect((await once(interrupting)).code).toBe(130)
+    expect((await once()).code).toBe(0)
+  })
+
+  test('a file that is none of read models, or a folder, is named, and the advice costs nobody a file', async () => {
+    const store = await openSqliteStore({ file: join(dir, 'log.db') })
+    await append(store, 'q', enqueued(1))
+    await store.close()
+    writeFileSync(join(dir, 'README.md'), '# Not a database, but a text that somebody wrote\n'.repeat(20))
+    for (const [name, advice] of [['README.md', 'move it away'], ['.', 'a folder']] as const) {
+      const { code, err } = await runHere(['project', '--store', `sqlite:${join(dir, 'log.db')}`, '--views', join(dir, name), '--once'])
+      expect([code, err]).toEqual([1, expect.stringContaining(`the read models ${join(dir, name)} cannot be used`)])
+      expect(err).toContain(advice)
+      expect(err).not.toContain('delete the file')
+    }
+  })
+
   test('a log that is not there is named, and nothing is made', async () => {
     const { code, err } = await runHere(['project', '--data', join(dir, 'none'), '--once'])
     expect(code).toBe(1)
-    expect(err).toContain(join(dir, 'none'))
+    expect(err).toContain(`${join(dir, 'none', 'daybook.sqlite')} is not there: --data names`)
     expect(existsSync(join(dir, 'none'))).toBe(false)
     expect((await runHere(['project', '--store', 'memory:'])).code).toBe(2)
   })

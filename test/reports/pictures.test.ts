@@ -34,6 +34,19 @@ const draw = (report: ReportName, bucket: 'total' | 'hour' | 'day' = 'hour', by:
   return pictureOf(found.right, { queue: 'default', revision: 812 })
 }
 
+const shown = { queue: 'default', revision: 812 }
+/** A report with a failure of each of these errors, which have different signatures; in the second hour with one more. */
+const reportWith = (report: ReportName, bucket: 'total' | 'hour', errors: ReadonlyArray<string>, top: number) => {
+  const clock = clockOf('UTC')
+  if (E.isLeft(clock)) throw new Error(clock.left)
+  const failures = [...errors.map((error, i) => [begin, error, i] as const), ...errors.slice(1).map((error, i) => [begin + 3_600_000, error, i + 1] as const)]
+  const found = reportOf({ report, period: { from: begin, to: begin + 7_200_000 }, clock: clock.right, bucket, by: 'all', top, now: begin + 86_400_000 }, {
+    ...source(1, true), failures: () => failures.map(([quarter_hour, error, i]) => ({ queue: 'q', dimension: 'all', quarter_hour, value: '', signature: `s${i}`, failures: 10 - i, error })),
+  })
+  if (E.isLeft(found)) throw new Error(found.left)
+  return found.right
+}
+
 const expectWhole = (svg: string, name: string): void => {
   expect(svg, name).not.toMatch(/NaN|Infinity|undefined|<script/)
   const [root, ...elements] = parsed(svg)
@@ -67,6 +80,9 @@ test('EV-05: pictures say what they are about, and their figures', () => {
   for (const report of reportNames) expect(textsOf(draw(report)).some((text) => text.includes(about)), report).toBe(true)
   expect(textsOf(draw('deadlines', 'total', 'tenant'))).toContain('75.0 %')
   expect(textsOf(draw('failures', 'total'))).toEqual(expect.arrayContaining(['refused', '1', '3']))
+  // Signatures with the same error are two bars, and the groups that are summed are one.
+  expect(textsOf(pictureOf(reportWith('failures', 'total', ['full', 'full', 'full', 'full'], 2), shown)).filter((text) => text === 'full' || text === '2 others')).toEqual(['2 others', 'full', 'full'])
+  expect(textsOf(pictureOf(reportWith('failures', 'hour', ['full', 'full', 'full', 'full'], 2), shown)).filter((text) => text.includes('others'))).toEqual(['others'])
   expect(textsOf(draw('breakers'))).toEqual(expect.arrayContaining(['mow', 'open', 'half-open', 'closed', '1h']))
   // acme has three fifths of the weight, and the same claims as the others but one or two.
   expect(textsOf(draw('fairness'))).toContain('0.63')

@@ -82,11 +82,12 @@ describe('EV-05: reports over random histories', () => {
                 else expect(Math.abs(Number(told) * 1_000 - quantile(times, share))).toBeLessThanOrEqual(relativeError * quantile(times, share) + 1e-6)
               }
             }
-            const due = by === 'agent' ? [] : tasks.filter(({ facts, stage, finishedAt }) => {
+            const due = tasks.filter(({ facts, stage, finishedAt }) => {
               const { deadlineAt } = facts
               return typeof deadlineAt === 'number' && deadlineAt >= from && deadlineAt < to && day.format(deadlineAt) === date && !(stage === 'cancelled' && finishedAt <= deadlineAt)
             }).filter((task) => valueOf(task, by, '') === group)
-            expect([row.deadlines, row.deadlinesMet]).toEqual([due.length, due.filter(({ facts, stage, finishedAt }) => stage === 'completed' && finishedAt <= Number(facts.deadlineAt)).length])
+            // A deadline belongs to no agent.
+            expect([row.deadlines, row.deadlinesMet]).toEqual(by === 'agent' ? [null, null] : [due.length, due.filter(({ facts, stage, finishedAt }) => stage === 'completed' && finishedAt <= Number(facts.deadlineAt)).length])
           }
           for (const { at, task, agent } of inside) expect(keys).toContain(`${day.format(at)} ${valueOf(task, by, agent)}`)
           if (by === 'all') expect(rows).toHaveLength(keys.size)
@@ -165,6 +166,17 @@ describe('EV-05: the timeline of breakers', () => {
       ['mow', 'half-open', '2026-10-25T02:20:00+02:00', '2026-10-25T02:30:00+02:00', 600, null, null],
       ['mow', 'closed', '2026-10-25T02:30:00+02:00', '2026-10-25T02:40:00+01:00', 4_200, 'probe-succeeded', null],
       ['mow', 'open', '2026-10-25T02:40:00+01:00', null, 600, 'manual', 'no network'],
+    ])
+  })
+
+  test('ends when the queue is deleted, which forgets its breakers', () => {
+    const file = fileOf([
+      breaker('BreakerOpened', 10, { cause: 'threshold' }), breaker('BreakerOpened', 11, { cause: 'threshold', taskType: 'dig' }), breaker('BreakerClosed', 12, { cause: 'manual', taskType: 'dig' }),
+      { type: 'QueueDeleted', at: at(20), data: { reason: 'bye' } }, { type: 'QueueDeleted', at: at(25), data: { reason: 'again' } },
+    ])
+    const { rows } = reportOf(file, 'breakers', { from: iso(at(15)), to: iso(at(120)) }, at(110))
+    expect(rows.map(({ type, state, seconds, cause, reason, to }) => [type, state, seconds, cause, reason, to === null])).toEqual([
+      ['mow', 'open', 300, 'threshold', null, false], ['dig', 'closed', 5_700, 'manual', null, true], ['mow', 'closed', 5_400, 'deleted', 'bye', true],
     ])
   })
 })

@@ -64,8 +64,9 @@ export interface ReportRows {
     readonly failed: number
     readonly retried: number
     readonly deadLettered: number
-    readonly deadlines: number
-    readonly deadlinesMet: number
+    /** These two: `null` by agent. */
+    readonly deadlines: number | null
+    readonly deadlinesMet: number | null
   }
   readonly throughput: ReportBucket & {
     readonly enqueued: number

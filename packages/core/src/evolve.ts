@@ -50,6 +50,12 @@ const heard = (tables: Tables, event: QueueEvent): void => {
   if (agent !== undefined) tables.agents.saw(agent, event.at)
 }
 
+/** The events up to this revision are not there: a part of a log is folded. */
+export const applyGap = (tables: Tables, revision: number): void => {
+  const head = tables.touchHead()
+  if (revision > head.revision) head.revision = revision
+}
+
 /** An event that cannot be read still takes its place in the log. */
 export const applyUnreadable = (tables: Tables, type: string, event: Unreadable): void => {
   const head = tables.touchHead()

@@ -4,7 +4,7 @@
  *
  * In debug mode (in all tests) every step returns a new handle, and using an old one throws.
  */
-import { apply, applyUnreadable } from './evolve.js'
+import { apply, applyGap, applyUnreadable } from './evolve.js'
 import type { QueueEvent } from './events.js'
 import type { RowStore } from './finished/row-store.js'
 import type { Mark } from './undo-log.js'
@@ -67,6 +67,12 @@ export const endReplay = (state: QueueState): QueueState => {
 /** Folds one event. Consumes `state`. */
 export const evolve = (state: QueueState, event: QueueEvent): QueueState => {
   apply(QueueState.tablesOf(state), event)
+  return QueueState.step(state)
+}
+
+/** Goes on to `revision` without the events up to there, for a part of a log. Consumes `state`. */
+export const passOver = (state: QueueState, revision: number): QueueState => {
+  applyGap(QueueState.tablesOf(state), revision)
   return QueueState.step(state)
 }
 

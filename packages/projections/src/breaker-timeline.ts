@@ -60,9 +60,15 @@ const add = (before: TypeTimeline, span: BreakerSpan): TypeTimeline => {
 
 export const breakerTimeline: Projection<BreakerTimelineState, BreakerTimeline> = {
   name: 'breaker-timeline',
-  version: 1,
+  version: 2,
   initial: () => new Map(),
   fold: (state, { event, revision }) => {
+    if (event.type === 'QueueDeleted') {
+      // The queue forgets its breakers.
+      const closed: BreakerSpan = { state: 'closed', from: event.at, revision, cause: 'deleted', reason: event.data.reason }
+      for (const [type, timeline] of state) if (timeline.spans[timeline.spans.length - 1]?.state !== 'closed') state.set(type, add(timeline, closed))
+      return state
+    }
     const span = spanOf(event, revision)
     if (span === undefined || !('taskType' in event.data)) return state
     const { taskType } = event.data

@@ -44,4 +44,13 @@ export const chainPlants: ReadonlyArray<Plant> = [
   { title: 'interior nodes hash without their prefix', file: of('tree'), find: 'Buffer.concat([interiorPrefix, Buffer', replace: 'Buffer.concat([Buffer.alloc(1), Buffer', killedBy: trees },
   { title: 'a proof of an event is believed whatever its path', file: of('proof'), find: "|| !verifyInclusion(leafOfText(event), place, size, hashes.map(hashOf), root)) throw", replace: ') throw', killedBy: proofs },
   { title: 'a proof of consistency is believed whatever its path', file: of('proof'), find: 'if (!verifyConsistency(', replace: 'if (false && !verifyConsistency(', killedBy: proofs },
+  { title: 'verification passes without the key of the checkpoints', file: 'packages/adapters/src/chain/checkpoint-files.ts', find: '  if (signer === undefined) throw new', replace: '  if (signer === undefined && folder === \'\') throw new', killedBy: checkpoints },
+  { title: 'a file without a checkpoint of the log is compared with nothing', file: 'packages/adapters/src/cli/audit/checkpoints.ts', find: 'own.length === 0', replace: 'own.length < 0', killedBy: checkpoints },
+  { title: 'a server does not miss a queue that was signed', file: 'packages/adapters/src/chain/checkpoint-thread.ts', find: ', ...signed])', replace: '])', killedBy: checkpoints },
+  { title: 'a backup does not miss a queue that was signed', file: 'packages/adapters/src/backup/backup.ts', find: '...(await signedQueues(checkpointFolderOf(folder)))', replace: '', killedBy: checkpoints },
+  { title: 'the doctor does not miss a queue that was signed', file: 'packages/adapters/src/cli/doctor/store.ts', find: 'if (!streams.includes(streamOf(queue))) return', replace: 'if (streams.length === 0) return', killedBy: checkpoints },
+  { title: 'the doctor does not miss the key of checkpoints', file: 'packages/adapters/src/cli/doctor/store.ts', find: '    await readCheckpoints(checkpointFolderOf(dataDir), queue)\n', replace: '', killedBy: checkpoints },
+  { title: 'an older checkpoint must be alone in its file', file: 'packages/adapters/src/chain/proof.ts', find: 'splitNotes(file).flatMap((note) => readSigned(note, signer) ?? [])', replace: '[file].flatMap((note) => readSigned(note, signer) ?? [])', killedBy: proofs },
+  { title: 'a proof with an empty line at its end is not signed', file: 'packages/adapters/src/chain/proof.ts', find: 'splitNotes(text.slice(end + 2))[0] ?? \'\'', replace: 'text.slice(end + 2)', killedBy: proofs },
+  { title: 'audit verify: a queue without events on the server is whole', file: 'packages/adapters/src/cli/commands/audit-verify.ts', find: 'if (verdict.events === 0 && verdict.ok) throw new CliError(`queue', replace: 'if (verdict.events < 0) throw new CliError(`queue', killedBy: commands },
 ]

@@ -51,4 +51,6 @@ export const erasablePlants: ReadonlyArray<Plant> = [
   { title: 'keys can be read by everybody on the machine', file: 'packages/adapters/src/task-keys/key-file.ts', find: "openSync(file, 'a', 0o600)", replace: "openSync(file, 'a')", killedBy: server },
   { title: 'an erasure is acknowledged before its key is thrown away', file: eraser, find: 'return this.throwAway({ queue, task: id, revision }, outcome.right.revision)', replace: 'setTimeout(() => this.throwAway({ queue, task: id, revision }, outcome.right.revision), 300)\n    return E.right({ value: { id, erased: true }, revision: outcome.right.revision })', killedBy: killed },
   { title: 'an interrupted erasure is forgotten at the start', file: eraser, find: 'if (revision !== undefined) keys?.throwAway(intention, revision)', replace: 'if (revision !== undefined) keys?.withdraw(intention)', killedBy: killed },
+  { title: 'states of past moments have the texts of erasable tasks', file: 'packages/adapters/src/http/past/past-thread.ts', find: 'keys)), stored, snapshots', replace: 'keys)), snapshots', killedBy: ['test/erasable/server.test.ts'] },
+  { title: 'an audit without a server folds the texts of erasable tasks', file: 'packages/adapters/src/cli/audit/log-source.ts', find: '      stored: log,\n', replace: '', killedBy: ['test/erasable/server.test.ts'] },
 ]

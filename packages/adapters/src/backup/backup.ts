@@ -9,7 +9,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join, relative, resolve } from 'node:path'
 import { archiveFolderOf } from '../archive/folder-of.js'
-import { checkpointFolderOf, readCheckpoints, type Verified, verifyAt } from '../chain/index.js'
+import { checkpointFolderOf, readCheckpoints, signedQueues, type Verified, verifyAt } from '../chain/index.js'
 import { logFileName } from '../config/serve-options.js'
 import { streamPrefix } from '../engine/index.js'
 import { makeFolder } from '../files/make-folder.js'
@@ -91,9 +91,10 @@ const verifyCopy = async (folder: string, progress: (what: string) => void): Pro
   const address: LogAddress = { kind: 'sqlite', file: join(folder, logFileName) }
   const log = await openOwnLog(address)
   const streams = await log.streams(streamPrefix).finally(() => log.close())
+  const queues = new Set([...streams.map((stream) => stream.slice(streamPrefix.length)), ...(await signedQueues(checkpointFolderOf(folder)))])
   const verified: Array<BackedUpQueue> = []
-  for (const stream of streams) {
-    const queue = stream.slice(streamPrefix.length)
+  for (const queue of queues) {
+    const stream = `${streamPrefix}${queue}`
     const checkpoints = await readCheckpoints(checkpointFolderOf(folder), queue)
     verified.push({ queue, verified: await verifyAt(address, stream, { checkpoints, progress: (events, of) => progress(`verifying the copy of ${queue}: ${events} of ${of} events`) }) })
   }

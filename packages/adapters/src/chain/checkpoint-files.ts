@@ -5,8 +5,9 @@
  *     QUEUE.key            the public key that verifies them
  *     QUEUE.tree           the end of the tree at the last checkpoint; a cache
  */
-import { mkdir, open, readFile, rename } from 'node:fs/promises'
+import { mkdir, open, readdir, readFile, rename } from 'node:fs/promises'
 import { join } from 'node:path'
+import { StoreError } from '../store/index.js'
 import { type Checkpoint, openNote, readCheckpoint, readVerifierKey, type Signer, splitNotes, verifierKey } from './note.js'
 import { Tree } from './tree.js'
 import type { SealPlace } from './verify.js'
@@ -33,12 +34,25 @@ export const checkpointFolderOf = (dataDir: string): string => join(dataDir, 'ch
 
 const fileOf = (folder: string, queue: string, ending: string): string => join(folder, `${encodeURIComponent(queue)}.${ending}`)
 
-/** The checkpoints of a queue in a data folder; `undefined` if there are none. */
-export const readCheckpoints = async (folder: string, queue: string): Promise<SignedCheckpoints | undefined> => {
+/**
+ * The checkpoints of a queue in a data folder; `undefined` if there are none. `trusted`: the key that verifies them. Default: the one in the folder.
+ *
+ * @throws StoreError if there are checkpoints and no key.
+ */
+export const readCheckpoints = async (folder: string, queue: string, trusted?: Signer): Promise<SignedCheckpoints | undefined> => {
   const [notes, key] = await Promise.all(['checkpoints', 'key'].map((ending) => readFile(fileOf(folder, queue, ending), 'utf8').catch(missing)))
-  const signer = key === undefined ? undefined : readVerifierKey(key)
-  return notes === undefined || signer === undefined ? undefined : { signer, notes: splitNotes(notes) }
+  if (notes === undefined) return undefined
+  const signer = trusted ?? (key === undefined ? undefined : readVerifierKey(key))
+  // Without it nothing would be compared, and an altered log would pass.
+  if (signer === undefined) throw new StoreError('damaged', `${fileOf(folder, queue, 'key')} is ${key === undefined ? 'missing' : 'no key'}: there are checkpoints, and nothing to verify them with`)
+  return { signer, notes: splitNotes(notes) }
 }
+
+const notesEnding = '.checkpoints'
+
+/** The queues that have signed checkpoints in this folder, whether the log has them or not. */
+export const signedQueues = async (folder: string): Promise<ReadonlyArray<string>> =>
+  ((await readdir(folder).catch(missing)) ?? []).flatMap((name) => (name.endsWith(notesEnding) ? [decodeURIComponent(name.slice(0, -notesEnding.length))] : []))
 
 /** Appends. The bytes are on disk when it returns. */
 const appendDurably = async (file: string, text: string): Promise<void> => {

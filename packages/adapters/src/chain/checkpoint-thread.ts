@@ -6,7 +6,7 @@ import { openLog } from '../open-log.js'
 import { lowerPriority } from '../lower-priority.js'
 import { wakeable } from '../wakeable.js'
 import type { LogAddress } from '../store/index.js'
-import { checkpointFolderOf } from './checkpoint-files.js'
+import { checkpointFolderOf, signedQueues } from './checkpoint-files.js'
 import { Checkpointer } from './checkpointer.js'
 import { openSigningKey, signerOf } from './signing-key.js'
 import { witnessOf } from './witness.js'
@@ -50,7 +50,9 @@ const serve = async (port: MessagePort, { log: address, dataDir, keyFile, witnes
     while (!stopping.signal.aborted) {
       const ending = isLast
       try {
-        for (const stream of await log.streams(streamPrefix)) {
+        // A queue that was signed and is in the log no more is one whose end was cut off.
+        const signed = (await signedQueues(folder)).map((queue) => `${streamPrefix}${queue}`)
+        for (const stream of new Set([...(await log.streams(streamPrefix)), ...signed])) {
           if (stopping.signal.aborted) break
           const queue = stream.slice(streamPrefix.length)
           const made = { log, stream, queue, folder, key, signer: signerOf(key, queue), warn, ...(witness === undefined ? {} : { witness: witnessOf(witness) }) }

@@ -7,7 +7,7 @@ import crypto from 'node:crypto'
 import { plural } from '@daybook/core'
 import type { SignedCheckpoints } from './checkpoint-files.js'
 import { canonicalText } from './leaf.js'
-import { type Checkpoint, openNote, readCheckpoint, type Signer } from './note.js'
+import { type Checkpoint, openNote, readCheckpoint, type Signer, splitNotes } from './note.js'
 import { readSeal } from './seal.js'
 import { consistencyRanges, inclusionRanges, RangeRoots, verifyConsistency, verifyInclusion } from './tree.js'
 import { leafOfRecorded } from './checkpointer.js'
@@ -34,6 +34,12 @@ const readSigned = (note: string, signer: Signer): Noted | undefined => {
   const text = openNote(note, signer)
   const checkpoint = text === undefined ? undefined : readCheckpoint(text)
   return checkpoint?.origin === signer.name ? { ...checkpoint, note } : undefined
+}
+
+/** The signed checkpoint of this size in a file of one or more, such as a witness's. If there is none: another signed one. */
+const signedOf = (file: string, signer: Signer, size: number): Noted | undefined => {
+  const signed = splitNotes(file).flatMap((note) => readSigned(note, signer) ?? [])
+  return signed.find((each) => each.size === size) ?? signed[signed.length - 1]
 }
 
 const encoded = (hashes: ReadonlyArray<Buffer>): string => hashes.map((hash) => `${hash.toString('base64')}\n`).join('')
@@ -94,13 +100,14 @@ export type Proven =
 export const checkProof = (text: string, signer: Signer, older?: string): Proven => {
   const end = text.indexOf('\n\n')
   const lines = text.slice(0, end).split('\n')
-  const checkpoint = readSigned(text.slice(end + 2), signer)
+  const checkpoint = readSigned(splitNotes(text.slice(end + 2))[0] ?? '', signer)
   if (end < 0 || checkpoint === undefined) throw new ProofError(`its checkpoint is not signed by ${signer.name}`)
   const { size, root } = checkpoint
   if (lines[0]?.startsWith('old ') === true) {
-    const first = older === undefined ? undefined : readSigned(older, signer)
+    const claimed = Number(lines[0].slice('old '.length))
+    const first = older === undefined ? undefined : signedOf(older, signer, claimed)
     if (first === undefined) throw new ProofError(older === undefined ? 'which checkpoint was there before? Give it with --older' : `the older checkpoint is not signed by ${signer.name}`)
-    if (Number(lines[0].slice('old '.length)) !== first.size) throw new ProofError(`it is about ${plural(Number(lines[0].slice('old '.length)), 'event')}, and the older checkpoint of ${first.size}`)
+    if (claimed !== first.size) throw new ProofError(`it is about ${plural(claimed, 'event')}, and the older checkpoint of ${first.size}`)
     if (!verifyConsistency(first.size, size, lines.slice(1).map(hashOf), first.root, root)) throw new ProofError(`the log of ${plural(size, 'event')} does not begin with the ${first.size} that were signed before`)
     return { kind: 'consistency', older: first.size, size }
   }

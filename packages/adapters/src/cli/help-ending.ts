@@ -1,7 +1,7 @@
 /** The end of each command's help: related commands, and the meaning of exit codes. */
 import type { Command } from 'commander'
 
-export const exitCodesText = '0 done, 1 refused by the queue, 2 wrong usage, 3 server not reachable'
+export const exitCodesText = '0 done, 1 refused by the queue, 2 wrong usage, 3 server not reachable, 130 interrupted'
 
 /** By command. The entry of a group is for all its commands. */
 const related: Readonly<Record<string, ReadonlyArray<string>>> = {

@@ -60,7 +60,7 @@ export const serviceOf = (options: ServiceOptions): Service => {
   const limits = { ...httpLimitsDefault, ...options.limits }
   const { meter = new Meter() } = options
   const state = { isReplayed: false, isDraining: false }
-  const past = options.past ?? pastAnswersHere({ log: daybook.contentLog, limits })
+  const past = options.past ?? pastAnswersHere({ log: daybook.contentLog, stored: daybook.log, limits })
   const verifications =
     options.verifications ??
     verificationsHere(async (stream) => {

@@ -32,13 +32,15 @@ export class ViewsFile {
 
   /** @throws Error with what to do if the file is not one of Daybook's, or is damaged. */
   static open({ file, models }: ViewsOptions): ViewsFile {
-    const db = new Database(file, { timeout: 10_000 })
+    let db: Database.Database | undefined
     try {
+      db = new Database(file, { timeout: 10_000 })
       prepare(db, file)
-      const { current, next } = db.transaction(() => arrange(db, models)).immediate()
+      const opened = db
+      const { current, next } = db.transaction(() => arrange(opened, models)).immediate()
       return new ViewsFile(db, models, new Group(db, current, ''), next.length === 0 ? undefined : new Group(db, next, 'next_'))
     } catch (error) {
-      db.close()
+      db?.close()
       throw unusable(error, file)
     }
   }
@@ -119,10 +121,14 @@ export const sorting = (db: Database.Database, work: () => void): void => {
   }
 }
 
+const adviceOn: Readonly<Record<string, string>> = {
+  SQLITE_NOTADB: 'it is damaged, or no file of read models: move it away, it is built anew from the log; or name another one',
+  SQLITE_CANTOPEN: 'see whether it is a folder, and whether it may be read and written',
+}
+
 const unusable = (error: unknown, file: string): unknown => {
   if (!(error instanceof Database.SqliteError)) return error
-  const isDamaged = error.code.startsWith('SQLITE_CORRUPT') || error.code === 'SQLITE_NOTADB'
-  const advice = isDamaged ? 'delete the file, it is built anew from the log' : 'see whether another process writes to it, and whether the disk is full or may not be written'
+  const advice = error.code.startsWith('SQLITE_CORRUPT') ? 'delete the file, it is built anew from the log' : (adviceOn[error.code] ?? 'see whether another process writes to it, and whether the disk is full or may not be written')
   return new Error(`the read models ${file} cannot be used (${error.message}): ${advice}`, { cause: error })
 }
 

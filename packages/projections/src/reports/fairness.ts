@@ -66,7 +66,7 @@ export const fairnessReport = ({ clock, period, top, now }: ReportQuestion, sour
     columns: [
       ...timeColumns,
       ...groupColumn('tenant'),
-      { name: 'weight', about: 'its weight, as it was last in the bucket' },
+      { name: 'weight', about: 'its weight at the beginning of the last quarter of an hour of the bucket in which it had claims or was compared' },
       { name: 'claimed', about: 'its claims' },
       { name: 'claimedShare', about: 'their share of all claims' },
       { name: 'due', about: 'of the claims that are compared, so many were due to it by its weight' },

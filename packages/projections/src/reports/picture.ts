@@ -41,9 +41,9 @@ export const pictureOf = (report: Report, { queue, revision }: Shown): string =>
 // ------------------------------------------------------------------------------------------ groups
 
 const groupName = ({ question: { by }, report }: Report, row: ReportRow): string => {
-  const group = by === 'all' ? '' : row.others !== undefined && row[by] === null && report !== 'failures' ? `${row.others} others` : String(row[by] ?? `no ${by}`)
+  const group = by === 'all' ? '' : String(row[by] ?? `no ${by}`)
   if (report !== 'failures') return by === 'all' ? 'all' : group
-  const failure = row.signature === null ? `${row.others ?? 0} others` : String(row.error ?? row.signature)
+  const failure = String(row.error ?? row.signature)
   return by === 'all' ? failure : `${group}: ${failure}`
 }
 
@@ -51,13 +51,18 @@ const numberIn = (row: ReportRow, column: string): number => (typeof row[column]
 
 /** The groups in the order in which they first occur, each with its rows. */
 const groupsOf = (report: Report): ReadonlyArray<readonly [name: string, rows: ReadonlyMap<number, ReportRow>]> => {
-  const found = new Map<string, Map<number, ReportRow>>()
+  const { question: { by }, buckets, places } = report
+  const found = new Map<string, readonly [name: string, rows: Map<number, ReportRow>]>()
   for (const [i, row] of report.rows.entries()) {
-    const name = groupName(report, row)
-    const rows = found.get(name) ?? new Map<number, ReportRow>()
-    found.set(name, rows.set(report.places[i] ?? 0, row))
+    const isRest = row.others !== undefined
+    // Names are not unique: signatures may have the same error, and a tenant may be named `no tenant`.
+    const key = isRest ? 'others' : JSON.stringify([row[by] ?? null, row.signature ?? null])
+    const name = !isRest ? groupName(report, row) : buckets.length > 1 ? 'others' : `${row.others} others`
+    const group = found.get(key) ?? ([name, new Map<number, ReportRow>()] as const)
+    group[1].set(places[i] ?? 0, row)
+    found.set(key, group)
   }
-  return [...found]
+  return [...found.values()]
 }
 
 const sumOf = (rows: ReadonlyMap<number, ReportRow>, column: string): number => [...rows.values()].reduce((sum, row) => sum + numberIn(row, column), 0)

@@ -57,7 +57,9 @@ const figuresReport = (report: keyof typeof figuresOf, question: ReportQuestion,
   const tell = (value: string, cell: Cell, othersIn = 0): void => {
     const { from, to } = buckets[place] as Span
     const values = of(cell, (to - from) / 3_600_000)
-    rows.push({ from: clock.textOf(from), to: clock.textOf(to), ...groupOf(by, value, othersIn), ...Object.fromEntries(columns.map(({ name }, i) => [name, values[i] ?? null])) })
+    // A deadline belongs to no agent, so 0 would be no figure.
+    const told = columns.map(({ name }, i) => [name, by === 'agent' && name.startsWith('deadlines') ? null : (values[i] ?? null)])
+    rows.push({ from: clock.textOf(from), to: clock.textOf(to), ...groupOf(by, value, othersIn), ...Object.fromEntries(told) })
     places.push(place)
   }
   const endBucket = (): void => {

@@ -26,12 +26,16 @@ export const verifierKey = async (keyOrFile: string): Promise<Signer> => {
 /** The checkpoints that the options name; by default those of the data folder. `undefined` if there are none. */
 export const checkpointsOf = async ({ data, checkpoints: file, checkpointKey }: CheckpointFlags, queue: string): Promise<SignedCheckpoints | undefined> => {
   const { checkpointFolderOf, readCheckpoints, splitNotes } = await import('../../chain/index.js')
-  const there = data === undefined ? undefined : await readCheckpoints(checkpointFolderOf(data), queue)
-  const signer = checkpointKey === undefined ? there?.signer : await verifierKey(checkpointKey)
+  const trusted = checkpointKey === undefined ? undefined : await verifierKey(checkpointKey)
+  const there = data === undefined ? undefined : await readCheckpoints(checkpointFolderOf(data), queue, trusted)
+  const signer = trusted ?? there?.signer
   const notes = file === undefined ? there?.notes : splitNotes(await readText(file))
   if (notes === undefined) return undefined
   if (signer === undefined) throw new CliError('which key signed these checkpoints? Give --checkpoint-key')
   // A witness's file may have the checkpoints of several queues.
   const { name } = signer
-  return { signer, notes: file === undefined ? notes : notes.filter((note) => note.startsWith(`${name}\n`)) }
+  if (file === undefined) return { signer, notes }
+  const own = notes.filter((note) => note.startsWith(`${name}\n`))
+  if (own.length === 0) throw new CliError(`${file} has no checkpoint of ${name}`)
+  return { signer, notes: own }
 }

@@ -1,5 +1,4 @@
 /** An audit of a log without a server. The server's own routes answer it, so both give the same answers. Nothing is written, and a server may be running. */
-import { stat } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import { join } from 'node:path'
@@ -17,6 +16,7 @@ import type { LogAddress, RecordedEvent } from '../../store/index.js'
 import { keysFileOf, readKeys, revealingLog } from '../../task-keys/index.js'
 import { readTime } from '../../time.js'
 import { CliError } from '../exit-codes.js'
+import { assertLogFile } from '../log-file.js'
 import { EndingThread } from './thread-of-ending.js'
 import type { AuditSource } from './source.js'
 
@@ -24,9 +24,7 @@ const of = '/api/queues/{queue}'
 
 /** `dataDir`: the server's data folder, for its snapshots. Without it, every moment is replayed from the first event. */
 export const logSource = async (address: LogAddress, dataDir: string | undefined, queue: string, show: (what: string) => void): Promise<AuditSource> => {
-  if (address.kind === 'sqlite' && (await stat(address.file).then(() => false, () => true))) {
-    throw new CliError(`${address.file} is not there: --data names the server's data folder, --store its log`)
-  }
+  await assertLogFile(address)
   const log = await openLog(address, true)
   const head = await log.head(streamOf(queue))
   if (head < 0) {
@@ -45,6 +43,7 @@ export const logSource = async (address: LogAddress, dataDir: string | undefined
     const [{ httpLimitsDefault, pastAnswersHere }, { causesIn }] = await Promise.all([import('../../http/index.js'), import('../../read-models/find-causes.js')])
     return pastAnswersHere({
       log: shown,
+      stored: log,
       snapshots: snapshots === undefined ? undefined : readSnapshotFolder(snapshots),
       limits: httpLimitsDefault,
       causes: dataDir === undefined ? undefined : causesIn(join(dataDir, viewsFileName)),
@@ -54,7 +53,11 @@ export const logSource = async (address: LogAddress, dataDir: string | undefined
 
   const known = (moment: Moment | undefined): PastMoment => {
     if (moment === undefined) return { revision: head }
-    if ('at' in moment) return { at: readTime(String(moment.at)) ?? Number.NaN, head }
+    if ('at' in moment) {
+      const at = readTime(String(moment.at)) ?? Number.NaN
+      if (at > Date.now()) throw new CliError(`${new Date(at).toISOString()} is not past: more events could still get that time`)
+      return { at, head }
+    }
     if (moment.revision > head) throw new CliError(`queue ${queue} has no revision ${moment.revision}: its last is ${head}`)
     return { revision: moment.revision }
   }

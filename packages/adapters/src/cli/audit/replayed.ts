@@ -1,5 +1,5 @@
 /** Folds the events of an export again, one after the other. */
-import { breakerOf, depthOf, evolve, headOf, initial, isUnreadable, neighboursOf, type QueueEvent, type QueueState, skip, taskOf, type Unreadable, unreadableCount } from '@daybook/core'
+import { breakerOf, depthOf, evolve, headOf, initial, isUnreadable, neighboursOf, passOver, type QueueEvent, type QueueState, skip, taskOf, type Unreadable, unreadableCount } from '@daybook/core'
 import type { HistoryEvent } from '../../client/index.js'
 import { decodeRecorded } from '../../engine/wire.js'
 
@@ -29,7 +29,9 @@ export class Replay {
   }
 
   step(event: HistoryEvent): Step {
-    const { type, data } = event
+    const { type, data, revision } = event
+    // An export of some tasks has gaps. Revisions count: a task's number is at most that of the events so far.
+    this.state = passOver(this.state, revision - 1)
     const decoded = decodedOf(event)
     const task = typeof data.task === 'string' ? data.task : undefined
     const before = this.statusOf(task)

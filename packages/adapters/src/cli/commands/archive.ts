@@ -1,5 +1,4 @@
 /** `daybook archive`: moves old events into compressed files. */
-import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Command, InvalidArgumentError } from 'commander'
 import { plural } from '@daybook/core'
@@ -8,6 +7,7 @@ import { addWhere, logAddressOf, revisionOrTime, type Where } from '../audit/opt
 import { type Cli, examples } from '../cli.js'
 import { type ConnectionOptions, readConnection } from '../connection.js'
 import { CliError, exitCodes, UsageError } from '../exit-codes.js'
+import { assertLogFile } from '../log-file.js'
 import { createProgress } from '../progress.js'
 import { clean } from '../text.js'
 
@@ -48,7 +48,7 @@ ${examples(
     .action(cli.local<Flags>(async (printer, flags, command) => {
       const address = logAddressOf(flags)
       if (address === undefined) throw new UsageError('give --data or --store: the log is read here')
-      if (address.kind === 'sqlite' && (await stat(address.file).then(() => false, () => true))) throw new CliError(`${address.file} is not there: --data names the server's data folder, --store its log`)
+      await assertLogFile(address)
       const [{ archiveFolderOf, archiveLog, planLog }, { openOwnLog }, { streamOf, streamPrefix }] = await Promise.all([import('../../archive/index.js'), import('../../open-log.js'), import('../../engine/index.js')])
       const { queue } = readConnection(command.optsWithGlobals<ConnectionOptions>(), cli.io.env)
       const archive = archiveFolderOf(address) as string

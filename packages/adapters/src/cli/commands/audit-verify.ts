@@ -1,5 +1,4 @@
 /** `audit verify`: whether a log is unchanged since it was appended (EV-07). */
-import { stat } from 'node:fs/promises'
 import { Command } from 'commander'
 import { plural, theFirst } from '@daybook/core'
 import type { Verdict } from '../../client/index.js'
@@ -10,6 +9,7 @@ import { addWhere, logAddressOf } from '../audit/options.js'
 import { type Cli, examples } from '../cli.js'
 import { connect, type ConnectionOptions, readConnection } from '../connection.js'
 import { CliError, exitCodes, UsageError } from '../exit-codes.js'
+import { assertLogFile } from '../log-file.js'
 import type { Printer } from '../printer.js'
 import { createProgress, type Progress } from '../progress.js'
 
@@ -45,16 +45,16 @@ const askServer = async (connection: ReturnType<typeof readConnection>, progress
   const client = connect(connection)
   try {
     progress.show('the server verifies the log')
-    return await client.verify()
+    const verdict = await client.verify()
+    if (verdict.events === 0 && verdict.ok) throw new CliError(`queue ${connection.queue} has no events on this server: daybook queues lists the queues`)
+    return verdict
   } finally {
     await client.close()
   }
 }
 
 const readLog = async (address: LogAddress, queue: string, flags: CheckpointFlags, progress: Progress): Promise<Verdict> => {
-  if (address.kind === 'sqlite' && (await stat(address.file).then(() => false, () => true))) {
-    throw new CliError(`${address.file} is not there: --data names the server's data folder, --store its log`)
-  }
+  await assertLogFile(address)
   const [{ shownVerdict, verifyAt }, { streamOf }] = await Promise.all([import('../../chain/index.js'), import('../../engine/index.js')])
   const verdict = await verifyAt(address, streamOf(queue), { checkpoints: await checkpointsOf(flags, queue), progress: (events, of) => progress.show(`verifying: ${events} of ${of} events`) })
   if (verdict.events === 0 && verdict.ok) throw new CliError(`there is no queue ${queue} in this log: --queue names one`)

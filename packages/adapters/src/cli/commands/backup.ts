@@ -2,15 +2,18 @@
 import { Command } from 'commander'
 import { plural } from '@daybook/core'
 import { dataDirDefault } from '../../config/serve-options.js'
-import { addWhere, logAddressOf, type Where } from '../audit/options.js'
+import { logAddressOf, type Where } from '../audit/options.js'
 import { type Cli, examples } from '../cli.js'
 import { CliError, exitCodes } from '../exit-codes.js'
 import { createProgress } from '../progress.js'
 import { clean } from '../text.js'
 
 export const backupCommand = (cli: Cli): Command =>
-  addWhere(new Command('backup').description('copy a server\'s data as it is now, also while the server runs, and verify the copy'))
+  new Command('backup')
+    .description('copy a server\'s data as it is now, also while the server runs, and verify the copy')
     .argument('<folder>', 'where the copy goes: a folder that is not there yet')
+    .option('--data <folder>', `the data folder to copy (env DAYBOOK_DATA; default ./${dataDirDefault})`)
+    .option('--store <store>', 'the log, if it is not in the data folder: sqlite:FILE or just the file, or esdb://… (env DAYBOOK_STORE)')
     .addHelpText('after', `
 The copy is a data folder: to restore, stop the server, put the copy where its data was, and start it. It has the log with its archive, tokens, keys,
 signed checkpoints and memories; what a server makes again from the log (snapshots, views.db) is left out, so the first start takes longer. Everything
@@ -24,8 +27,9 @@ ${examples(
       'daybook serve --data /mnt/backups/monday-restored --port 8080     # a copy of the copy: look before you trust',
     )}`)
     .action(cli.local<Where, [string]>(async (printer, flags, _command, folder) => {
-      const dataDir = flags.data ?? dataDirDefault
-      const log = logAddressOf({ ...flags, data: dataDir })
+      const dataDir = flags.data ?? (cli.io.env.DAYBOOK_DATA || dataDirDefault)
+      const store = flags.store ?? (cli.io.env.DAYBOOK_STORE || undefined)
+      const log = logAddressOf({ data: dataDir, ...(store === undefined ? {} : { store }) })
       if (log === undefined) throw new CliError('nothing to back up')
       const { backUp } = await import('../../backup/index.js')
       const progress = createProgress(cli.io, printer)

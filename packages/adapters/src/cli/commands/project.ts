@@ -7,6 +7,7 @@ import type { FeedStatus, OwnResult } from '../../read-models/index.js'
 import type { LogAddress } from '../../store/index.js'
 import { type Cli, examples } from '../cli.js'
 import { exitCodes, UsageError } from '../exit-codes.js'
+import { assertLogFile } from '../log-file.js'
 import type { Printer } from '../printer.js'
 import { createProgress } from '../progress.js'
 import { clean } from '../text.js'
@@ -54,6 +55,7 @@ ${examples('daybook project --once                          # then: sqlite3 dayb
       const models = own === undefined ? readModels : [own]
       const file = resolve(options.views ?? (own === undefined ? join(dataDir, 'views.db') : join(dataDir, 'projections', `${own.name}.db`)))
       if (own !== undefined) assertOwnFile(file, own)
+      await assertLogFile(log)
       const opened = await openLog(log, true)
       makeFolder(dirname(file))
       const stopping = new AbortController()
@@ -87,7 +89,8 @@ ${examples('daybook project --once                          # then: sqlite3 dayb
         printer.line(`${file}: ${queues.length === 0 ? 'the log has no queues' : queues.map(({ queue, revision }) => `${clean(queue)} up to revision ${revision}`).join(', ')}`)
         for (const each of queues) if ('result' in each) printer.line(`${clean(each.queue)}: ${JSON.stringify(each.result, undefined, 2)}`)
       })
-      return exitCodes.done
+      // Whoever waits for the end of the log must not take this for it.
+      return options.once === true && stopping.signal.aborted ? exitCodes.interrupted : exitCodes.done
     }))
 
 const resultOf = (found: ReadonlyArray<OwnResult>, queue: string): { readonly result?: unknown } => {

@@ -1,19 +1,19 @@
 /** The doctor for the log itself. */
-import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { foldVersion, keptIn, type KeptRows, plural, tasksInPage } from '@daybook/core'
 import { archiveBeside, joinedStore } from '../../archive/index.js'
+import { checkpointFolderOf, readCheckpoints, signedQueues } from '../../chain/index.js'
 import { decodeRecorded, streamOf, streamPrefix } from '../../engine/index.js'
 import { openSnapshotFolder } from '../../files/index.js'
 import { checkSqliteFile, openSqliteStore } from '../../sqlite/index.js'
 import { type EventStore, type SnapshotStore, StoreError } from '../../store/index.js'
-import { CliError } from '../exit-codes.js'
+import { assertLogFile } from '../log-file.js'
 import type { Finding, Tell } from './finding.js'
 import { FoldCheck } from './fold-check.js'
 
 /** Snapshots are checked only when the data folder is given. */
 export const checkFile = async (file: string, dataDir: string | undefined, tell: Tell): Promise<ReadonlyArray<Finding>> => {
-  if (await stat(file).then(() => false, () => true)) throw new CliError(`${file} is not there: --data names the server's data folder, --store its log`)
+  await assertLogFile({ kind: 'sqlite', file })
   tell(`${file}: checking the file`)
   const report = await checkSqliteFile(file)
   const findings: Array<Finding> = report.problems.map((says) => ({ level: 'bad', about: file, says }))
@@ -49,7 +49,10 @@ const checkEvents = async (store: EventStore, dataDir: string | undefined, tell:
   const findings: Array<Finding> = []
   try {
     const snapshots = dataDir === undefined ? undefined : await openSnapshotFolder(join(dataDir, 'snapshots'))
-    for (const stream of await store.streams(streamPrefix)) {
+    const streams = await store.streams(streamPrefix)
+    const signed = dataDir === undefined ? [] : await signedQueues(checkpointFolderOf(dataDir))
+    for (const queue of signed) findings.push(...(await checkSigned(dataDir as string, queue, streams)))
+    for (const stream of streams) {
       const queue = stream.slice(streamOf('').length)
       const check = new FoldCheck(queue)
       try {
@@ -68,6 +71,19 @@ const checkEvents = async (store: EventStore, dataDir: string | undefined, tell:
     return findings
   } finally {
     await store.close()
+  }
+}
+
+/** Whether the log has a queue that was signed, and whether its checkpoints can be verified. `daybook audit verify` compares them with the log. */
+const checkSigned = async (dataDir: string, queue: string, streams: ReadonlyArray<string>): Promise<ReadonlyArray<Finding>> => {
+  const about = `queue ${queue}`
+  if (!streams.includes(streamOf(queue))) return [{ level: 'bad', about, says: 'the log has none of its events, and checkpoints of it were signed: restore a backup' }]
+  try {
+    await readCheckpoints(checkpointFolderOf(dataDir), queue)
+    return []
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error
+    return [{ level: 'bad', about, says: error.message }]
   }
 }
 

@@ -23,7 +23,11 @@ export const printReport = (printer: Printer, report: Report, canvas: Canvas | u
   const names = [...new Set(rows.flatMap((row) => Object.keys(row)))].filter((name) => name !== 'others' && !(name === 'to' && report.report !== 'breakers') && !(isWhole && name === 'from'))
   const bar = report.report === 'summary' || canvas !== undefined ? undefined : mainColumns[report.report]
   const most = bar === undefined || by !== 'all' || isWhole || report.report === 'failures' ? 0 : Math.max(...rows.map((row) => Number(row[bar] ?? 0)))
-  const columns: ReadonlyArray<Column> = [...names.map((name) => ({ head: headOf(name), ...(texts.has(name) ? { min: 12 } : {}) })), ...(most > 0 ? [{ head: '', leaveOut: 1 }] : [])]
+  // On a narrow terminal figures are left out, the last ones first. What tells rows apart stays.
+  const columns: ReadonlyArray<Column> = [
+    ...names.map((name, i) => ({ head: headOf(name), ...(texts.has(name) ? { min: 12 } : {}), ...(namesRow.has(name) || texts.has(name) || i < 2 ? {} : { leaveOut: i }) })),
+    ...(most > 0 ? [{ head: '', leaveOut: names.length }] : []),
+  ]
   printer.table(columns, rows.map((row) => [
     ...names.map((name) => (row[name] === null && row.others !== undefined && (name === by || name === 'signature') ? `${row.others} others` : told(name, row[name]))),
     ...(most > 0 && bar !== undefined ? ['█'.repeat(Math.round((Number(row[bar] ?? 0) / most) * barWidth))] : []),
@@ -31,4 +35,5 @@ export const printReport = (printer: Printer, report: Report, canvas: Canvas | u
   if (relativeError !== undefined) printer.line(printer.colors.dim(`percentiles are within ${relativeError * 100} % of the exact ones`))
 }
 
+const namesRow: ReadonlySet<string> = new Set(['from', 'to', 'phase', 'state', 'signature'])
 const texts: ReadonlySet<string> = new Set(['error', 'reason', 'type', 'tenant', 'agent', 'discovery'])

@@ -30,7 +30,10 @@ export interface PastQuestion {
 export type PastMoment = { readonly revision: number } | { readonly at: number; readonly head: number }
 
 export interface PastSource {
+  /** With decrypted contents, for answers. */
   readonly log: LogReader
+  /** The log as it is stored, from which states are folded, so that no state has the texts of an erasable task. Default: `log`. */
+  readonly stored?: LogReader | undefined
   readonly snapshots?: Pick<SnapshotStore, 'list'> | undefined
   readonly limits: HttpLimits
   readonly causes?: FindCauses | undefined
@@ -52,9 +55,9 @@ const routesOf = (limits: HttpLimits): ReadonlyArray<ViewRoute | SpanRoute> => {
 export const viewRoutesOf = (limits: HttpLimits): ReadonlyArray<ViewRoute> => routesOf(limits).flatMap((route) => (route.of === 'view' ? [route] : []))
 
 /** @throws the signal's reason if it is aborted, StoreError if the log cannot be read. */
-export const answerPastFrom = ({ log, snapshots, limits, causes, states: kept, progress }: PastSource): AnswerPast => {
+export const answerPastFrom = ({ log, stored = log, snapshots, limits, causes, states: kept, progress }: PastSource): AnswerPast => {
   const routes = new Map(routesOf(limits).map((route) => [route.path, route]))
-  const states = new PastStates({ log, snapshots, ...(kept === undefined ? {} : { limits: kept }), ...(progress === undefined ? {} : { progress }) })
+  const states = new PastStates({ log: stored, snapshots, ...(kept === undefined ? {} : { limits: kept }), ...(progress === undefined ? {} : { progress }) })
 
   const known = async (queue: string, moment: PastMoment): Promise<KnownMoment> =>
     'revision' in moment ? moment : { at: moment.at, revision: await revisionAt(log, streamOf(queue), moment.head, moment.at) }

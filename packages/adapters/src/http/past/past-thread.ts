@@ -21,8 +21,10 @@ const serve = (port: MessagePort, { log, keys, snapshots, views, limits, states 
   const send = (message: FromPast, moved: ReadonlyArray<ArrayBuffer> = []): void => port.postMessage(message, moved)
   let opened: Promise<AnswerPast> | undefined
 
-  const open = async (): Promise<AnswerPast> =>
-    answerPastFrom({ log: revealingLog(await openLog(log, true), readKeys(keys)), snapshots: readSnapshotFolder(snapshots), limits, causes: views === undefined ? undefined : causesIn(views), states })
+  const open = async (): Promise<AnswerPast> => {
+    const stored = await openLog(log, true)
+    return answerPastFrom({ log: revealingLog(stored, readKeys(keys)), stored, snapshots: readSnapshotFolder(snapshots), limits, causes: views === undefined ? undefined : causesIn(views), states })
+  }
 
   const fail = (id: number, error: unknown): void => {
     asked.delete(id)
