@@ -4,6 +4,7 @@ import type { Plant } from '../plant.js'
 const source = 'packages/console/src/'
 const stories = ['test/console/stories.test.ts']
 const writes = ['test/console/writes.test.ts']
+const pastTime = ['test/console/past-time.test.ts']
 const connection = ['test/console/connection.test.ts']
 
 export const consoleBrowserPlants: ReadonlyArray<Plant> = [
@@ -93,5 +94,61 @@ export const consoleBrowserPlants: ReadonlyArray<Plant> = [
     replace: 'if (this.version !== undefined)',
     killedBy: ['test/console/long-list.test.ts'],
     named: 'announce themselves',
+  },
+  {
+    title: 'the console counts the ages of a past moment from now',
+    file: `${source}time/moment-time.ts`,
+    find: '(momentShown.value === undefined ? Math.max(now.value, Date.now()) : momentTime.value)',
+    replace: 'Math.max(now.value, Date.now())',
+    killedBy: pastTime,
+    named: 'of an agent',
+  },
+  {
+    title: 'the console counts how long an attempt of a past moment runs up to now',
+    file: `${source}pages/task/task-page.tsx`,
+    find: '(to ?? nowFor(events))',
+    replace: '(to ?? Date.now())',
+    killedBy: pastTime,
+    named: 'of a task',
+  },
+  {
+    title: 'the console counts how long a status of a past moment lasts up to the last event of the task',
+    file: `${source}pages/task/task-page.tsx`,
+    find: 'nowShown() ?? ',
+    replace: '',
+    killedBy: pastTime,
+    named: 'of a task',
+  },
+  {
+    title: 'the console counts down to the test of a breaker of a past moment from now',
+    file: `${source}pages/breakers/breakers-page.tsx`,
+    find: 'const present = nowShown()',
+    replace: 'const present = Date.now()',
+    killedBy: pastTime,
+    named: 'of a breaker',
+  },
+  {
+    title: 'the console searches for ages of a past moment by those of now',
+    file: `${source}pages/tasks/tasks-page.tsx`,
+    find: 'momentTime.value ?? Math',
+    replace: 'Math',
+    killedBy: pastTime,
+    named: 'of a search',
+  },
+  {
+    title: 'the console shifts the depth of a past moment to the quarter of an hour before it',
+    file: `${source}pages/queue/queue-page.tsx`,
+    find: '(moment === undefined ? depth : depthAtEnd).value',
+    replace: 'depth.value',
+    killedBy: pastTime,
+    named: 'of a chart',
+  },
+  {
+    title: 'the console shows a past moment of another day without its year and its seconds',
+    file: `${source}parts/moment.tsx`,
+    find: 'today : full)',
+    replace: 'today : otherDay)',
+    killedBy: pastTime,
+    named: 'another day',
   },
 ]

@@ -1,5 +1,5 @@
-/** A time relative to the present, or a clock time. The exact time with its zone is shown on hover. */
-import { now } from './clock.js'
+/** A time relative to the moment that is shown, or a clock time. The exact time with its zone is shown on hover. */
+import { nowShown } from '../time/moment-time.js'
 import { agoText } from './format.js'
 
 const exact = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'long' })
@@ -9,8 +9,10 @@ const otherDay = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'nume
 /** With milliseconds and zone. */
 export const exactTime = (at: number): string => `${exact.format(at)} · ${new Date(at).toISOString()}`
 
-/** The clock time; with the date, if it is not today. */
-export const clockTime = (at: number, present = Date.now()): string => (new Date(at).toDateString() === new Date(present).toDateString() ? today.format(at) : otherDay.format(at))
+const isSameDay = (a: number, b: number): boolean => new Date(a).toDateString() === new Date(b).toDateString()
+
+/** The clock time; with the date, if it is not today. Short, for narrow places. */
+export const clockTime = (at: number, present = Date.now()): string => (isSameDay(at, present) ? today : otherDay).format(at)
 
 const full = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
 
@@ -20,12 +22,13 @@ export const fullTime = (at: number): string => full.format(at)
 /** As a field for times has it: in the zone of the browser, without naming it. */
 export const localTime = (at: number): string => new Date(at - new Date(at).getTimezoneOffset() * 60_000).toISOString().slice(0, 19)
 
-/** `at`: ISO 8601, or milliseconds since 1970. `as`: `ago` (3 min ago) or `clock` (14:03:22). */
+/** `at`: ISO 8601, or milliseconds since 1970. `as`: `ago` (3 min ago) or `clock` (14:03:22; of another day with the date and the year). */
 export const Moment = ({ at, as = 'ago' }: { readonly at: string | number; readonly as?: 'ago' | 'clock' }) => {
   const ms = typeof at === 'number' ? at : Date.parse(at)
+  const present = as === 'ago' ? nowShown() : undefined
   return (
     <time class="moment" dateTime={new Date(ms).toISOString()} title={exactTime(ms)}>
-      {as === 'ago' ? agoText(ms, Math.max(now.value, Date.now())) : clockTime(ms)}
+      {present === undefined ? (isSameDay(ms, Date.now()) ? today : full).format(ms) : agoText(ms, present)}
     </time>
   )
 }

@@ -5,6 +5,7 @@ import { useEffect } from 'preact/hooks'
 import { momentShown, queueShown } from '../address/address.js'
 import { may } from '../api/session.js'
 import { useQuestion } from '../api/use-query.js'
+import { now } from '../parts/clock.js'
 import { pathOf } from '../address/url.js'
 
 /** One event of the log; it never changes, so it is asked for once. */
@@ -31,3 +32,6 @@ export const momentTime = computed((): number | undefined => {
   const known = timeOfRevision.value
   return known !== undefined && known.queue === queueShown.value && known.revision === revision ? known.at : undefined
 })
+
+/** What ages and countdowns are counted from: the moment shown, or the present, anew each second. `undefined` while the time of a revision is not known. */
+export const nowShown = (): number | undefined => (momentShown.value === undefined ? Math.max(now.value, Date.now()) : momentTime.value)

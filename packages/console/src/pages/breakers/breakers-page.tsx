@@ -5,7 +5,6 @@ import { command, revisionOf } from '../../api/command.js'
 import { may } from '../../api/session.js'
 import { useQueue } from '../../api/use-query.js'
 import { type Action, ActionButton } from '../../parts/action.js'
-import { now } from '../../parts/clock.js'
 import { Empty } from '../../parts/empty.js'
 import { counted, durationText } from '../../parts/format.js'
 import { Loaded } from '../../parts/loaded.js'
@@ -13,6 +12,7 @@ import { Moment } from '../../parts/moment.js'
 import { endOfShown, sinceHours } from '../../parts/period.js'
 import { StatusChip } from '../../parts/status.js'
 import { Strip } from '../../parts/strip.js'
+import { nowShown } from '../../time/moment-time.js'
 import type { PageParams } from '../pages.js'
 import { inOrder, stretchesOf } from './strips.js'
 import { TrippedBy } from './tripped-by.js'
@@ -77,7 +77,9 @@ const Breaker = ({ queue, type, breaker, rows, from, canChange }: BreakerProps) 
 }
 
 const Countdown = ({ until }: { readonly until: number }) => {
-  const left = Math.max(0, Math.round((until - now.value) / 1_000))
+  const present = nowShown()
+  if (present === undefined) return null
+  const left = Math.max(0, Math.round((until - present) / 1_000))
   return <p>{left === 0 ? 'The next task of the type is the test.' : <>A test task is let through in <strong>{durationText(left)}</strong>.</>}</p>
 }
 

@@ -1,4 +1,4 @@
-/** The past depth of a queue, computed backwards from its present depth by arrivals and departures. */
+/** The past depth of a queue, computed backwards from its depth at the end by arrivals and departures. */
 
 export interface DepthPoint {
   /** Milliseconds since 1970: the end of the bucket. */
@@ -9,7 +9,7 @@ export interface DepthPoint {
 type Row = Readonly<Record<string, string | number | null>>
 
 /**
- * `rows`: those of the throughput report, oldest first. `now`: unfinished tasks at present, without dead letters. The report does not have dead
+ * `rows`: those of the throughput report, oldest first. `now`: unfinished tasks at `present`, without dead letters. The report does not have dead
  * letters that were sent back, so earlier values are a little too high.
  */
 export const depthOverTime = (rows: ReadonlyArray<Row>, now: number, present: number): ReadonlyArray<DepthPoint> => {

@@ -6,7 +6,7 @@ import { Bars } from '../../parts/bars.js'
 import { durationText, numberText } from '../../parts/format.js'
 import { LineChart } from '../../parts/line-chart.js'
 import { Loaded } from '../../parts/loaded.js'
-import { endOfShown, sinceHours } from '../../parts/period.js'
+import { sinceHours } from '../../parts/period.js'
 import { StatusBar } from '../../parts/status-bar.js'
 import type { PageParams } from '../pages.js'
 import type { QueueStatus } from '../now/queue-card.js'
@@ -23,6 +23,9 @@ export const QueuePage = ({ params: { queue = '' } }: { readonly params: PagePar
   const status = useQuestion<QueueStatus>({ path: '/api/queue_status', query: { queue, ...moment }, ...(moment === undefined ? { queue, everyMs: 5_000 } : {}) })
   const period = { ...sinceHours(hours), bucket: quarter }
   const throughput = useQueue<Report>(queue, ['reports', 'throughput'], { query: period, everyMs: 60_000, presentOnly: true })
+  // The rows of a past moment end with a quarter, so the depth is that of its end.
+  const depthAtEnd = useQueue<Depth>(queue, ['depth'], { query: { at: period.to }, presentOnly: true, isAskedOnce: true, when: period.to !== undefined })
+  const depthOfChart = (moment === undefined ? depth : depthAtEnd).value
   const latency = useQueue<Report>(queue, ['reports', 'latency'], { query: period, everyMs: 60_000, presentOnly: true })
   const overall = useQueue<Report>(queue, ['reports', 'latency'], { query: { ...sinceHours(1), bucket: 'total' }, everyMs: 60_000, presentOnly: true })
   return (
@@ -49,7 +52,7 @@ export const QueuePage = ({ params: { queue = '' } }: { readonly params: PagePar
         </section>
         <section class="panel" aria-label="Depth over time">
           <h2>Depth, {hours} hours</h2>
-          <Loaded shown={throughput}>{({ rows }) => (depth.value === undefined ? null : <DepthChart rows={rows} now={unfinished(depth.value)} />)}</Loaded>
+          <Loaded shown={throughput}>{({ rows }) => (depthOfChart === undefined ? null : <DepthChart rows={rows} depth={unfinished(depthOfChart)} end={period.to} />)}</Loaded>
         </section>
         <section class="panel" aria-label="Waits over time">
           <h2>Waits, {hours} hours</h2>
@@ -102,10 +105,10 @@ const ByType = ({ queue, byType }: { readonly queue: string; readonly byType: Re
   return <Bars label="ready tasks by type" bars={types.slice(0, typesShown).map(([type, count]) => ({ key: type, value: count, status: 'pending', name: <a href={linkTo(['q', queue, 'tasks'], { q: `type:${type} status:pending` })}>{type}</a> }))} />
 }
 
-const DepthChart = ({ rows, now }: { readonly rows: Report['rows']; readonly now: number }) => {
-  const points = depthOverTime(rows, now, endOfShown())
+const DepthChart = ({ rows, depth: last, end }: { readonly rows: Report['rows']; readonly depth: number; readonly end: string | undefined }) => {
+  const points = depthOverTime(rows, last, end === undefined ? Date.now() : Date.parse(end))
   if (points.length < 2) return <p class="quiet">Too little has happened yet.</p>
-  return <LineChart times={points.map(({ at }) => at / 1_000)} label={`unfinished tasks over ${hours} hours, ${numberText(now)} now`} lines={[{ label: 'unfinished', status: 'pending', values: points.map(({ depth }) => depth), isFilled: true }]} />
+  return <LineChart times={points.map(({ at }) => at / 1_000)} label={`unfinished tasks over ${hours} hours, ${numberText(last)} at their end`} lines={[{ label: 'unfinished', status: 'pending', values: points.map(({ depth }) => depth), isFilled: true }]} />
 }
 
 const WaitChart = ({ rows }: { readonly rows: Report['rows'] }) => {

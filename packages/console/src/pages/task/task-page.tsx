@@ -5,13 +5,13 @@ import { linkTo, momentShown, queueLink } from '../../address/address.js'
 import { exactText } from '../../api/exact-numbers.js'
 import { may } from '../../api/session.js'
 import { useQueue } from '../../api/use-query.js'
-import { now } from '../../parts/clock.js'
 import { DataTable } from '../../parts/data-table.js'
 import { durationText, numberText } from '../../parts/format.js'
 import { Loaded } from '../../parts/loaded.js'
 import { Moment } from '../../parts/moment.js'
 import { StatusChip } from '../../parts/status.js'
 import { Tree } from '../../parts/tree.js'
+import { nowShown } from '../../time/moment-time.js'
 import type { PageParams } from '../pages.js'
 import { LifeDiagram } from './life-diagram.js'
 import { attemptsOf, type HistoryEvent, visitsOf } from './life.js'
@@ -33,6 +33,9 @@ export const TaskPage = ({ params: { queue = '', id = '' } }: { readonly params:
 
 const isOver = ({ status }: TaskView): boolean => ['completed', 'cancelled', 'discarded'].includes(status)
 
+/** Who may not read the log does not know when a revision was: it was not before the last event of the task. */
+const nowFor = (events: ReadonlyArray<HistoryEvent>): number => nowShown() ?? Date.parse(events.at(-1)?.at ?? '')
+
 const Known = ({ queue, task, history }: { readonly queue: string; readonly task: TaskView; readonly history: ReadonlyArray<HistoryEvent> | undefined }) => (
   <>
     <header class="task-head">
@@ -45,7 +48,7 @@ const Known = ({ queue, task, history }: { readonly queue: string; readonly task
     {task.description !== undefined && <p>{task.description}</p>}
     <Facts queue={queue} task={task} />
     {task.lastError !== null && !isOver(task) && <p class="problem"><strong>Last error.</strong> {task.lastError}</p>}
-    {history !== undefined && <section aria-labelledby="life"><h2 id="life">Life</h2><LifeDiagram visits={visitsOf(history, task.status)} now={momentShown.value === undefined ? now.value : Date.parse(history.at(-1)?.at ?? task.createdAt)} /></section>}
+    {history !== undefined && <section aria-labelledby="life"><h2 id="life">Life</h2><LifeDiagram visits={visitsOf(history, task.status)} now={nowFor(history)} /></section>}
     <div class="columns">
       {!isOver(task) && <Why queue={queue} id={task.id} />}
       <Neighbours queue={queue} task={task} />
@@ -97,7 +100,7 @@ const Attempts = ({ queue, events }: { readonly queue: string; readonly events: 
             { key: 'number', title: 'Claim', kind: 'number', cell: ({ number, revision }) => <InLog queue={queue} revision={revision}>{number}</InLog> },
             { key: 'agent', title: 'Agent', cell: ({ agent }) => agent },
             { key: 'from', title: 'Began', cell: ({ from }) => <Moment at={from} as="clock" /> },
-            { key: 'took', title: 'Took', kind: 'number', cell: ({ from, to }) => durationText(((to ?? now.value) - from) / 1_000) },
+            { key: 'took', title: 'Took', kind: 'number', cell: ({ from, to }) => durationText(((to ?? nowFor(events)) - from) / 1_000) },
             { key: 'outcome', title: 'Outcome', cell: ({ outcome }) => outcome },
             { key: 'error', title: 'Error or reason', cell: ({ error }) => error },
             { key: 'progress', title: 'Progress', cell: ({ progress }) => (progress === undefined ? '' : <Tree value={progress} isOpen={false} />) },

@@ -11,6 +11,7 @@ import { counted, numberText } from '../../parts/format.js'
 import type { KnownValues } from '../../search/complete.js'
 import { filterAt, parseSearch } from '../../search/parse.js'
 import { SearchBox } from '../../search/search-box.js'
+import { momentTime } from '../../time/moment-time.js'
 import type { PageParams } from '../pages.js'
 import { bumpMany, cancellableIn, cancelMany, type Chosen, countCancellable, countMatching, exportMany, reprioritiseMany } from './bulk.js'
 import { columnsOf, columnsText, taskColumns } from './columns.js'
@@ -25,7 +26,7 @@ export const TasksPage = ({ params: { queue = '' } }: { readonly params: PagePar
   const text = query.q ?? ''
   const moment = momentShown.value
   const search = useMemo(() => parseSearch(text), [text])
-  const present = moment?.at === undefined ? Math.floor(Date.now() / ageStepMs) * ageStepMs : Date.parse(moment.at)
+  const present = momentTime.value ?? Math.floor(Date.now() / ageStepMs) * ageStepMs
   const hasAge = search.olderThanSeconds !== undefined || search.youngerThanSeconds !== undefined
   const tenant = tenantAsked.value
   const filter = useMemo(() => ({ ...(tenant === undefined ? {} : { tenant }), ...filterAt(search, present) }), [search, hasAge ? present : 0, tenant])
