@@ -1,7 +1,7 @@
 /** `daybook backup`: a copy of a running server's data, from which another server goes on. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createClient, type DaybookClient } from '@daybook/client'
@@ -124,6 +124,47 @@ test('a backup that is killed leaves nothing under its name', async () => {
   if (existsSync(to)) expect(JSON.parse(readFileSync(join(to, 'backup.json'), 'utf8'))).toMatchObject({ daybook: 'backup' })
   else expect(readdirSync(dir).filter((name) => name.startsWith('killed-copy.unfinished-'))).toHaveLength(1)
   expect((await backup(join(dir, 'killed-again'), dataDir)).code).toBe(0)
+})
+
+test.each(['SIGINT', 'SIGTERM'] as const)('a backup that %s interrupts ends with code 130, and leaves nothing', async (name) => {
+  const [dataDir, to] = [join(dir, `data-of-${name}`), join(dir, name)]
+  await served(dataDir, (client) => client.enqueue({ type: 'mail' }))
+  const copies = (): ReadonlyArray<string> => readdirSync(dir).filter((each) => each.startsWith(name))
+  let signal: (name: NodeJS.Signals) => void = () => undefined
+  let begun: ReadonlyArray<string> = []
+  const { code } = await runHere(['backup', to, '--data', dataDir], {}, '', {
+    errIsTerminal: true,
+    err: (text) => {
+      if (!text.includes('copying checkpoints')) return
+      begun = copies()
+      signal(name)
+    },
+    onSignal: (heard) => {
+      signal = heard
+      return () => undefined
+    },
+  })
+  expect(begun).toEqual([expect.stringMatching(/\.unfinished-[0-9a-f]{8}$/)])
+  expect([code, copies()]).toEqual([130, []])
+})
+
+test('copies of read-only folders can be written into by their owner', async () => {
+  const [dataDir, to] = [join(dir, 'read-only'), join(dir, 'read-only-copy')]
+  await served(dataDir, (client) => client.enqueue({ type: 'mail' }))
+  mkdirSync(join(dataDir, 'memories'))
+  writeFileSync(join(dataDir, 'memories', 'one.json'), '{}')
+  chmodSync(join(dataDir, 'memories'), 0o555)
+  expect((await backup(to, dataDir)).code).toBe(0)
+  expect(statSync(join(to, 'memories')).mode & 0o777).toBe(0o755)
+})
+
+test('a backup without the segments of the archive names the folder in which they are missing', async () => {
+  const [dataDir, to] = [join(dir, 'lacking'), join(dir, 'lacking-copy')]
+  await served(dataDir, (client) => client.enqueueAll(Array.from({ length: 60 }, (_, i) => ({ type: 'mail', payload: i }))))
+  expect((await runHere(['archive', '--data', dataDir, '--queue', 'q', '--before', '30'])).code).toBe(0)
+  rmSync(join(dataDir, 'daybook.sqlite.archive'), { recursive: true })
+  const { code, out } = await backup(to, dataDir)
+  expect([code, out]).toEqual([1, expect.stringContaining(`are not in ${join(dataDir, 'daybook.sqlite.archive')}`)])
 })
 
 test('teeth: a log that was altered is copied, and said to be not whole', async () => {

@@ -1,11 +1,11 @@
 /** EV-06: an export of the log, with its manifest, and its replay elsewhere. */
-import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createClient, type DaybookClient } from '@daybook/adapters/client'
 import { type RunningServer, serve } from '@daybook/adapters/serve'
 import { parquetMetadata, parquetReadObjects } from 'hyparquet'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Ended, runHere } from './program.js'
 
 const dir = mkdtempSync(join(tmpdir(), 'daybook-audit-files-'))
@@ -95,14 +95,17 @@ test('EV-06: an export that was altered, cut short, or does not fold to its mani
   write('altered.ndjson', lines.map((line, i) => (i === 1 ? line.replace('"base"', '"bass"') : line)))
   write('missing.ndjson', lines.filter((_, i) => i !== 2))
   write('cut.ndjson', lines.slice(0, -1))
+  writeFileSync(file('half.ndjson'), readFileSync(file('good.ndjson'), 'utf8').slice(0, -(lines.at(-1)?.length ?? 0) - 20))
   write('swapped.ndjson', [lines[1] as string, lines[0] as string, ...lines.slice(2)])
   write('other.ndjson', lines.map((line) => line.replace('"dead-letter":1', '"dead-letter":2')))
-  for (const [name, why] of [['altered', 'the hash is another one'], ['missing', 'its manifest says'], ['cut', 'cut short'], ['swapped', 'comes after']] as const) {
+  for (const [name, why] of [['altered', 'the hash is another one'], ['missing', 'its manifest says'], ['cut', 'it is cut short'], ['half', 'it ends in the middle, so it is cut short'], ['swapped', 'comes after']] as const) {
     expect(await audit('replay', file(`${name}.ndjson`), '--quiet'), name).toMatchObject({ code: 1, err: expect.stringContaining(why) })
   }
   expect(await audit('replay', file('other.ndjson'), '--quiet')).toMatchObject({ code: 1, out: expect.stringContaining('it folds to') })
   appendFileSync(file('cut.ndjson'), 'no json\n')
   expect(await audit('replay', file('cut.ndjson'))).toMatchObject({ code: 1, err: expect.stringContaining('no JSON') })
+  appendFileSync(file('cut.ndjson'), 'nor this\n')
+  expect((await audit('replay', file('cut.ndjson'))).err).not.toContain('cut short')
   expect(await audit('replay', file('nowhere.ndjson'))).toMatchObject({ code: 1, err: expect.stringContaining('cannot be read') })
   expect(await audit('export', '--out', file('good.ndjson'))).toMatchObject({ code: 1, err: expect.stringContaining('is there already') })
 })
@@ -158,4 +161,42 @@ test('EV-06: a Parquet file is written to a new file only, and no other format i
   expect(await audit('export', '--format', 'parquet', '--out', file('there.parquet'))).toMatchObject({ code: 1, err: expect.stringContaining('is there already') })
   expect(readFileSync(file('there.parquet'), 'utf8')).toBe('evidence')
   expect(await audit('export', '--format', 'csv')).toMatchObject({ code: 2, err: expect.stringContaining('one of ndjson, parquet is wanted') })
+})
+
+describe.each(['ndjson', 'parquet'])('EV-06: an export to a file, %s', (format) => {
+  /** Exports, and calls `meanwhile` once the file is begun. */
+  const exportTo = (name: string, meanwhile: (signal: (name: NodeJS.Signals) => void) => void): Promise<Ended> => {
+    let signal: (name: NodeJS.Signals) => void = () => undefined
+    return runHere(['audit', 'export', '--data', dataDir, '--queue', 'q', '--format', format, '--out', file(name)], {}, '', {
+      errIsTerminal: true,
+      err: (text) => {
+        if (text.includes('exporting: revision')) meanwhile(signal)
+      },
+      onSignal: (heard) => {
+        signal = heard
+        return () => undefined
+      },
+    })
+  }
+  const named = (name: string): ReadonlyArray<string> => readdirSync(dir).filter((each) => each.startsWith(name))
+
+  test.each(['SIGINT', 'SIGTERM'] as const)('%s ends it with code 130, and nothing is left', async (signal) => {
+    const name = `${signal}.${format}`
+    let begun: ReadonlyArray<string> = []
+    const { code } = await exportTo(name, (send) => {
+      begun = named(name)
+      send(signal)
+    })
+    expect(begun).toEqual([expect.stringMatching(/\.unfinished-[0-9a-f]{8}$/)])
+    expect([code, named(name)]).toEqual([130, []])
+    expect((await exportTo(name, () => undefined)).code).toBe(0)
+    expect(named(name)).toEqual([name])
+  })
+
+  test('a failure leaves nothing, and a file that came meanwhile is not overwritten', async () => {
+    const name = `meanwhile.${format}`
+    const { code } = await exportTo(name, () => writeFileSync(file(name), 'evidence'))
+    expect([code, named(name)]).toEqual([1, [name]])
+    expect(readFileSync(file(name), 'utf8')).toBe('evidence')
+  })
 })

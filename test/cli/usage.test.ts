@@ -1,5 +1,10 @@
+import { spawn } from 'node:child_process'
+import { closeSync, openSync } from 'node:fs'
+import { text } from 'node:stream/consumers'
+import { once } from 'node:events'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { run, runHere } from './program.js'
+import { ended, root, run, runHere, start } from './program.js'
 
 const cli = (...args: ReadonlyArray<string>) => runHere(args)
 
@@ -94,5 +99,22 @@ describe('exit code 3: the server cannot be reached', () => {
       const { out, err } = await run([...args, '--url', 'http://127.0.0.1:1'])
       expect(out + err).not.toMatch(/ses ?ame/)
     }
+  })
+})
+
+describe('output that cannot be written', () => {
+  test('a full disk is told, without a stack trace', async () => {
+    const full = openSync('/dev/full', 'w')
+    const child = spawn(process.execPath, [join(root, 'packages/adapters/bin/daybook.js'), '--help'], { stdio: ['ignore', full, 'pipe'] })
+    closeSync(full)
+    const [err, [code]] = await Promise.all([text(child.stderr as NodeJS.ReadableStream), once(child, 'close')])
+    expect([code, err]).toEqual([1, expect.stringMatching(/^daybook: the output cannot be written: ENOSPC.*\n$/)])
+  })
+
+  test('a closed pipe is no failure', async () => {
+    const child = start(['--help'])
+    const end = ended(child)
+    child.stdout.destroy()
+    expect(await end).toMatchObject({ code: 0, err: '' })
   })
 })

@@ -15,8 +15,8 @@ export const backupPlants: ReadonlyArray<Plant> = [
   {
     title: 'a backup lacks the archive',
     file: `${backup}backup.ts`,
-    find: 'if (archive !== undefined && (await exists(archive))) await copyFolder(archive, `${to}.archive`)',
-    replace: 'void archive',
+    find: 'if (archive !== undefined && (await exists(archive))) await copyFolder(archive, `${to}.archive`, isLeftOut)',
+    replace: 'void [archive, isLeftOut]',
     killedBy,
   },
   {
@@ -38,6 +38,27 @@ export const backupPlants: ReadonlyArray<Plant> = [
     file: `${backup}backup.ts`,
     find: 'if (await exists(target)) throw',
     replace: 'if ((await exists(target)) && false) throw',
+    killedBy,
+  },
+  {
+    title: 'a backup goes on after a signal',
+    file: 'packages/adapters/src/cli/interruptible.ts',
+    find: 'ended.abort(new Interrupted(`interrupted by ${name}`))',
+    replace: 'void [ended, Interrupted, name]',
+    killedBy,
+  },
+  {
+    title: 'the copy of a read-only folder is read-only',
+    file: `${backup}copy-data.ts`,
+    find: ' & 0o777) | 0o700',
+    replace: ' & 0o777) | 0',
+    killedBy,
+  },
+  {
+    title: 'a backup names a missing archive by the name of an unfinished copy',
+    file: `${backup}backup.ts`,
+    find: 'replaceAll(address.file, () => source)',
+    replace: 'replaceAll(source, () => source)',
     killedBy,
   },
 ]

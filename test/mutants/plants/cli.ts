@@ -61,4 +61,25 @@ export const cliPlants: ReadonlyArray<Plant> = [
     replace: "'daybook list --search timeout --every'",
     killedBy: ['test/cli/help-examples.test.ts'],
   },
+  {
+    title: 'command line: an interruption is told as a refusal',
+    file: 'packages/adapters/src/cli/exit-codes.ts',
+    find: 'return exitCodes.interrupted\n  if (error instanceof DaybookError)',
+    replace: 'return exitCodes.refused\n  if (error instanceof DaybookError)',
+    killedBy: ['test/cli/audit-files.test.ts'],
+  },
+  {
+    title: 'command line: a full disk behind the output is told by a stack trace',
+    file: 'packages/adapters/src/cli/io.ts',
+    find: 'process.exit(exitCodes.refused)',
+    replace: 'throw error',
+    killedBy: ['test/cli/usage.test.ts'],
+  },
+  {
+    title: 'command line: a closed pipe is told as a failure',
+    file: 'packages/adapters/src/cli/io.ts',
+    find: "if (error.code === 'EPIPE') process.exit()",
+    replace: '',
+    killedBy: ['test/cli/usage.test.ts'],
+  },
 ]

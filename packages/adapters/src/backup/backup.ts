@@ -29,6 +29,8 @@ export interface BackupOptions {
   /** A folder that does not exist yet. */
   readonly to: string
   readonly progress?: (what: string) => void
+  /** Ends the backup, with the signal's reason. A database whose copying has begun is copied first. */
+  readonly signal?: AbortSignal
 }
 
 export interface BackedUpQueue {
@@ -45,11 +47,11 @@ export interface BackedUp {
 }
 
 /**
- * Until the backup is complete and on disk, the folder has another name, `TO.unfinished-…`. A failure removes it; a crash leaves it.
+ * Until the backup is complete and on disk, the folder has another name, `TO.unfinished-…`. A failure or `signal` removes it; a crash leaves it.
  *
  * @throws Error if the folder exists already, something cannot be read, or the disk is full.
  */
-export const backUp = async ({ dataDir, log, to, progress = () => undefined }: BackupOptions): Promise<BackedUp> => {
+export const backUp = async ({ dataDir, log, to, progress = () => undefined, signal }: BackupOptions): Promise<BackedUp> => {
   const target = resolve(to)
   if (await exists(target)) throw new Error(`${to} is there already: name a folder that is not`)
   if (isInside(resolve(dataDir), target)) throw new Error(`${to} is inside the data folder: a backup belongs elsewhere, best on another disk`)
@@ -58,16 +60,26 @@ export const backUp = async ({ dataDir, log, to, progress = () => undefined }: B
   const unfinished = `${target}.unfinished-${randomBytes(4).toString('hex')}`
   // The backup contains hashes of tokens, and keys.
   await mkdir(unfinished, { mode: 0o700 })
+  /** Throws once the signal has come. Leaves out no file. */
+  const isLeftOut = (): boolean => {
+    signal?.throwIfAborted()
+    return false
+  }
+  const step = (what: string): void => {
+    signal?.throwIfAborted()
+    progress(what)
+  }
   try {
-    progress('copying checkpoints, tokens and memories')
+    step('copying checkpoints, tokens and memories')
     const logFile = log.kind === 'sqlite' ? resolvedFile(log.file) : undefined
-    await copyFolder(dataDir, unfinished, (path) => isCache(path) || (logFile !== undefined && isOfLog(path, logFile)))
+    await copyFolder(dataDir, unfinished, (path) => isLeftOut() || isCache(path) || (logFile !== undefined && isOfLog(path, logFile)))
     const at = new Date().toISOString()
-    if (logFile !== undefined) await copyLog(log, logFile, join(unfinished, logFileName), progress)
-    const queues = logFile === undefined ? [] : await verifyCopy(unfinished, progress)
+    if (logFile !== undefined) await copyLog(log, logFile, join(unfinished, logFileName), step, isLeftOut)
+    const queues = logFile === undefined ? [] : await verifyCopy(unfinished, logFile, step)
     await writeFile(join(unfinished, 'backup.json'), `${JSON.stringify(manifestOf(at, queues), undefined, 2)}\n`)
-    progress('waiting for the disk')
+    step('waiting for the disk')
     await syncAll(unfinished)
+    signal?.throwIfAborted()
     await rename(unfinished, target)
     await syncFolder(dirname(target))
     return { folder: target, at, queues }
@@ -78,16 +90,16 @@ export const backUp = async ({ dataDir, log, to, progress = () => undefined }: B
 }
 
 /** Copies the log and the files beside it, under the names that they have in a data folder. */
-const copyLog = async (log: LogAddress, from: string, to: string, progress: (what: string) => void): Promise<void> => {
+const copyLog = async (log: LogAddress, from: string, to: string, progress: (what: string) => void, isLeftOut: () => boolean): Promise<void> => {
   if (!(await exists(from))) throw new Error(`there is no log ${from}: --store names it, if it is not in the data folder`)
   progress('copying the log')
   await copyDatabase(from, to)
   const [archive, keys] = [archiveFolderOf(log), keysFileOf(log)]
-  if (archive !== undefined && (await exists(archive))) await copyFolder(archive, `${to}.archive`)
+  if (archive !== undefined && (await exists(archive))) await copyFolder(archive, `${to}.archive`, isLeftOut)
   if (keys !== undefined && (await exists(keys))) await copyDatabase(keys, `${to}.keys`)
 }
 
-const verifyCopy = async (folder: string, progress: (what: string) => void): Promise<ReadonlyArray<BackedUpQueue>> => {
+const verifyCopy = async (folder: string, source: string, progress: (what: string) => void): Promise<ReadonlyArray<BackedUpQueue>> => {
   const address: LogAddress = { kind: 'sqlite', file: join(folder, logFileName) }
   const log = await openOwnLog(address)
   const streams = await log.streams(streamPrefix).finally(() => log.close())
@@ -96,7 +108,10 @@ const verifyCopy = async (folder: string, progress: (what: string) => void): Pro
   for (const queue of queues) {
     const stream = `${streamPrefix}${queue}`
     const checkpoints = await readCheckpoints(checkpointFolderOf(folder), queue)
-    verified.push({ queue, verified: await verifyAt(address, stream, { checkpoints, progress: (events, of) => progress(`verifying the copy of ${queue}: ${events} of ${of} events`) }) })
+    const found = await verifyAt(address, stream, { checkpoints, progress: (events, of) => progress(`verifying the copy of ${queue}: ${events} of ${of} events`) })
+    // The folder will have another name. What the copy lacks, its source lacks.
+    const broken = found.broken === null ? null : { ...found.broken, reason: found.broken.reason.replaceAll(address.file, () => source) }
+    verified.push({ queue, verified: { ...found, broken } })
   }
   return verified
 }

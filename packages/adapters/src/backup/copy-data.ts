@@ -52,7 +52,8 @@ const ifThere = async (copying: Promise<void>): Promise<void> => {
  * has. `isLeftOut` gets each path below `from`.
  */
 export const copyFolder = async (from: string, to: string, isLeftOut: (path: string) => boolean = () => false, below = ''): Promise<void> => {
-  await mkdir(to, { recursive: true, mode: (await stat(from)).mode & 0o777 })
+  // The owner can write into the copy of a read-only folder: otherwise nobody but root could make it, or remove it.
+  await mkdir(to, { recursive: true, mode: ((await stat(from)).mode & 0o777) | 0o700 })
   const databases: Array<string> = []
   for (const name of (await readdir(from)).sort()) {
     if (isSideFile(name) || isLeftOut(join(below, name))) continue

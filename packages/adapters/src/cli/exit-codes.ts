@@ -14,9 +14,15 @@ export class CliError extends Error {
   override readonly name = 'CliError'
 }
 
+/** The command was ended by a signal, and has cleaned up. */
+export class Interrupted extends Error {
+  override readonly name = 'Interrupted'
+}
+
 export const exitCodeOf = (error: unknown): number => {
   if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.done : exitCodes.usage
   if (error instanceof UsageError) return exitCodes.usage
+  if (error instanceof Interrupted) return exitCodes.interrupted
   if (error instanceof DaybookError) {
     if (error.code === 'unreachable' || error.code === 'unexpected-answer') return exitCodes.unreachable
     if (error.code === 'aborted' || error.code === 'closed') return exitCodes.interrupted

@@ -1,5 +1,6 @@
 /** Everything that a command reads from and writes to. Tests replace it. */
 import { createInterface } from 'node:readline'
+import { exitCodes } from './exit-codes.js'
 import { type LiveTerminal, openTerminal } from './top/terminal.js'
 
 export interface Io {
@@ -54,7 +55,8 @@ export const processIo = (): Io => {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code === 'EPIPE') process.exit()
-      throw error
+      process.stderr.write(`daybook: the output cannot be written: ${error.message}\n`)
+      process.exit(exitCodes.refused)
     })
   }
   return {

@@ -44,9 +44,15 @@ export const readExport = async function* (lines: AsyncIterable<string>): AsyncG
   const hash = createHash('sha256')
   let events = 0
   let last = -1
+  let unread: string | undefined
   for await (const line of lines) {
+    if (unread !== undefined) throw new BrokenExport(noJson(unread))
     if (line.trim() === '') continue
     const value = parsed(line)
+    if (value === undefined) {
+      unread = line
+      continue
+    }
     if ('manifest' in value) {
       const { manifest } = value as { readonly manifest: Manifest }
       if (manifest.format !== formatVersion) throw new BrokenExport(`it is of format ${String(manifest.format)}, not ${formatVersion}`)
@@ -62,15 +68,17 @@ export const readExport = async function* (lines: AsyncIterable<string>): AsyncG
     events++
     yield event
   }
-  throw new BrokenExport('it has no manifest: it is cut short')
+  throw new BrokenExport(unread === undefined ? 'it has no manifest: it is cut short' : `it ends in the middle, so it is cut short: ${noJson(unread)}`)
 }
 
-const parsed = (line: string): object => {
+const noJson = (line: string): string => `this line is no JSON: ${line.slice(0, 80)}`
+
+const parsed = (line: string): object | undefined => {
   try {
     const value: unknown = JSON.parse(line)
     if (typeof value === 'object' && value !== null) return value
   } catch {
-    // Reported below.
+    // Reported by the caller, who knows whether it is the last line.
   }
-  throw new BrokenExport(`this line is no JSON: ${line.slice(0, 80)}`)
+  return undefined
 }

@@ -1,18 +1,22 @@
 /** `audit export` and `audit replay`: a log, or the part about one task, as a file that others can fold again. */
+import { randomBytes } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { type FileHandle, open } from 'node:fs/promises'
+import { link, lstat, open, rename, rm } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import { createInterface } from 'node:readline'
 import { Command, InvalidArgumentError } from 'commander'
 import { plural } from '@daybook/core'
 import { dataDirDefault } from '../../config/serve-options.js'
+import { syncFolder } from '../../files/sync-folder.js'
 import { addWhen, addWhere, audited, momentOf, type When, type Where } from '../audit/options.js'
 import { BrokenExport, ExportWriter, readExport } from '../audit/exported.js'
-import type { EventWriter } from '../audit/manifest.js'
+import type { EventWriter, Manifest } from '../audit/manifest.js'
 import { Replay, type Step } from '../audit/replayed.js'
 import type { AuditSource, IsWanted } from '../audit/source.js'
 import { ParquetThread } from '../audit/thread-of-parquet.js'
 import { type Cli, examples } from '../cli.js'
 import { CliError, exitCodes, UsageError } from '../exit-codes.js'
+import { interruptible, unlessAborted } from '../interruptible.js'
 import { createProgress, type Progress } from '../progress.js'
 import { clean, clock } from '../text.js'
 
@@ -48,54 +52,71 @@ const concerned = async (source: AuditSource, task: string, revision: number): P
 
 interface Output {
   /** Resolves when the bytes are written, so that no more is read than can be written. */
-  readonly write: (bytes: Buffer) => Promise<void>
+  readonly write: (bytes: Uint8Array) => Promise<void>
+  /** Resolves when everything is on disk. */
+  readonly sync: () => Promise<void>
+  /** Gives a complete file its name. */
+  readonly finish: () => Promise<void>
+  /** Removes what is unfinished. */
   readonly close: () => Promise<void>
 }
 
-const writeTo = async ({ io }: Cli, out: string | undefined): Promise<Output> => {
-  if (out === undefined) {
-    return {
-      write: (bytes) => {
-        io.out(bytes.toString('utf8'))
-        return io.flushed()
-      },
-      close: () => io.flushed(),
-    }
-  }
-  const handle = await newFile(out)
+const nothing = (): Promise<void> => Promise.resolve()
+
+const stdoutOf = ({ io }: Cli): Output => ({
+  write: (bytes) => {
+    io.out(Buffer.from(bytes).toString('utf8'))
+    return io.flushed()
+  },
+  sync: () => io.flushed(),
+  finish: nothing,
+  close: nothing,
+})
+
+/** Until the file is complete and on disk, it has another name, `OUT.unfinished-…`. Never overwrites an existing file: it may be evidence. */
+const newFile = async (out: string): Promise<Output> => {
+  const isThere = new CliError(`${out} is there already: give another --out`)
+  if (await lstat(out).then(() => true, () => false)) throw isThere
+  const unfinished = `${out}.unfinished-${randomBytes(4).toString('hex')}`
+  const handle = await open(unfinished, 'wx', 0o600).catch((error: NodeJS.ErrnoException) => {
+    throw new CliError(`${out} cannot be written: ${error.message}`)
+  })
   return {
     write: (bytes) => handle.appendFile(bytes),
+    sync: () => handle.sync(),
+    finish: async () => {
+      await link(unfinished, out).catch((error: NodeJS.ErrnoException) => {
+        if (error.code === 'EEXIST') throw isThere
+        // Not every file system has links.
+        return rename(unfinished, out)
+      })
+      await syncFolder(dirname(out))
+    },
     close: async () => {
-      await handle.sync()
       await handle.close()
+      await rm(unfinished, { force: true })
     },
   }
 }
-/** Never overwrites an existing file: it may be evidence. */
-const newFile = (out: string): Promise<FileHandle> =>
-  open(out, 'wx', 0o600).catch((error: NodeJS.ErrnoException) => {
-    throw new CliError(error.code === 'EEXIST' ? `${out} is there already: give another --out` : `${out} cannot be written: ${error.message}`)
-  })
 
-interface Opened {
+interface Opened extends Omit<Output, 'write'> {
   readonly writer: EventWriter
-  readonly close: () => Promise<void>
 }
 
 const openExport = async (cli: Cli, out: string | undefined, format: Format): Promise<Opened> => {
   if (format === 'ndjson') {
-    const { write, close } = await writeTo(cli, out)
-    return { writer: new ExportWriter(write), close }
+    const { write, ...output } = out === undefined ? stdoutOf(cli) : await newFile(out)
+    return { ...output, writer: new ExportWriter(write) }
   }
   if (out === undefined) throw new UsageError('a Parquet file is written to --out, not to stdout: name a new file')
-  const handle = await newFile(out)
-  const thread = new ParquetThread((bytes) => handle.appendFile(bytes))
+  const { write, ...output } = await newFile(out)
+  const thread = new ParquetThread(write)
   return {
+    ...output,
     writer: thread,
     close: async () => {
       await thread.close()
-      await handle.sync()
-      await handle.close()
+      await output.close()
     },
   }
 }
@@ -123,20 +144,31 @@ export const exportCommand = (cli: Cli): Command =>
       const ending = source.ending(revision)
       ending.catch(() => undefined)
       const tasks = task === undefined ? undefined : await concerned(source, task, revision)
-      const { writer, close } = await openExport(cli, out, format)
-      try {
-        for await (const lines of source.lines({ revision }, tasks === undefined ? undefined : concerns(tasks))) {
-          progress.show(`exporting: revision ${lines.revision} of ${revision}`)
-          await writer.lines(lines)
+      const exported = async (signal?: AbortSignal): Promise<Manifest> => {
+        const { writer, sync, finish, close } = await openExport(cli, out, format)
+        const written = async (): Promise<Manifest> => {
+          for await (const lines of source.lines({ revision }, tasks === undefined ? undefined : concerns(tasks))) {
+            progress.show(`exporting: revision ${lines.revision} of ${revision}`)
+            await writer.lines(lines)
+          }
+          const manifest = await writer.end({
+            queue: source.queue, from: 0, to: revision, ...(tasks === undefined ? {} : { tasks: [...tasks] }), ...(await ending),
+          })
+          await sync()
+          return manifest
         }
-        const manifest = await writer.end({
-          queue: source.queue, from: 0, to: revision, ...(tasks === undefined ? {} : { tasks: [...tasks] }), ...(await ending),
-        })
-        progress.clear()
-        if (out !== undefined) printer.answer({ file: out, manifest }, () => printer.line(`${plural(manifest.events, 'event')} in ${out}`))
-      } finally {
-        await close()
+        try {
+          const manifest = await unlessAborted(written(), signal)
+          await finish()
+          return manifest
+        } finally {
+          await close()
+        }
       }
+      // Nothing is left to remove of what went to stdout: signals end the program at once.
+      const manifest = await (out === undefined ? exported() : interruptible(cli.io, exported))
+      progress.clear()
+      if (out !== undefined) printer.answer({ file: out, manifest }, () => printer.line(`${plural(manifest.events, 'event')} in ${out}`))
     }))
 
 /** An event about the queue as a whole concerns every task. */

@@ -5,6 +5,7 @@ import { dataDirDefault } from '../../config/serve-options.js'
 import { logAddressOf, type Where } from '../audit/options.js'
 import { type Cli, examples } from '../cli.js'
 import { CliError, exitCodes } from '../exit-codes.js'
+import { interruptible } from '../interruptible.js'
 import { createProgress } from '../progress.js'
 import { clean } from '../text.js'
 
@@ -34,7 +35,7 @@ ${examples(
       const { backUp } = await import('../../backup/index.js')
       const progress = createProgress(cli.io, printer)
       try {
-        const { at, folder: to, queues } = await backUp({ dataDir, log, to: folder, progress: (what) => progress.show(clean(what)) })
+        const { at, folder: to, queues } = await interruptible(cli.io, (signal) => backUp({ dataDir, log, to: folder, signal, progress: (what) => progress.show(clean(what)) }))
         progress.clear()
         const shown = queues.map(({ queue, verified: { ok, events, head, broken } }) => ({ queue, ok, events, head, ...(broken === null ? {} : { broken }) }))
         printer.answer({ folder: to, at, queues: shown }, () => {

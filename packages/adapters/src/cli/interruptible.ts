@@ -1,0 +1,17 @@
+import { Interrupted } from './exit-codes.js'
+import type { Io } from './io.js'
+
+/** Runs something that SIGINT and SIGTERM interrupt. `signal` is then aborted, with the error to throw once nothing unfinished is left. */
+export const interruptible = async <A>(io: Io, run: (signal: AbortSignal) => Promise<A>): Promise<A> => {
+  const ended = new AbortController()
+  const forget = io.onSignal((name) => ended.abort(new Interrupted(`interrupted by ${name}`)))
+  try {
+    return await run(ended.signal)
+  } finally {
+    forget()
+  }
+}
+
+/** Rejects as soon as `signal` is aborted; `work` may go on then. */
+export const unlessAborted = <A>(work: Promise<A>, signal: AbortSignal | undefined): Promise<A> =>
+  Promise.race([work, new Promise<never>((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason as Error)))])
