@@ -84,6 +84,7 @@ test('EV-07: an altered, missing, moved or inserted row is named, and the exit c
   )).toMatchObject({ kind: 'reordered', revision: 3 })
   expect(await found(`UPDATE events SET revision = 40 ${where(20)}`)).toMatchObject({ kind: 'missing', revision: 20 })
   expect(await found(`DELETE FROM events WHERE stream = 'taskqueue-q' AND revision > 33`)).toMatchObject({ kind: 'missing', revision: 34 })
+  expect(await found(`INSERT INTO events (position, stream, revision, id, type, data, metadata, created) SELECT position + 1000, stream, revision, 'twice', type, data, metadata, created FROM events ${where(3)}`)).toMatchObject({ kind: 'inserted', revision: 3 })
   const people = await verify('--store', altered(`UPDATE events SET type = 'Completed' ${where(5)}`))
   expect(people.out).toBe('NOT WHOLE  altered: revision 5 is not the event that was appended there\n')
 })

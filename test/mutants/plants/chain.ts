@@ -53,4 +53,5 @@ export const chainPlants: ReadonlyArray<Plant> = [
   { title: 'an older checkpoint must be alone in its file', file: 'packages/adapters/src/chain/proof.ts', find: 'splitNotes(file).flatMap((note) => readSigned(note, signer) ?? [])', replace: '[file].flatMap((note) => readSigned(note, signer) ?? [])', killedBy: proofs },
   { title: 'a proof with an empty line at its end is not signed', file: 'packages/adapters/src/chain/proof.ts', find: 'splitNotes(text.slice(end + 2))[0] ?? \'\'', replace: 'text.slice(end + 2)', killedBy: proofs },
   { title: 'audit verify: a queue without events on the server is whole', file: 'packages/adapters/src/cli/commands/audit-verify.ts', find: 'if (verdict.events === 0 && verdict.ok) throw new CliError(`queue', replace: 'if (verdict.events < 0) throw new CliError(`queue', killedBy: commands },
+  { title: 'a row behind the end of a log is not read', file: 'packages/adapters/src/sqlite/scan-events.ts', find: '      yield* rows(last, head)\n', replace: '', killedBy: commands },
 ]

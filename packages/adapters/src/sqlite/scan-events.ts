@@ -32,9 +32,9 @@ export const scanSqlite = (file: string, stream: string): OpenedScan => {
   const query = reading(() => queries(db))
   const rowsAfter = reading(() =>
     db
-      .prepare<[string, number, number], Row>(
+      .prepare<[string, number, number, number], Row>(
         `SELECT position, revision, CAST(id AS TEXT), CAST(type AS TEXT), CAST(data AS TEXT), CAST(metadata AS TEXT), CAST(created AS TEXT) FROM events
-         WHERE stream = ? AND position > ? ORDER BY position LIMIT ?`,
+         WHERE stream = ? AND position > ? AND revision <= ? ORDER BY position LIMIT ?`,
       )
       .raw(),
   )
@@ -42,10 +42,10 @@ export const scanSqlite = (file: string, stream: string): OpenedScan => {
   const first = reading(() => query.first(stream))
   const reader = lazyReader({ file })
 
-  /** All rows of the stream after this position, even invalid ones. */
-  const rows = async function* (after: number): AsyncGenerator<ReadonlyArray<RecordedEvent>, void, undefined> {
+  /** All rows of the stream after this position, even invalid ones. Revisions above `most` are left out: a server may append them meanwhile. */
+  const rows = async function* (after: number, most = Number.MAX_SAFE_INTEGER): AsyncGenerator<ReadonlyArray<RecordedEvent>, void, undefined> {
     for (let last = after; ; ) {
-      const found = reading(() => rowsAfter.all(stream, last, rowsAtOnce))
+      const found = reading(() => rowsAfter.all(stream, last, most, rowsAtOnce))
       if (found.length === 0) return
       last = found[found.length - 1]![0]
       yield found.map(([position, revision, id, type, data, metadata, created]) => ({ position, revision, id, type, data, metadata, created, stream }))
@@ -61,6 +61,8 @@ export const scanSqlite = (file: string, stream: string): OpenedScan => {
         last = events[events.length - 1]?.position ?? last
         yield events
       }
+      // Rows that somebody has put behind the end.
+      yield* rows(last, head)
     } catch (error) {
       if (!(error instanceof StoreError) || error.code !== 'damaged') throw error
       yield* rows(last)
