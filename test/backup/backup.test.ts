@@ -31,6 +31,13 @@ interface Told {
   readonly queues: ReadonlyArray<{ readonly queue: string; readonly ok: boolean; readonly events: number; readonly head: { readonly revision: number } }>
 }
 
+test('EV-03: without --data, the data folder is that of DAYBOOK_DATA', async () => {
+  const [dataDir, to] = [join(dir, 'named'), join(dir, 'named-copy')]
+  await served(dataDir, (client) => client.enqueue({ id: 'a', type: 'mail' }))
+  const { code, out } = await runHere(['backup', to], { DAYBOOK_DATA: dataDir, NO_COLOR: '1' })
+  expect([code, out]).toEqual([0, expect.stringMatching(/^q: 1 event, revision 0, verified$/m)])
+})
+
 test('EV-03: a backup beside a server under load has all that was acknowledged before, and a server goes on from it', async () => {
   const [dataDir, to] = [join(dir, 'busy'), join(dir, 'busy-copy')]
   const acknowledged: Array<string> = []

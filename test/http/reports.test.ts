@@ -1,12 +1,14 @@
 /** EV-05 over HTTP, through the client, and on the command line. */
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createClient, type DaybookClient, type ReportBucket, type ReportName, type ReportRows } from '@daybook/adapters/client'
 import { serve } from '@daybook/adapters/serve'
+import Database from 'better-sqlite3'
 import { SaxesParser } from 'saxes'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { runHere as run } from '../cli/program.js'
+import { until } from '../support/queue.js'
 
 let dir = ''
 let server: Awaited<ReturnType<typeof serve>>
@@ -123,6 +125,25 @@ describe('EV-05: reports over HTTP', () => {
     expect(await problem('throughput?from=2026-02-30')).toMatchObject({ status: 400, errors: [{ path: 'query.from' }] })
     expect(await problem('throughput?from=2010-01-01&to=2026-01-01&bucket=15')).toMatchObject({ status: 400, errors: [{ path: 'query.bucket', message: expect.stringContaining('at most 10000') }] })
     expect(await problem('throughput?colour=red')).toMatchObject({ status: 400 })
+  })
+
+  test('a server whose tables cannot be kept says why, and what to do', async () => {
+    const dataDir = join(dir, 'foreign')
+    mkdirSync(dataDir)
+    const options = { host: '127.0.0.1', port: 0, dataDir, store: { kind: 'sqlite', file: join(dataDir, 'daybook.sqlite'), sharing: 'exclusive' }, auth: 'off', memory: { kind: 'off' } } as const
+    const other = new Database(join(dataDir, 'views.db'))
+    other.exec('CREATE TABLE theirs (a)')
+    other.close()
+    for (const [what, spoil] of [['is no file of read models: move it away', () => undefined], ['move it away, it is built anew', () => writeFileSync(join(dataDir, 'views.db'), 'not a database, but long enough to be one'.repeat(40))]] as const) {
+      spoil()
+      const spoiled = await serve(options)
+      await fetch(`${spoiled.url}/api/queues/default/tasks`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ tasks: [{ type: 'mow', payload: what }] }) })
+      await until(async () => {
+        const answer = await fetch(`${spoiled.url}/api/queues/default/reports/throughput`)
+        return answer.status === 503 && ((await answer.json()) as { readonly detail: string }).detail.includes(what)
+      })
+      await spoiled.close()
+    }
   })
 
   test('a server without read models says how to have them', async () => {

@@ -276,7 +276,7 @@ describe('EV-04: read models in a file', () => {
     expect(query('SELECT x FROM mine')).toEqual([{ x: 1 }])
     rmSync(file())
     writeFileSync(file(), 'not a database at all, but long enough to be taken for one'.repeat(20))
-    await expect(feedOnce()).rejects.toThrow('delete the file, it is built anew from the log')
+    await expect(feedOnce()).rejects.toThrow('move it away, it is built anew from the log; or name another one')
   })
 })
 

@@ -171,12 +171,15 @@ describe('EV-05: the timeline of breakers', () => {
 
   test('ends when the queue is deleted, which forgets its breakers', () => {
     const file = fileOf([
-      breaker('BreakerOpened', 10, { cause: 'threshold' }), breaker('BreakerOpened', 11, { cause: 'threshold', taskType: 'dig' }), breaker('BreakerClosed', 12, { cause: 'manual', taskType: 'dig' }),
+      breaker('BreakerOpened', 10, { cause: 'threshold' }), breaker('BreakerOpened', 11, { cause: 'threshold', taskType: 'dig' }), breaker('BreakerOpened', 12, { cause: 'threshold', taskType: 'rake' }),
+      // From the middle of those that are open.
+      breaker('BreakerClosed', 13, { cause: 'manual', taskType: 'dig' }),
       { type: 'QueueDeleted', at: at(20), data: { reason: 'bye' } }, { type: 'QueueDeleted', at: at(25), data: { reason: 'again' } },
     ])
     const { rows } = reportOf(file, 'breakers', { from: iso(at(15)), to: iso(at(120)) }, at(110))
     expect(rows.map(({ type, state, seconds, cause, reason, to }) => [type, state, seconds, cause, reason, to === null])).toEqual([
-      ['mow', 'open', 300, 'threshold', null, false], ['dig', 'closed', 5_700, 'manual', null, true], ['mow', 'closed', 5_400, 'deleted', 'bye', true],
+      ['mow', 'open', 300, 'threshold', null, false], ['rake', 'open', 300, 'threshold', null, false], ['dig', 'closed', 5_700, 'manual', null, true],
+      ['mow', 'closed', 5_400, 'deleted', 'bye', true], ['rake', 'closed', 5_400, 'deleted', 'bye', true],
     ])
   })
 })

@@ -61,4 +61,5 @@ export const backupPlants: ReadonlyArray<Plant> = [
     replace: 'replaceAll(source, () => source)',
     killedBy,
   },
+  { title: 'a backup is of another folder than that of DAYBOOK_DATA', file: 'packages/adapters/src/cli/commands/backup.ts', find: "cli.io.env.DAYBOOK_DATA || dataDirDefault", replace: 'dataDirDefault', killedBy: ['test/backup/backup.test.ts'] },
 ]

@@ -16,6 +16,8 @@ const breakers = table({
     opened: integer('how often it opened'),
     open_ms: integer('milliseconds that it was open, without the span under way'),
     half_open_ms: integer('the same for half-open'),
+    previous_unclosed: maybe.text('in the list of breakers that are not closed: the type before this one'),
+    next_unclosed: maybe.text('the type after it'),
   },
   key: ['queue', 'type'],
 })
@@ -38,8 +40,8 @@ const breakerSpans = table({
 
 const unclosedBreakers = table({
   name: 'unclosed_breakers',
-  about: 'The types whose breakers are not closed: they end when the queue is deleted.',
-  columns: { queue, types: text('a JSON list of task types') },
+  about: 'Where the list of breakers that are not closed begins. They all close when the queue is deleted.',
+  columns: { queue, first: maybe.text('the first type of the list') },
   key: ['queue'],
 })
 
@@ -54,10 +56,31 @@ export const breakerReadModel: TableProjection = {
   about: 'Breakers and their timeline.',
   tables: [breakers, breakerSpans, unclosedBreakers],
   feed: ({ queue, rows }) => {
-    const [byType, spans, unclosed] = [rows(breakers), rows(breakerSpans), rows(unclosedBreakers)]
+    const [byType, spans, lists] = [rows(breakers), rows(breakerSpans), rows(unclosedBreakers)]
+    const setFirst = (first: string | null): void => lists.put({ queue, first })
+    const neighbour = (type: string | null, change: (row: RowOf<typeof breakers>) => void): void => {
+      const row = type === null ? undefined : byType.get(queue, type)
+      if (row === undefined) return
+      change(row)
+      byType.put(row)
+    }
+    const enlist = (breaker: RowOf<typeof breakers>): void => {
+      breaker.next_unclosed = lists.get(queue)?.first ?? null
+      neighbour(breaker.next_unclosed, (next) => (next.previous_unclosed = breaker.type))
+      setFirst(breaker.type)
+    }
+    const unlist = (breaker: RowOf<typeof breakers>): void => {
+      const { previous_unclosed: previous, next_unclosed: next } = breaker
+      if (previous === null) setFirst(next)
+      neighbour(previous, (row) => (row.next_unclosed = next))
+      neighbour(next, (row) => (row.previous_unclosed = previous))
+      breaker.previous_unclosed = null
+      breaker.next_unclosed = null
+    }
     const begin = (type: string, { state, at, revision, cause, reason }: Begun): void => {
       const known = byType.get(queue, type)
-      const breaker: RowOf<typeof breakers> = known ?? { queue, type, state: 'closed', since: at, revision, opened: 0, open_ms: 0, half_open_ms: 0 }
+      const breaker: RowOf<typeof breakers> = known ?? { queue, type, state: 'closed', since: at, revision, opened: 0, open_ms: 0, half_open_ms: 0, previous_unclosed: null, next_unclosed: null }
+      const wasClosed = breaker.state === 'closed'
       const last = known === undefined ? undefined : spans.get(queue, type, known.revision)
       if (last !== undefined) {
         last.ended_at = at
@@ -69,18 +92,17 @@ export const breakerReadModel: TableProjection = {
       breaker.state = state
       breaker.since = at
       breaker.revision = revision
+      if (wasClosed && state !== 'closed') enlist(breaker)
+      if (!wasClosed && state === 'closed') unlist(breaker)
       byType.put(breaker)
       spans.put({ queue, type, revision, state, began_at: at, ended_at: null, cause, reason })
     }
-    const unclosedTypes = (): ReadonlyArray<string> => JSON.parse(unclosed.get(queue)?.types ?? '[]') as ReadonlyArray<string>
-    const setUnclosed = (types: ReadonlyArray<string>): void => unclosed.put({ queue, types: JSON.stringify(types) })
     return {
       fold: ({ event, revision }) => {
         const { at } = event
         if (event.type === 'QueueDeleted') {
           // The queue forgets its breakers.
-          for (const type of unclosedTypes()) begin(type, { state: 'closed', at, revision, cause: 'deleted', reason: event.data.reason })
-          setUnclosed([])
+          for (let type = lists.get(queue)?.first ?? null; type !== null; type = lists.get(queue)?.first ?? null) begin(type, { state: 'closed', at, revision, cause: 'deleted', reason: event.data.reason })
           return
         }
         if (event.type !== 'BreakerOpened' && event.type !== 'BreakerHalfOpened' && event.type !== 'BreakerClosed') return
@@ -88,8 +110,6 @@ export const breakerReadModel: TableProjection = {
         const state = event.type === 'BreakerOpened' ? 'open' : event.type === 'BreakerHalfOpened' ? 'half-open' : 'closed'
         const { cause = null, reason = null } = 'cause' in event.data ? event.data : {}
         begin(type, { state, at, revision, cause, reason })
-        const others = unclosedTypes().filter((other) => other !== type)
-        setUnclosed(state === 'closed' ? others : [...others, type])
       },
       settle: () => undefined,
     }

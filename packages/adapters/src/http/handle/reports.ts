@@ -25,11 +25,13 @@ export const report =
     try {
       answer = await views.report(request.right)
     } catch (error) {
-      return E.left(problem('unavailable', `the report cannot be read now: ${error instanceof Error ? error.message : String(error)}`, { retryAfterSeconds: 1 }))
+      return E.left(problem('unavailable', `the report cannot be read now: ${views.problem()?.reason ?? (error instanceof Error ? error.message : String(error))}`, { retryAfterSeconds: 1 }))
     }
     if (E.isRight(answer)) return E.right({ status: 200, ...answer.right })
     const { kind, message } = answer.left
     if (kind === 'invalid') return E.left(invalid([{ path: 'query.bucket', message }]))
     const building = views.building()
+    const obstacle = views.problem()?.reason
+    if (obstacle !== undefined) return E.left(problem('unavailable', `the tables of reports are not there: ${obstacle}`, { retryAfterSeconds: 1 }))
     return E.left(problem('unavailable', building === undefined ? message : `${message}, ${building.done} of ${building.of} events so far`, { retryAfterSeconds: 1 }))
   }
