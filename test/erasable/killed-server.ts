@@ -138,8 +138,13 @@ export class KilledServer {
     if (claim === undefined) return
     const { id, payload } = claim.task
     holds(JSON.stringify(payload).includes(secretOf(id)), () => `${id} was given to an agent without its content`)
-    await client.complete(id, { agentId, token: claim.lease.token, result: { decisionReport: 'done', output: secretOf(id) } })
-    this.finished.add(id)
+    try {
+      await client.complete(id, { agentId, token: claim.lease.token, result: { decisionReport: 'done', output: secretOf(id) } })
+      this.finished.add(id)
+    } catch (error) {
+      // Another caller has cancelled it.
+      if (!(error instanceof DaybookError) || error.code !== 'lease-lost') throw error
+    }
   }
 
   private async erase(client: DaybookClient): Promise<void> {

@@ -369,8 +369,8 @@ export const pastPlants: ReadonlyArray<Plant> = [
   {
     title: 'an export does not wait for its output',
     file: 'packages/adapters/src/cli/commands/audit-files.ts',
-    find: '        return io.flushed()\n',
-    replace: '        return Promise.resolve()\n',
+    find: '    return io.flushed()\n',
+    replace: '    return Promise.resolve()\n',
     killedBy: exportLines,
   },
   {
