@@ -151,4 +151,11 @@ export const consoleBrowserPlants: ReadonlyArray<Plant> = [
     killedBy: pastTime,
     named: 'another day',
   },
+  {
+    title: 'a long list is gone when its first page is forgotten',
+    file: `${source}pages/tasks/task-pages.ts`,
+    find: '  hasAnswer = false\n',
+    replace: '  get hasAnswer(): boolean { return this.pages.has(0) }\n  set hasAnswer(_: boolean) {}\n',
+    killedBy: ['test/console/long-list.test.ts'],
+  },
 ]

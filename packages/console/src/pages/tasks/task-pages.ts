@@ -35,6 +35,8 @@ export class TaskPages {
   /** Counts the changes, so that components draw again. */
   readonly version = signal(0)
   error: ApiProblem | undefined
+  /** Whether rows are known, or that there are none. It stays so when the first page is forgotten. */
+  hasAnswer = false
   /** Tasks that came while it was held, and are not shown. */
   arrived = 0
   private readonly cursors: Array<string | undefined> = [undefined]
@@ -63,10 +65,6 @@ export class TaskPages {
 
   row(index: number): TaskRow | undefined {
     return this.pages.get(Math.floor(index / pageRows))?.rows[index % pageRows]
-  }
-
-  get hasAnswer(): boolean {
-    return this.pages.has(0) && (this.pages.get(0)?.latest.length !== 0 || this.end === 0)
   }
 
   /** Sets the visible rows: the first, and the one after the last. */
@@ -135,6 +133,7 @@ export class TaskPages {
     const isFirst = page.latest.length === 0
     page.latest = tasks
     page.next = nextCursor
+    this.hasAnswer ||= tasks.length > 0 || nextCursor === null
     if (!this.isHeld || isFirst) page.rows = tasks.map(rowOf)
     else {
       page.rows = heldRows(page.rows, page)
