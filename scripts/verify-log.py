@@ -21,8 +21,6 @@ import zlib
 from pathlib import Path
 
 SEAL = re.compile(r',"chain":\{"from":(\d+),"to":(\d+),"hash":"([\w-]{43})","leaves":"((?:[\w-]{8})+)"\}\}$', re.ASCII)
-
-
 NOTE = re.compile(r"((?:.+\n)+)\n((?:— .*\n)+)")
 
 

@@ -15,8 +15,8 @@ export const backupPlants: ReadonlyArray<Plant> = [
   {
     title: 'a backup lacks the archive',
     file: `${backup}backup.ts`,
-    find: 'if (archive !== undefined && (await exists(archive))) await copyFolder(archive, `${to}.archive`, isLeftOut)',
-    replace: 'void [archive, isLeftOut]',
+    find: 'if (archive !== undefined && (await exists(archive))) {',
+    replace: "if (archive !== undefined && archive === '') {",
     killedBy,
   },
   {

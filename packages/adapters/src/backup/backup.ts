@@ -60,26 +60,25 @@ export const backUp = async ({ dataDir, log, to, progress = () => undefined, sig
   const unfinished = `${target}.unfinished-${randomBytes(4).toString('hex')}`
   // The backup contains hashes of tokens, and keys.
   await mkdir(unfinished, { mode: 0o700 })
-  /** Throws once the signal has come. Leaves out no file. */
-  const isLeftOut = (): boolean => {
-    signal?.throwIfAborted()
-    return false
-  }
+  const check = (): void => signal?.throwIfAborted()
   const step = (what: string): void => {
-    signal?.throwIfAborted()
+    check()
     progress(what)
   }
   try {
     step('copying checkpoints, tokens and memories')
     const logFile = log.kind === 'sqlite' ? resolvedFile(log.file) : undefined
-    await copyFolder(dataDir, unfinished, (path) => isLeftOut() || isCache(path) || (logFile !== undefined && isOfLog(path, logFile)))
+    await copyFolder(dataDir, unfinished, (path) => {
+      check()
+      return isCache(path) || (logFile !== undefined && isOfLog(path, logFile))
+    })
     const at = new Date().toISOString()
-    if (logFile !== undefined) await copyLog(log, logFile, join(unfinished, logFileName), step, isLeftOut)
+    if (logFile !== undefined) await copyLog(log, logFile, join(unfinished, logFileName), step, check)
     const queues = logFile === undefined ? [] : await verifyCopy(unfinished, logFile, step)
     await writeFile(join(unfinished, 'backup.json'), `${JSON.stringify(manifestOf(at, queues), undefined, 2)}\n`)
     step('waiting for the disk')
     await syncAll(unfinished)
-    signal?.throwIfAborted()
+    check()
     await rename(unfinished, target)
     await syncFolder(dirname(target))
     return { folder: target, at, queues }
@@ -89,13 +88,18 @@ export const backUp = async ({ dataDir, log, to, progress = () => undefined, sig
   }
 }
 
-/** Copies the log and the files beside it, under the names that they have in a data folder. */
-const copyLog = async (log: LogAddress, from: string, to: string, progress: (what: string) => void, isLeftOut: () => boolean): Promise<void> => {
+/** Copies the log and the files beside it, under the names that they have in a data folder. `check` throws when the backup is to end. */
+const copyLog = async (log: LogAddress, from: string, to: string, progress: (what: string) => void, check: () => void): Promise<void> => {
   if (!(await exists(from))) throw new Error(`there is no log ${from}: --store names it, if it is not in the data folder`)
   progress('copying the log')
   await copyDatabase(from, to)
   const [archive, keys] = [archiveFolderOf(log), keysFileOf(log)]
-  if (archive !== undefined && (await exists(archive))) await copyFolder(archive, `${to}.archive`, isLeftOut)
+  if (archive !== undefined && (await exists(archive))) {
+    await copyFolder(archive, `${to}.archive`, () => {
+      check()
+      return false
+    })
+  }
   if (keys !== undefined && (await exists(keys))) await copyDatabase(keys, `${to}.keys`)
 }
 

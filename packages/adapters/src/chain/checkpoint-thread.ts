@@ -50,7 +50,7 @@ const serve = async (port: MessagePort, { log: address, dataDir, keyFile, witnes
     while (!stopping.signal.aborted) {
       const ending = isLast
       try {
-        // A queue that was signed and is in the log no more is one whose end was cut off.
+        // A queue that was signed and is no longer in the log was cut off.
         const signed = (await signedQueues(folder)).map((queue) => `${streamPrefix}${queue}`)
         for (const stream of new Set([...(await log.streams(streamPrefix)), ...signed])) {
           if (stopping.signal.aborted) break
