@@ -31,7 +31,7 @@ const pausesMade = (): ReadonlyArray<number> => {
   let now = Date.now()
   vi.spyOn(Date, 'now').mockImplementation(() => now)
   const pausing = (...[body, ms = 0, ...rest]: Parameters<typeof timeout>) => {
-    if (new Error().stack?.includes('client/dist/retry.js') !== true) return timeout(body, ms, ...rest)
+    if (new Error().stack?.includes('client/dist/transport/retry.js') !== true) return timeout(body, ms, ...rest)
     pauses.push(ms)
     now += ms
     return timeout(body, 0, ...rest)

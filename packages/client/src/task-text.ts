@@ -1,7 +1,7 @@
 /** The JSON of a task in a request. */
 import { canonicalJson } from '@daybook/core'
 import type { DaybookError } from './errors.js'
-import { textOf } from './gather.js'
+import { textOf } from './transport/gather.js'
 
 /**
  * JSON text of a new task, or the error if it has none. The payload is printed in its canonical form if possible. The server needs that form, and

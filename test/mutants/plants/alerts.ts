@@ -14,14 +14,14 @@ export const alertPlants: ReadonlyArray<Plant> = [
   },
   {
     title: 'the alert of the dead letters of a type is cleared with the first of them',
-    file: `${core}alerts.ts`,
+    file: `${core}state/alerts.ts`,
     find: 'if (count === 0) this.holding.delete(key)',
     replace: 'if (by < 0) this.holding.delete(key)',
     killedBy: rules,
   },
   {
     title: 'the test of a breaker clears its alert',
-    file: `${core}alerts.ts`,
+    file: `${core}state/alerts.ts`,
     find: "if (state !== 'closed') this.count",
     replace: "if (state === 'open') this.count",
     killedBy: rules,
@@ -70,7 +70,7 @@ export const alertPlants: ReadonlyArray<Plant> = [
   },
   {
     title: 'what was raised is not in snapshots',
-    file: `${core}snapshot.ts`,
+    file: `${core}snapshot/snapshot.ts`,
     find: 'for (const alert of alerts) tables.alerts.raise(alert)',
     replace: '',
     killedBy: rules,
@@ -84,7 +84,7 @@ export const alertPlants: ReadonlyArray<Plant> = [
   },
   {
     title: 'failed attempts are shown as they were counted last',
-    file: `${core}query.ts`,
+    file: `${core}queries/query.ts`,
     find: 'Math.max(counts.step, Math.floor(at / spikeStepMs))',
     replace: 'counts.step',
     killedBy: rules,

@@ -5,12 +5,12 @@ const core = 'packages/core/src/'
 const rules = ['test/core/batches.test.ts']
 
 export const batchPlants: ReadonlyArray<Plant> = [
-  { title: 'batch: a rollback keeps what it counted', file: `${core}tables.ts`, find: 'if (status !== task.status && this.batches.size > 0) this.batches.moved(', replace: 'if (status !== task.status && !this.undoLog.isUndoing) this.batches.moved(', killedBy: rules },
-  { title: 'batch: a rollback keeps a task that was never there', file: `${core}tables.ts`, find: 'if (this.batches.size > 0) this.batches.moved(task, task.status, undefined)', replace: '', killedBy: rules },
-  { title: 'batch: a dead letter does not hold it', file: `${core}batches.ts`, find: "(on === 'settled' || cancelled !== null ||", replace: "(on !== 'settled' || cancelled !== null ||", killedBy: rules },
-  { title: 'batch: what waits for a guardian does not hold it', file: `${core}batches.ts`, find: '(deadLetters === 0 && approvals === 0)', replace: 'deadLetters === 0', killedBy: rules },
-  { title: 'batch: it is finished while it is open', file: `${core}batches.ts`, find: '  closedAt > 0 && open === 0', replace: '  open === 0', killedBy: rules },
-  { title: 'batch: a task of an earlier batch with the same id is counted', file: `${core}batches.ts`, find: 'batch !== undefined && revision > batch.revision ? batch', replace: 'batch !== undefined ? batch', killedBy: rules },
+  { title: 'batch: a rollback keeps what it counted', file: `${core}state/tables.ts`, find: 'if (status !== task.status && this.batches.size > 0) this.batches.moved(', replace: 'if (status !== task.status && !this.undoLog.isUndoing) this.batches.moved(', killedBy: rules },
+  { title: 'batch: a rollback keeps a task that was never there', file: `${core}state/tables.ts`, find: 'if (this.batches.size > 0) this.batches.moved(task, task.status, undefined)', replace: '', killedBy: rules },
+  { title: 'batch: a dead letter does not hold it', file: `${core}state/batches.ts`, find: "(on === 'settled' || cancelled !== null ||", replace: "(on !== 'settled' || cancelled !== null ||", killedBy: rules },
+  { title: 'batch: what waits for a guardian does not hold it', file: `${core}state/batches.ts`, find: '(deadLetters === 0 && approvals === 0)', replace: 'deadLetters === 0', killedBy: rules },
+  { title: 'batch: it is finished while it is open', file: `${core}state/batches.ts`, find: '  closedAt > 0 && open === 0', replace: '  open === 0', killedBy: rules },
+  { title: 'batch: a task of an earlier batch with the same id is counted', file: `${core}state/batches.ts`, find: 'batch !== undefined && revision > batch.revision ? batch', replace: 'batch !== undefined ? batch', killedBy: rules },
   { title: 'batch: one that was cut off is never finished', file: `${core}decide/tick.ts`, find: 'if (batches.isAnyRipe) return 0', replace: '', killedBy: rules },
   { title: 'batch: a tick does not finish what was cut off', file: `${core}decide/index.ts`, find: "command.type === 'Tick'))", replace: 'false))', killedBy: rules },
   { title: 'batch: anybody joins a closed one', file: `${core}decide/joining.ts`, find: 'if (batch.closedAt === 0) return undefined', replace: 'return undefined', killedBy: rules },
@@ -22,9 +22,9 @@ export const batchPlants: ReadonlyArray<Plant> = [
   { title: 'batch: discoveries about other tickets are its work', file: `${core}decide/spawn.ts`, find: 'plan: isElsewhere ? { ...plan, ticketId } : inBatch(plan)', replace: 'plan: inBatch(isElsewhere ? { ...plan, ticketId } : plan)', killedBy: rules },
   { title: 'batch: fixes are not its work', file: `${core}decide/spawn.ts`, find: 'data: factsOf(inBatch(plan), ++number)', replace: 'data: factsOf(plan, ++number)', killedBy: rules },
   { title: 'batch: a restarted task joins one that is finished', file: `${core}decide/restart.ts`, find: 'if (facts.batchId !== undefined && known.tables.batches.joinedBy(task) === undefined) delete facts.batchId', replace: '', killedBy: rules },
-  { title: 'batch: it outlives its retention', file: `${core}retention.ts`, find: 'if (tables.batches.endedCount > 0) evictBatches(tables, until, max)', replace: '', killedBy: rules },
-  { title: 'batch: its tasks are not in a snapshot', file: `${core}tables.ts`, find: 'if (task.extras.batchId !== undefined) this.batches.enlist(task)', replace: '', killedBy: rules },
-  { title: 'batch: equal content is compared beyond it', file: 'packages/adapters/src/engine/prepare.ts', find: 'keyed(opening, task.type, task.batchId)', replace: 'keyed(opening, task.type)', killedBy: ['test/http/batches.test.ts'] },
+  { title: 'batch: it outlives its retention', file: `${core}state/retention.ts`, find: 'if (tables.batches.endedCount > 0) evictBatches(tables, until, max)', replace: '', killedBy: rules },
+  { title: 'batch: its tasks are not in a snapshot', file: `${core}state/tables.ts`, find: 'if (task.extras.batchId !== undefined) this.batches.enlist(task)', replace: '', killedBy: rules },
+  { title: 'batch: equal content is compared beyond it', file: 'packages/adapters/src/engine/contents/prepare.ts', find: 'keyed(opening, task.type, task.batchId)', replace: 'keyed(opening, task.type)', killedBy: ['test/http/batches.test.ts'] },
   { title: 'batch: another tenant is told of it', file: 'packages/adapters/src/http/handle/batches.ts', find: 'batch !== undefined && isOwn(tenants, batch.tenant)', replace: 'batch !== undefined', killedBy: ['test/http/batches.test.ts'] },
   { title: 'batch: a producer cancels that of another', file: 'packages/adapters/src/http/handle/batches.ts', find: "hasRole(grant, 'operator') || (await isEventOf(call, found.right.value.revision))", replace: 'true', killedBy: ['test/http/batches.test.ts'] },
   {

@@ -9,7 +9,7 @@ const breakers = ['test/core/breaker.test.ts']
 export const breakerPlants: ReadonlyArray<Plant> = [
   {
     title: 'a half-open breaker admits a second task while its test runs',
-    file: `${core}gates.ts`,
+    file: `${core}gates/gates.ts`,
     find: "breaker?.state === 'half-open' && breaker.probe !== null",
     replace: 'false',
     killedBy: breakers,
@@ -30,7 +30,7 @@ export const breakerPlants: ReadonlyArray<Plant> = [
   },
   {
     title: 'a cancelled test keeps its place in the half-open breaker',
-    file: `${core}evolve.ts`,
+    file: `${core}fold/evolve.ts`,
     find: '      freeProbe(tables, task)\n',
     replace: '',
     killedBy: breakers,

@@ -35,7 +35,7 @@ export const corePlants: ReadonlyArray<Plant> = [
   },
   {
     title: "a task's id is paired with another task's valid token",
-    file: `${core}tables.ts`,
+    file: `${core}state/tables.ts`,
     find: 'task?.id === id ? task : undefined',
     replace: 'task',
     killedBy: fence,
@@ -78,14 +78,14 @@ export const corePlants: ReadonlyArray<Plant> = [
   },
   {
     title: 'a task is given to an agent that lacks one of its skills',
-    file: `${core}gates.ts`,
+    file: `${core}gates/gates.ts`,
     find: 'group.skills.every(',
     replace: 'group.skills.some(',
     killedBy: claims,
   },
   {
     title: "a claim for one tenant gets another's task",
-    file: `${core}gates.ts`,
+    file: `${core}gates/gates.ts`,
     find: 'tenant !== undefined && group.tenant !== tenant',
     replace: 'false',
     killedBy: claims,
@@ -99,7 +99,7 @@ export const corePlants: ReadonlyArray<Plant> = [
   },
   {
     title: 'lists begin with the lower priority',
-    file: `${core}state.ts`,
+    file: `${core}state/state.ts`,
     find: '(10 - priority)',
     replace: '(priority)',
     killedBy: ['test/core/views.test.ts'],
@@ -142,7 +142,7 @@ export const corePlants: ReadonlyArray<Plant> = [
   },
   {
     title: 'one retry more than allowed',
-    file: `${core}attempts.ts`,
+    file: `${core}model/attempts.ts`,
     find: 'retries + 1 >= failuresMax(maxRetries)',
     replace: 'retries >= failuresMax(maxRetries)',
     killedBy: leases,
@@ -156,7 +156,7 @@ export const corePlants: ReadonlyArray<Plant> = [
   },
   {
     title: 'the reviewed task keeps its retries',
-    file: `${core}evolve.ts`,
+    file: `${core}fold/evolve.ts`,
     find: '    task.retries = 0\n    task.attempts = 0',
     replace: '    task.attempts = 0',
     killedBy: review,
@@ -185,7 +185,7 @@ export const corePlants: ReadonlyArray<Plant> = [
   },
   {
     title: 'a bulk cancel skips the first of the tasks that it left over',
-    file: `${core}task-lists.ts`,
+    file: `${core}queries/task-lists.ts`,
     find: '(rankOf(task) - 1).toString(36)',
     replace: 'rankOf(task).toString(36)',
     killedBy: cancels,
@@ -199,21 +199,21 @@ export const corePlants: ReadonlyArray<Plant> = [
   },
   {
     title: 'a deleted queue keeps its breakers',
-    file: `${core}tables.ts`,
+    file: `${core}state/tables.ts`,
     find: 'this.breakers.delete(breaker.type)',
     replace: '',
     killedBy: cancels,
   },
   {
     title: 'a deleted queue stays deleted after later events',
-    file: `${core}evolve.ts`,
+    file: `${core}fold/evolve.ts`,
     find: "if (event.type !== 'QueueDeleted' && head.misfits === misfits) head.deleted = null",
     replace: '',
     killedBy: cancels,
   },
   {
     title: 'a task counts as ready though the queue is paused',
-    file: `${core}gates.ts`,
+    file: `${core}gates/gates.ts`,
     find: 'head.paused !== null',
     replace: "head.paused === ''",
     killedBy: ['test/core/reasons.test.ts'],

@@ -1,16 +1,16 @@
 /** Erasable queues: what is encrypted, and who can read it (EV-07). */
 import type { Plant } from '../plant.js'
 
-const withhold = 'packages/core/src/withhold.ts'
+const withhold = 'packages/core/src/model/withhold.ts'
 const encrypted = 'packages/adapters/src/task-keys/encrypted.ts'
-const withholding = 'packages/adapters/src/engine/withholding.ts'
+const withholding = 'packages/adapters/src/engine/contents/withholding.ts'
 const engine = ['test/erasable/engine.test.ts']
 const server = ['test/erasable/encrypted.test.ts']
 const facts = ['test/core/withhold.test.ts']
 const erasing = ['test/erasable/erase.test.ts']
 const erasingServer = ['test/erasable/server.test.ts']
 const killed = ['test/erasable/killed.test.ts']
-const eraser = 'packages/adapters/src/engine/eraser.ts'
+const eraser = 'packages/adapters/src/engine/contents/eraser.ts'
 const keyFile = 'packages/adapters/src/task-keys/key-file.ts'
 
 export const erasablePlants: ReadonlyArray<Plant> = [
@@ -28,12 +28,12 @@ export const erasablePlants: ReadonlyArray<Plant> = [
   { title: 'an append does not wait for its keys', file: 'packages/adapters/src/engine/engine.ts', find: 'const unsaved = this.saveKeys()', replace: 'const unsaved = void this.saveKeys()', killedBy: engine },
   { title: 'a program without a place for keys makes a queue erasable', file: withholding, find: 'command.patch.erasable === true ? reject', replace: 'command.patch.erasable === undefined ? reject', killedBy: engine },
   { title: 'a program without a place for keys writes in the clear', file: withholding, find: 'this.keys === undefined && headOf(state).settings.erasable ? noPlaceForKeys', replace: 'this.keys === undefined && headOf(state).settings.erasable ? undefined', killedBy: engine },
-  { title: 'an agent gets a task without its content', file: 'packages/adapters/src/engine/contents.ts', find: "cached[index] ?? shown(contentOf(textAt(contentRevision)) ?? '{}')", replace: "cached[index] ?? contentOf(textAt(contentRevision)) ?? '{}'", killedBy: engine },
-  { title: 'queue files have the content', file: 'packages/adapters/src/files/queue-files.ts', find: 'new ContentMemory(contentsFrom(options.log, engine.name))', replace: 'new ContentMemory((revisions) => engine.contents(revisions))', killedBy: server },
+  { title: 'an agent gets a task without its content', file: 'packages/adapters/src/engine/contents/contents.ts', find: "cached[index] ?? shown(contentOf(textAt(contentRevision)) ?? '{}')", replace: "cached[index] ?? contentOf(textAt(contentRevision)) ?? '{}'", killedBy: engine },
+  { title: 'queue files have the content', file: 'packages/adapters/src/files/queue-files/queue-files.ts', find: 'new ContentMemory(contentsFrom(options.log, engine.name))', replace: 'new ContentMemory((revisions) => engine.contents(revisions))', killedBy: server },
   { title: 'past moments show no content', file: 'packages/adapters/src/http/past/past-thread.ts', find: 'log: revealingLog(stored, readKeys(keys)), stored', replace: 'log: stored, stored', killedBy: server },
   { title: 'events are shown as they are stored', file: 'packages/adapters/src/http/serve-route.ts', find: 'viewOf(queue.right, daybook.contentLog, ', replace: 'viewOf(queue.right, daybook.log, ', killedBy: server },
   { title: 'a task that is not finished is erased', file: 'packages/core/src/decide/erase.ts', find: '!isFinal(task.status)) return E.left', replace: "task.status === 'in-progress') return E.left", killedBy: erasing },
-  { title: 'an erasure is not among the events of its task', file: 'packages/core/src/evolve.ts', find: 'on(tables, event.data.task, isFinal, () => undefined)', replace: 'undefined', killedBy: erasingServer },
+  { title: 'an erasure is not among the events of its task', file: 'packages/core/src/fold/evolve.ts', find: 'on(tables, event.data.task, isFinal, () => undefined)', replace: 'undefined', killedBy: erasingServer },
   { title: 'the key stays where the file was written to last', file: keyFile, find: "db.pragma('wal_checkpoint(TRUNCATE)')", replace: "db.pragma('wal_checkpoint(PASSIVE)')", killedBy: erasing },
   { title: 'a file that is in use is not noticed', file: keyFile, find: 'if (busy !== 0) throw', replace: 'if (busy === 2) throw', killedBy: erasing },
   { title: 'freed pages of the keys are not cleared', file: keyFile, find: "'secure_delete = ON'", replace: "'secure_delete = OFF'", killedBy: erasing },
@@ -44,10 +44,10 @@ export const erasablePlants: ReadonlyArray<Plant> = [
   { title: 'an intention without its event is carried out at the start', file: eraser, find: 'if (revision !== undefined) keys?.throwAway(intention, revision)', replace: 'if (revision !== undefined || intention.revision > 0) keys?.throwAway(intention, revision ?? 1e9)', killedBy: erasing },
   { title: 'a task whose payload is in the clear is erased', file: eraser, find: 'const whole = held.filter(({ id: key }, index) => ', replace: 'const whole = held.filter(({ id: key }, index) => true || ', killedBy: erasing },
   { title: 'a refused erasure leaves its intention', file: eraser, find: "if (outcome.left.code !== 'outcome-unknown') this.withdraw", replace: "if (outcome.left.code === 'outcome-unknown') this.withdraw", killedBy: erasing },
-  { title: 'the search for a history ends at the erasure', file: 'packages/adapters/src/engine/history.ts', find: "if (event.type === 'TaskErased' && previousOf(event) === undefined) erasures.unshift(event)\n      else return", replace: 'return', killedBy: erasing },
-  { title: 'an erased task does not say when and why', file: 'packages/adapters/src/engine/history.ts', find: ".findLast(({ type }) => type === 'TaskErased')", replace: ".findLast(({ type }) => type === 'QueueDeleted')", killedBy: erasingServer },
+  { title: 'the search for a history ends at the erasure', file: 'packages/adapters/src/engine/log/history.ts', find: "if (event.type === 'TaskErased' && previousOf(event) === undefined) erasures.unshift(event)\n      else return", replace: 'return', killedBy: erasing },
+  { title: 'an erased task does not say when and why', file: 'packages/adapters/src/engine/log/history.ts', find: ".findLast(({ type }) => type === 'TaskErased')", replace: ".findLast(({ type }) => type === 'QueueDeleted')", killedBy: erasingServer },
   { title: 'daybook show does not say that a task is erased', file: 'packages/adapters/src/cli/commands/show.ts', find: "    ['content', withheldText(task)],\n", replace: '', killedBy: erasingServer },
-  { title: 'an erased task is restarted without its payload', file: 'packages/adapters/src/engine/restart.ts', find: "return 'withheld'", replace: "return '{}'", killedBy: erasingServer },
+  { title: 'an erased task is restarted without its payload', file: 'packages/adapters/src/engine/contents/restart.ts', find: "return 'withheld'", replace: "return '{}'", killedBy: erasingServer },
   { title: 'keys can be read by everybody on the machine', file: 'packages/adapters/src/task-keys/key-file.ts', find: "openSync(file, 'a', 0o600)", replace: "openSync(file, 'a')", killedBy: server },
   { title: 'an erasure is acknowledged before its key is thrown away', file: eraser, find: 'return this.throwAway({ queue, task: id, revision }, outcome.right.revision)', replace: 'setTimeout(() => this.throwAway({ queue, task: id, revision }, outcome.right.revision), 300)\n    return E.right({ value: { id, erased: true }, revision: outcome.right.revision })', killedBy: killed },
   { title: 'an interrupted erasure is forgotten at the start', file: eraser, find: 'if (revision !== undefined) keys?.throwAway(intention, revision)', replace: 'if (revision !== undefined) keys?.withdraw(intention)', killedBy: killed },

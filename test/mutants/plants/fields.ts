@@ -34,7 +34,7 @@ export const fieldPlants: ReadonlyArray<Plant> = [
   },
   {
     title: 'fields: one is lost when a task is prepared',
-    file: 'packages/adapters/src/engine/prepare.ts',
+    file: 'packages/adapters/src/engine/contents/prepare.ts',
     find: "name !== 'skills'",
     replace: "name !== 'skills' && name !== 'tenant'",
     killedBy: fields,

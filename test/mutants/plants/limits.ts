@@ -11,7 +11,7 @@ export const limitPlants: ReadonlyArray<Plant> = [
   { title: 'a rate admits as many again after half its period', file: `${core}limits/meter.ts`, find: '(times[next] as number) + period', replace: '(times[next] as number) + period / 2', killedBy },
   { title: 'a limit does not count what runs already', file: limits, find: 'if (!known.has(meter)) meter.live++', replace: 'void known', killedBy },
   { title: 'a rollback keeps the starts', file: limits, find: '      this.noteUndo(() => starts.takeBack(replaced))\n', replace: '      void replaced\n', killedBy },
-  { title: 'a snapshot forgets the starts', file: `${core}snapshot.ts`, find: '    loaded.limits.restore(meters)\n', replace: '', killedBy },
+  { title: 'a snapshot forgets the starts', file: `${core}snapshot/snapshot.ts`, find: '    loaded.limits.restore(meters)\n', replace: '', killedBy },
   { title: 'a rate that is changed forgets the starts that count', file: limits, find: 'counted.slice(-rate.starts)', replace: '[]', killedBy },
   { title: 'a rate stays used up', file: `${core}decide/tick.ts`, find: "    draft.emit({ type: 'LimitOpened', at, data: { limit: key } })\n", replace: '    void key\n', killedBy },
   { title: 'nobody wakes when a rate admits starts again', file: `${core}decide/tick.ts`, find: 'earliest(limits.nextOpening, earliest(slowdowns.first()?.until, sleepers.first()?.until))', replace: 'earliest(slowdowns.first()?.until, sleepers.first()?.until)', killedBy },
@@ -19,6 +19,6 @@ export const limitPlants: ReadonlyArray<Plant> = [
   { title: 'a limit of all goes before one of its own', file: limits, find: 'this.set.get(key) ?? this.set.get(defaultOf(key))', replace: 'this.set.get(defaultOf(key)) ?? this.set.get(key)', killedBy },
   { title: 'a limit that a task brings removes the rate of its key', file: `${core}decide/limit.ts`, find: '...(before?.rate === undefined ? {} : { rate: before.rate })', replace: '', killedBy },
   { title: 'tasks of a line start side by side', file: `${core}fold/arrival.ts`, find: 'if (facts.orderingKey !== undefined && tables.lines.has(facts.orderingKey)) missing++', replace: '', killedBy },
-  { title: 'a cancelled task makes no room in its line', file: `${core}evolve.ts`, find: 'if (task !== undefined && task.lastRevision === tables.head.revision) makeRoom(tables, task, at)', replace: 'void task', killedBy },
+  { title: 'a cancelled task makes no room in its line', file: `${core}fold/evolve.ts`, find: 'if (task !== undefined && task.lastRevision === tables.head.revision) makeRoom(tables, task, at)', replace: 'void task', killedBy },
   { title: 'a task whose turn has come in its line does not wait for its own time', file: `${core}fold/limit.ts`, find: 'waiting.extras.availableAt ?? 0', replace: '0', killedBy },
 ]

@@ -5,7 +5,7 @@ const core = 'packages/core/src/'
 const spawn = `${core}decide/spawn.ts`
 const killedBy = ['test/core/loops.test.ts']
 const overHttp = ['test/http/loops.test.ts']
-const findings = 'packages/adapters/src/engine/findings.ts'
+const findings = 'packages/adapters/src/engine/contents/findings.ts'
 
 export const loopPlants: ReadonlyArray<Plant> = [
   { title: 'spawn: a discovery about another ticket needs no guardian', file: spawn, find: "isElsewhere ? 'other-ticket' :", replace: '', killedBy },
@@ -21,10 +21,10 @@ export const loopPlants: ReadonlyArray<Plant> = [
   { title: 'guardian: released, a chain is not counted from zero', file: `${core}fold/approvals.ts`, find: 'chain.rounds = 0', replace: 'chain.rounds += 0', killedBy },
   { title: 'guardian: the rounds of a chain are forgotten when its only task is one that was approved', file: `${core}fold/approvals.ts`, find: "closeApproval(tables, id, event.type === 'SpawnApproved')", replace: 'closeApproval(tables, id)', killedBy: ['test/properties/invariants.test.ts'] },
   { title: 'guardian: a dead letter that was reviewed still waits', file: `${core}fold/approvals.ts`, find: "if (kind === 'dead-letter') closeApproval", replace: "if (kind === 'loop') closeApproval", killedBy },
-  { title: 'guardian: a chain stays in the state for ever', file: `${core}approvals.ts`, find: '  chains.delete(root)\n', replace: '', killedBy },
-  { title: 'guardian: a rollback leaves the approval open', file: `${core}approvals.ts`, find: 'if (undoLog.isRecording) undoLog.note({ undo: () => put(tables, approval) })', replace: '', killedBy },
+  { title: 'guardian: a chain stays in the state for ever', file: `${core}state/approvals.ts`, find: '  chains.delete(root)\n', replace: '', killedBy },
+  { title: 'guardian: a rollback leaves the approval open', file: `${core}state/approvals.ts`, find: 'if (undoLog.isRecording) undoLog.note({ undo: () => put(tables, approval) })', replace: '', killedBy },
   { title: 'findings: the metadata of the parent are passed on with their secrets', file: findings, find: 'const safe = redacted(value)\n  return Buffer', replace: 'const safe = value\n  return Buffer', killedBy: overHttp },
   { title: 'findings: details are passed on with their secrets', file: findings, find: 'clipped(redactedIn(details === undefined ? kind : `${kind}: ${details}`), textMax)', replace: 'clipped(details === undefined ? kind : `${kind}: ${details}`, textMax)', killedBy: overHttp },
-  { title: 'findings: a completion fails for the damaged content of its task', file: 'packages/adapters/src/engine/groundwork.ts', find: "error.code === 'damaged'", replace: "error.code !== 'damaged'", killedBy: ['test/engine/findings.test.ts'] },
+  { title: 'findings: a completion fails for the damaged content of its task', file: 'packages/adapters/src/engine/contents/groundwork.ts', find: "error.code === 'damaged'", replace: "error.code !== 'damaged'", killedBy: ['test/engine/findings.test.ts'] },
   { title: 'findings: a completion fails for what does not fit in one append', file: 'packages/adapters/src/engine/decider.ts', find: "command.type === 'Complete' && command.found !== undefined) {", replace: "command.type === 'Complete' && command.found === undefined) {", killedBy: ['test/engine/findings.test.ts'] },
 ]

@@ -1,7 +1,7 @@
 /** Pages of tasks: what they look at, and what is on them. */
 import type { Plant } from '../plant.js'
 
-const search = 'packages/core/src/task-search.ts'
+const search = 'packages/core/src/queries/task-search.ts'
 const looks = ['test/core/page-cost.test.ts']
 const pages = ['test/properties/pages.test.ts']
 
@@ -14,5 +14,5 @@ export const pagePlants: ReadonlyArray<Plant> = [
   { title: 'tasks of a page that the lists have given are given again by an index', file: search, find: 'rankOf(task) > passed && matches', replace: 'rankOf(task) > from && matches', killedBy: pages },
   { title: 'few tasks of a page are in no order', file: search, find: '.sort(byRank)', replace: '', killedBy: pages },
   { title: 'the kinds of a type begin one too late', file: 'packages/core/src/ready/ready-kinds.ts', find: 'key < prefix)', replace: 'key <= `${prefix}\n`)', killedBy: pages },
-  { title: 'a sorted list finds no place past its first chunk', file: 'packages/core/src/sorted-list.ts', find: 'firstWhere(0, chunks.length,', replace: 'firstWhere(0, Math.min(1, chunks.length),', killedBy: ['test/properties/sorted-list.test.ts'] },
+  { title: 'a sorted list finds no place past its first chunk', file: 'packages/core/src/structures/sorted-list.ts', find: 'firstWhere(0, chunks.length,', replace: 'firstWhere(0, Math.min(1, chunks.length),', killedBy: ['test/properties/sorted-list.test.ts'] },
 ]

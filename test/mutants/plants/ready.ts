@@ -12,7 +12,7 @@ const groups = ['test/core/many-groups.test.ts']
 export const readyPlants: ReadonlyArray<Plant> = [
   {
     title: 'a snapshot names only the groups of its first tasks',
-    file: 'packages/core/src/snapshot-page.ts',
+    file: 'packages/core/src/snapshot/snapshot-page.ts',
     find: 'if (groups.size > before) newGroups.push(textOf(group))',
     replace: 'if (groups.size > before && before < 500) newGroups.push(textOf(group))',
     killedBy: ['test/core/snapshot.test.ts'],
@@ -69,14 +69,14 @@ export const readyPlants: ReadonlyArray<Plant> = [
   },
   {
     title: 'an empty block of a set of numbers hides those after it',
-    file: 'packages/core/src/number-set.ts',
+    file: 'packages/core/src/structures/number-set.ts',
     find: 'if (this.counts[at] === 0) continue',
     replace: 'if (this.counts[at] === 0) break',
     killedBy: ['test/properties/number-set.test.ts'],
   },
   {
     title: 'a set of numbers that grows loses those that it has',
-    file: 'packages/core/src/number-set.ts',
+    file: 'packages/core/src/structures/number-set.ts',
     find: '      this.words.set(words)\n',
     replace: '',
     killedBy: ['test/properties/number-set.test.ts'],
@@ -98,14 +98,14 @@ export const readyPlants: ReadonlyArray<Plant> = [
   },
   {
     title: 'a kind of groups without groups stays in memory',
-    file: 'packages/core/src/tables.ts',
+    file: 'packages/core/src/state/tables.ts',
     find: '      this.kinds.part(task.group.kind)\n',
     replace: '',
     killedBy: ['test/core/retention.test.ts'],
   },
   {
     title: 'a group that gets the place of another does not know it',
-    file: 'packages/core/src/group.ts',
+    file: 'packages/core/src/state/group.ts',
     find: '    last.place = place\n',
     replace: '',
     killedBy: shapes,
@@ -155,7 +155,7 @@ export const readyPlants: ReadonlyArray<Plant> = [
   },
   {
     title: 'a snapshot forgets whose turn it is',
-    file: 'packages/core/src/snapshot.ts',
+    file: 'packages/core/src/snapshot/snapshot.ts',
     find: 'loaded.shares.restore(turns)',
     replace: '',
     killedBy: shares,
@@ -191,7 +191,7 @@ export const readyPlants: ReadonlyArray<Plant> = [
   },
   {
     title: 'the end of a pause wakes nobody',
-    file: 'packages/core/src/evolve.ts',
+    file: 'packages/core/src/fold/evolve.ts',
     find: 'tables.head.paused = null\n      tables.ready.wakeAll()',
     replace: 'tables.head.paused = null',
     killedBy: shapes,
@@ -248,7 +248,7 @@ export const readyPlants: ReadonlyArray<Plant> = [
   },
   {
     title: 'cancelled tasks still count as blocked',
-    file: 'packages/core/src/tables.ts',
+    file: 'packages/core/src/state/tables.ts',
     find: 'this.update(dependency, (record) => record.blocking--)',
     replace: '',
     killedBy: scores,
@@ -367,7 +367,7 @@ export const readyPlants: ReadonlyArray<Plant> = [
   },
   {
     title: 'a change of the score leaves ready tasks where they were',
-    file: 'packages/core/src/tables.ts',
+    file: 'packages/core/src/state/tables.ts',
     find: '    this.ready.reorder(policyOf(settings))\n',
     replace: '',
     killedBy: scores,
@@ -388,7 +388,7 @@ export const readyPlants: ReadonlyArray<Plant> = [
   },
   {
     title: 'a list by type during a replay takes ready tasks from their order, which is not there yet',
-    file: 'packages/core/src/task-search.ts',
+    file: 'packages/core/src/queries/task-search.ts',
     find: ' && tables.ready.isOrdered ? fewReady',
     replace: ' ? fewReady',
     killedBy: ['test/core/replay.test.ts'],

@@ -5,7 +5,7 @@ const chunk = 'packages/core/src/finished/chunk.ts'
 const rows = 'packages/core/src/finished/rows.ts'
 const walk = 'packages/core/src/finished/finished-walk.ts'
 const store = 'packages/core/src/finished/row-store.ts'
-const files = 'packages/adapters/src/files/row-files.ts'
+const files = 'packages/adapters/src/files/snapshots/row-files.ts'
 const finished = ['test/properties/finished-tasks.test.ts']
 const rowFiles = ['test/stores/row-files.test.ts']
 const syncOrder = ['test/stores/sync-order.test.ts']
@@ -30,9 +30,9 @@ export const rowPlants: ReadonlyArray<Plant> = [
   { title: 'each chunk that cannot be written is warned of', file: files, find: 'if (!hasFailed) warn(', replace: 'warn(', killedBy: rowFiles, named: 'one warning' },
   { title: 'a start removes rows that another process is about to use', file: files, find: ' || !isAlive(pid)', replace: ' || true', killedBy: rowFiles, named: 'no snapshot names' },
   { title: 'a server keeps all rows of finished tasks in memory', file: 'packages/adapters/src/serve/serve.ts', find: '      ...(snapshots === undefined ? {} : { snapshots }),\n', replace: '      ...(snapshots === undefined ? {} : { snapshots: { create: snapshots.create, list: snapshots.list } }),\n', killedBy: rowFiles, named: 'a server keeps rows' },
-  { title: 'after a start from a snapshot all rows are in memory', file: 'packages/adapters/src/engine/replay.ts', find: 'snapshotReader(indexSeed, snapshots.rowStoreOf?.(stream), ', replace: 'snapshotReader(indexSeed, undefined, ', killedBy: rowFiles, named: 'after kill -9' },
+  { title: 'after a start from a snapshot all rows are in memory', file: 'packages/adapters/src/engine/state/replay.ts', find: 'snapshotReader(indexSeed, snapshots.rowStoreOf?.(stream), ', replace: 'snapshotReader(indexSeed, undefined, ', killedBy: rowFiles, named: 'after kill -9' },
   { title: 'a start reads the rows of all CRITICAL tasks', file: 'packages/core/src/finished/task-bytes.ts', find: 'if (extras.readySince === undefined) return extras', replace: 'if (extras !== noExtras) return extras', killedBy: finished, named: 'CRITICAL' },
-  { title: 'columns of one chunk are mixed with those of the one before', file: 'packages/adapters/src/files/packed-numbers.ts', find: 'if (width === 0) numbers.fill(least, at * rows, (at + 1) * rows)', replace: 'if (width === 0) numbers.fill(least, at * rows, at * rows + 1)', killedBy: rowFiles, named: 'after kill -9' },
+  { title: 'columns of one chunk are mixed with those of the one before', file: 'packages/adapters/src/files/snapshots/packed-numbers.ts', find: 'if (width === 0) numbers.fill(least, at * rows, (at + 1) * rows)', replace: 'if (width === 0) numbers.fill(least, at * rows, at * rows + 1)', killedBy: rowFiles, named: 'after kill -9' },
   { title: 'a snapshot copies rows that a store has', file: walk, find: 'if (place === undefined) return undefined', replace: 'if (place !== undefined) return undefined', killedBy: finished, named: 'names chunks' },
   { title: 'a named chunk has rows that had left', file: walk, find: 'if (row < this.row || !this.wasThere(row)) absent', replace: 'if (row < this.row) absent', killedBy: finished },
   { title: 'a named chunk has rows before the first one', file: walk, find: 'if (row < this.row || !this.wasThere(row)) absent', replace: 'if (!this.wasThere(row) && row > begin) absent', killedBy: finished },
@@ -44,17 +44,17 @@ export const rowPlants: ReadonlyArray<Plant> = [
   { title: 'rows that are gathered are not entered before one of them leaves', file: 'packages/core/src/finished/row-index.ts', find: '  remove(hash: number, row: number): boolean {\n    this.enterAll()\n', replace: '  remove(hash: number, row: number): boolean {\n', killedBy: ['test/properties/finished-indexes.test.ts'], named: 'gathers' },
   { title: 'rows that are gathered get the row of another', file: 'packages/core/src/finished/hash-table.ts', find: 'enter(taken[at] as number, taken[at + 1] as number)', replace: 'enter(taken[at] as number, taken[1] as number)', killedBy: ['test/properties/finished-indexes.test.ts'], named: 'gathers' },
   { title: 'rows are gathered over others that are in their slots', file: 'packages/core/src/finished/hash-table.ts', find: 'this.count > 0 || gathered', replace: 'gathered', killedBy: ['test/properties/finished-indexes.test.ts'], named: 'gathers' },
-  { title: 'a start looks for hashes of named rows with a seed of its own', file: 'packages/core/src/snapshot.ts', find: 'head.seed ?? seed', replace: 'seed', killedBy: rowFiles, named: 'after kill -9' },
+  { title: 'a start looks for hashes of named rows with a seed of its own', file: 'packages/core/src/snapshot/snapshot.ts', find: 'head.seed ?? seed', replace: 'seed', killedBy: rowFiles, named: 'after kill -9' },
   { title: 'a snapshot is used although its file of rows is cut short', file: files, find: 'columnsFrom + columnsBytes > this.bytes', replace: 'false', killedBy: rowFiles, named: 'is cut short' },
   { title: 'a file of rows that is damaged is used again', file: files, find: '    rmSync(this.file.path, { force: true })\n', replace: '', killedBy: rowFiles, named: 'never others' },
   { title: 'a file of rows is deleted while its process refers to it', file: files, find: '!inUse.has(join(dir, name)) && isOurs', replace: 'isOurs', killedBy: rowFiles, named: 'nobody has its rows' },
-  { title: 'a file of rows is deleted although a snapshot names it', file: 'packages/adapters/src/files/snapshots.ts', find: 'rowFiles.filter((name) => !named.has(name))', replace: 'rowFiles', killedBy: rowFiles, named: 'after kill -9' },
-  { title: 'files of rows stay for ever', file: 'packages/adapters/src/files/snapshots.ts', find: 'await rows.remove(rowFiles', replace: 'void (rowFiles', killedBy: rowFiles, named: 'retention is over' },
+  { title: 'a file of rows is deleted although a snapshot names it', file: 'packages/adapters/src/files/snapshots/snapshots.ts', find: 'rowFiles.filter((name) => !named.has(name))', replace: 'rowFiles', killedBy: rowFiles, named: 'after kill -9' },
+  { title: 'files of rows stay for ever', file: 'packages/adapters/src/files/snapshots/snapshots.ts', find: 'await rows.remove(rowFiles', replace: 'void (rowFiles', killedBy: rowFiles, named: 'retention is over' },
   { title: 'a snapshot names rows whose file is gone', file: files, find: 'if (!existsSync(path)) {', replace: 'if (path === dir) {', killedBy: rowFiles, named: 'somebody has deleted' },
   { title: 'each snapshot names rows whose file is gone, and fails', file: files, find: 'gone.has(this.file.path) ? undefined : place', replace: 'place', killedBy: rowFiles, named: 'somebody has deleted' },
   { title: 'rows that a snapshot names are not synced', file: files, find: 'if (!unsynced.delete(path)) continue', replace: 'if (unsynced.has(path)) continue', killedBy: syncOrder },
   { title: "the name of a file of rows that a snapshot names is not synced", file: files, find: 'if (isNew) await syncFolder(dir)', replace: '', killedBy: syncOrder },
-  { title: 'rows of older snapshots are thought to take no space', file: 'packages/adapters/src/files/snapshot-ladder.ts', find: 'sum += rowBytes.get(file) ?? 0', replace: 'sum += 0', killedBy: ['test/stores/snapshot-ladder.test.ts'] },
-  { title: 'rows that several older snapshots name take space in each', file: 'packages/adapters/src/files/snapshot-ladder.ts', find: 'of new Set(rungs.flatMap(({ rows = [] }) => [...rows]))', replace: 'of rungs.flatMap(({ rows = [] }) => [...rows])', killedBy: ['test/stores/snapshot-ladder.test.ts'] },
-  { title: 'rows in files are thought to be loaded as others', file: 'packages/adapters/src/engine/snapshot-policy.ts', find: 'writeFinishedUs * (finished - stored)', replace: 'writeFinishedUs * finished', killedBy: ['test/engine/snapshot-policy.test.ts'] },
+  { title: 'rows of older snapshots are thought to take no space', file: 'packages/adapters/src/files/snapshots/snapshot-ladder.ts', find: 'sum += rowBytes.get(file) ?? 0', replace: 'sum += 0', killedBy: ['test/stores/snapshot-ladder.test.ts'] },
+  { title: 'rows that several older snapshots name take space in each', file: 'packages/adapters/src/files/snapshots/snapshot-ladder.ts', find: 'of new Set(rungs.flatMap(({ rows = [] }) => [...rows]))', replace: 'of rungs.flatMap(({ rows = [] }) => [...rows])', killedBy: ['test/stores/snapshot-ladder.test.ts'] },
+  { title: 'rows in files are thought to be loaded as others', file: 'packages/adapters/src/engine/state/snapshot-policy.ts', find: 'writeFinishedUs * (finished - stored)', replace: 'writeFinishedUs * finished', killedBy: ['test/engine/snapshot-policy.test.ts'] },
 ]

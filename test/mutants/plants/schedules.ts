@@ -35,7 +35,7 @@ export const schedulePlants: ReadonlyArray<Plant> = [
   },
   {
     title: 'a run that waits is not woken',
-    file: `${core}evolve.ts`,
+    file: `${core}fold/evolve.ts`,
     find: 'if (tables.schedules.isAnyWaiting) wakeSchedule(tables, event)',
     replace: '',
     killedBy: rules,
@@ -49,7 +49,7 @@ export const schedulePlants: ReadonlyArray<Plant> = [
   },
   {
     title: 'the hour that comes twice runs twice',
-    file: `${core}recurrence.ts`,
+    file: `${core}state/recurrence.ts`,
     find: ", fixedTimeRule: 'no-wildcard'",
     replace: '',
     killedBy: rules,
@@ -70,7 +70,7 @@ export const schedulePlants: ReadonlyArray<Plant> = [
   },
   {
     title: 'schedules are not in snapshots',
-    file: `${core}snapshot.ts`,
+    file: `${core}snapshot/snapshot.ts`,
     find: 'for (const schedule of schedules) tables.schedules.put(schedule)',
     replace: '',
     killedBy: rules,

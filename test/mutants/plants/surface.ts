@@ -8,14 +8,14 @@ const refusals = ['test/http/contract/refusals.test.ts']
 export const surfacePlants: ReadonlyArray<Plant> = [
   {
     title: 'metrics: a counter that the dashboard shows is gone',
-    file: 'packages/adapters/src/http/metrics.ts',
+    file: 'packages/adapters/src/http/metrics/metrics.ts',
     find: "  ofEvent('lease_expirations_total', 'Leases that ended by themselves.', 'ClaimExpired')\n",
     replace: '',
     killedBy: metrics,
   },
   {
     title: 'metrics: a counter has a name without its unit',
-    file: 'packages/adapters/src/http/metrics.ts',
+    file: 'packages/adapters/src/http/metrics/metrics.ts',
     find: "counter('refused_total'",
     replace: "counter('refused'",
     killedBy: metrics,

@@ -19,28 +19,28 @@ export const tablePlants: ReadonlyArray<Plant> = [
   // Rollback and marks.
   {
     title: 'a task that is as before after a rollback has lost its key to one that is gone',
-    file: `${core}tables.ts`,
+    file: `${core}state/tables.ts`,
     find: '    if (blocksDuplicates(task.status) && !isFinal(task.status)) this.keys.set(task.key, task.number)\n',
     replace: '',
     killedBy: ['test/core/finished.test.ts'],
   },
   {
     title: 'a rollback puts a dependent back elsewhere',
-    file: `${core}tables.ts`,
+    file: `${core}state/tables.ts`,
     find: 'dependents.splice(index, 0, task)',
     replace: 'dependents.push(task)',
     killedBy: rollbacks,
   },
   {
     title: 'a rollback leaves a dependent that was taken back',
-    file: `${core}tables.ts`,
+    file: `${core}state/tables.ts`,
     find: 'undo: () => dependents.pop()',
     replace: 'undo: () => undefined',
     killedBy: rollbacks,
   },
   {
     title: 'a rollback undoes the oldest change first',
-    file: `${core}undo-log.ts`,
+    file: `${core}structures/undo-log.ts`,
     find: 'for (let i = this.undos.length - 1; i >= from; i--) (this.undos[i] as Undo).undo()',
     replace: 'for (let i = from; i < this.undos.length; i++) (this.undos[i] as Undo).undo()',
     killedBy: folds,
@@ -48,7 +48,7 @@ export const tablePlants: ReadonlyArray<Plant> = [
   },
   {
     title: "a rollback leaves a task's lease as it was changed",
-    file: `${core}task-before.ts`,
+    file: `${core}state/task-before.ts`,
     find: '    task.lease = this.lease\n',
     replace: '',
     killedBy: folds,
@@ -56,7 +56,7 @@ export const tablePlants: ReadonlyArray<Plant> = [
   },
   {
     title: 'releasing a mark drops undo records that the next mark needs',
-    file: `${core}undo-log.ts`,
+    file: `${core}structures/undo-log.ts`,
     find: 'this.undos = this.undos.slice(next.start - this.dropped)',
     replace: 'this.undos = []',
     killedBy: folds,
@@ -64,7 +64,7 @@ export const tablePlants: ReadonlyArray<Plant> = [
   },
   {
     title: 'a record is saved once for all marks',
-    file: `${core}undo-log.ts`,
+    file: `${core}structures/undo-log.ts`,
     find: 'if (record.savedFor === mark.id) return false',
     replace: 'if (record.savedFor > 0) return false',
     killedBy: folds,
@@ -73,28 +73,28 @@ export const tablePlants: ReadonlyArray<Plant> = [
   // Indexes.
   {
     title: 'a sorted list is not split right: the upper half has the wrong last key',
-    file: `${core}sorted-list.ts`,
+    file: `${core}structures/sorted-list.ts`,
     find: 'keys[half - 1] as number, upper.keys[upper.keys.length - 1]',
     replace: 'keys[half - 1] as number, upper.keys[0]',
     killedBy: sorted,
   },
   {
     title: 'the text index leaves a hole in front of a text that stood behind another',
-    file: `${core}text-index.ts`,
+    file: `${core}structures/text-index.ts`,
     find: 'if (((next - hash) & mask) < ((next - free) & mask)) continue',
     replace: 'continue',
     killedBy: ['test/properties/text-index.test.ts'],
   },
   {
     title: 'the text index removes a text with an equal hash for one that it does not have',
-    file: `${core}text-index.ts`,
+    file: `${core}structures/text-index.ts`,
     find: 'if (numbers[at] !== number || hashes[at] !== hash) continue',
     replace: 'if (hashes[at] !== hash) continue',
     killedBy: ['test/properties/text-index.test.ts'],
   },
   {
     title: 'tasks of the straggler list are not found by their number',
-    file: `${core}task-numbers.ts`,
+    file: `${core}state/task-numbers.ts`,
     find: 'this.stragglers.add(task)\n      this.count--',
     replace: 'this.count--',
     killedBy: [...retention, 'test/properties/task-numbers.test.ts'],
@@ -102,7 +102,7 @@ export const tablePlants: ReadonlyArray<Plant> = [
   // Finished tasks.
   {
     title: 'a finished task keeps its record',
-    file: `${core}tables.ts`,
+    file: `${core}state/tables.ts`,
     find: 'else if (isFinal(task.status)) this.retire(task)',
     replace: '',
     killedBy: ['test/core/finished.test.ts'],
@@ -207,7 +207,7 @@ export const tablePlants: ReadonlyArray<Plant> = [
   },
   {
     title: 'a start does not count the finished tasks that a snapshot says it has',
-    file: `${core}snapshot.ts`,
+    file: `${core}snapshot/snapshot.ts`,
     find: 'loaded.finished.size !== finishedCount',
     replace: 'false',
     killedBy: ['test/core/snapshot.test.ts'],
@@ -221,7 +221,7 @@ export const tablePlants: ReadonlyArray<Plant> = [
   },
   {
     title: 'a finished task that is answered elsewhere keeps the answer after a rollback',
-    file: `${core}tables.ts`,
+    file: `${core}state/tables.ts`,
     find: 'if (this.undoLog.isRecording) this.undoLog.note({ undo })',
     replace: '',
     killedBy: ['test/core/finished.test.ts'],
@@ -229,7 +229,7 @@ export const tablePlants: ReadonlyArray<Plant> = [
   // The log as it is.
   {
     title: 'time runs backward with the clock',
-    file: `${core}evolve.ts`,
+    file: `${core}fold/evolve.ts`,
     find: 'if (event.at > head.at) head.at = event.at',
     replace: 'head.at = event.at',
     killedBy: ['test/properties/fold.test.ts'],
@@ -237,7 +237,7 @@ export const tablePlants: ReadonlyArray<Plant> = [
   },
   {
     title: 'an unreadable event does not count as a revision',
-    file: `${core}evolve.ts`,
+    file: `${core}fold/evolve.ts`,
     find: '  const head = tables.touchHead()\n  head.revision++\n  const key',
     replace: '  const head = tables.touchHead()\n  const key',
     killedBy: ['test/core/decode.test.ts'],

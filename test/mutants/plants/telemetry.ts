@@ -27,7 +27,7 @@ export const telemetryPlants: ReadonlyArray<Plant> = [
   },
   {
     title: 'metrics: an append is counted as ok whatever came of it',
-    file: 'packages/adapters/src/http/meter.ts',
+    file: 'packages/adapters/src/http/metrics/meter.ts',
     find: "E.isRight(result) ? 'ok' : outcomeOf[result.left._tag]",
     replace: "'ok'",
     killedBy: ['test/engine/appends-observed.test.ts'],

@@ -23,7 +23,7 @@ export const tokenPlants: ReadonlyArray<Plant> = [
   },
   {
     title: 'a worker may enqueue',
-    file: `${http}routes.ts`,
+    file: `${http}routes/routes.ts`,
     find: "path: `${of}/tasks`, who: ['producer']",
     replace: "path: `${of}/tasks`, who: ['producer', 'worker']",
     killedBy: ['test/docs/tokens.test.ts'],
@@ -79,7 +79,7 @@ export const tokenPlants: ReadonlyArray<Plant> = [
   },
   {
     title: 'the client gives up when its token was used too often',
-    file: 'packages/client/src/retry.ts',
+    file: 'packages/client/src/transport/retry.ts',
     find: "'overloaded', 'too-many-requests', 'unavailable'",
     replace: "'overloaded', 'unavailable'",
     killedBy: ['test/http/token-rate.test.ts'],

@@ -28,14 +28,14 @@ export const webSocketPlants: ReadonlyArray<Plant> = [
   },
   {
     title: 'a watcher that was cut off yields messages twice',
-    file: 'packages/client/src/watch.ts',
+    file: 'packages/client/src/methods/watch.ts',
     find: 'if (message.revision === next && skip > 0) {',
     replace: 'if (skip > 1_000_000) {',
     killedBy: sockets,
   },
   {
     title: 'a watcher that was cut off goes on after the last revision, of which messages may be missing',
-    file: 'packages/client/src/watch.ts',
+    file: 'packages/client/src/methods/watch.ts',
     find: '        next = message.revision\n',
     replace: '        next = message.revision + 1\n',
     killedBy: sockets,

@@ -2,7 +2,7 @@
 import { QueueName, TenantName, validate } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
-import { metaOf, parseObject, readStamp } from '../engine/wire.js'
+import { metaOf, parseObject, readStamp } from '../engine/log/wire.js'
 import type { RecordedEvent } from '../store/index.js'
 import { Rate } from './rate.js'
 import { Role } from './roles.js'

@@ -1,5 +1,5 @@
 /** Finds the route of a request, as the HTTP server's router does. */
-import type { Route } from '../http/route.js'
+import type { Route } from '../http/routes/route.js'
 
 export interface Found {
   readonly route: Route

@@ -1,12 +1,12 @@
 /** All queues of one store. They are replayed at the start, or opened when first named. */
 import { type EventStore, isDestroyed, type LogReader, type SnapshotStore } from '../store/index.js'
 import { noKeys, revealingLog } from '../task-keys/index.js'
-import { CheckedClock } from './checked-clock.js'
+import { CheckedClock } from './time/checked-clock.js'
 import type { Daybook, Loading, RefusedQueue } from './daybook-types.js'
 import { openEngine } from './engine.js'
 import type { EngineOptions } from './engine-options.js'
 import { describe } from './refusals.js'
-import { streamOf, streamPrefix } from './replay.js'
+import { streamOf, streamPrefix } from './state/replay.js'
 import type { QueueEngine } from './types.js'
 
 export interface DaybookOptions extends EngineOptions {

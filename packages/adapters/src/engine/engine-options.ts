@@ -1,9 +1,9 @@
 /** The options of an engine. */
 import { SettingsPatch, validate } from '@daybook/core'
 import { isRight } from 'fp-ts/lib/Either.js'
-import type { ClockOptions } from './checked-clock.js'
+import type { ClockOptions } from './time/checked-clock.js'
 import type { KeyStore } from '../task-keys/index.js'
-import { leaseGraceMsDefault } from './lease-grace.js'
+import { leaseGraceMsDefault } from './time/lease-grace.js'
 
 export interface EngineOptions extends ClockOptions {
   /** The largest number of commands that wait to be decided. Further ones are refused as `overloaded`. Default 100,000. */

@@ -1,6 +1,6 @@
 /** What a query sees of a queue. The present queue and the queue at a past revision are both views. */
 import type { LogReader } from '../store/index.js'
-import type { FindCauses } from './caused-events.js'
+import type { FindCauses } from './log/caused-events.js'
 import type { QueueEngine } from './types.js'
 
 export interface QueueView extends Pick<QueueEngine, 'name' | 'read' | 'contents' | 'nextSettled'> {

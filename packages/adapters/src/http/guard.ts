@@ -2,7 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import * as E from 'fp-ts/lib/Either.js'
 import { anonymous, type Denial, type Grant, isLoopback, type Tokens } from '../auth/index.js'
-import { refusalOfRole, type Who } from './access.js'
+import { refusalOfRole, type Who } from './routes/access.js'
 import { problem, type Problem, soonSeconds } from './problem.js'
 
 /** `actor`: the name of the token, if it is a valid one. */

@@ -3,7 +3,7 @@
  * stepping through time costs only the events between the steps, in both directions.
  */
 import { type Mark, mark, type QueueEvent, type QueueState, release, revisionOf, rollback, taskCount, type Unreadable } from '@daybook/core'
-import { foldRecorded } from '../engine/replay.js'
+import { foldRecorded } from '../engine/state/replay.js'
 import type { RecordedEvent } from '../store/index.js'
 
 /** About the largest number of marks to which a state can go back. From there events are folded again. */

@@ -3,7 +3,7 @@
  * are kept: queries about one moment come together, and moments close to it cost only the events between.
  */
 import { foldVersion, type QueueState } from '@daybook/core'
-import { emptyState, loadSnapshot, streamOf } from '../engine/replay.js'
+import { emptyState, loadSnapshot, streamOf } from '../engine/state/replay.js'
 import { type LogReader, type SnapshotStore, StoreError } from '../store/index.js'
 import { type OnEvent, PastState } from './past-state.js'
 

@@ -1,5 +1,5 @@
 /** Finds the last revision at a time. */
-import { readStamp } from '../engine/wire.js'
+import { readStamp } from '../engine/log/wire.js'
 import type { LogReader } from '../store/index.js'
 
 /**

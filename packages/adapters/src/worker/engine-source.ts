@@ -3,7 +3,7 @@ import { DaybookError, type Reason, type SentFields, textOf } from '@daybook/cli
 import type { ClaimedWork, Heartbeat, HeartbeatAnswer, ReceivedCallback, Refused, SettleAnswer, SettleOutcome, SourceClaim, TaskSource, WorkTask } from '@daybook/client/worker'
 import { type ClaimRequest, type Command, type Json, type JsonObject, keptFailure, type Replies, whyNothing } from '@daybook/core'
 import { isLeft } from 'fp-ts/lib/Either.js'
-import { prepareResult } from '../engine/prepare.js'
+import { prepareResult } from '../engine/contents/prepare.js'
 import type { Claim, Caller, Outcome, QueueEngine, Refusal } from '../engine/types.js'
 import type { MemoryService } from '../memory-bank/index.js'
 import { sentFields } from '../sent-fields.js'

@@ -7,7 +7,7 @@
  *
  * If it ends anywhere before the commit, the rows stay, and are sent again. The queue knows them by their ids.
  */
-import type { DaybookClient } from '../daybook-client.js'
+import type { DaybookClient } from '../methods/daybook-client.js'
 import type { Sql } from './database.js'
 import { type Row, type Sent, sendRows } from './send.js'
 import type { Table } from './table.js'

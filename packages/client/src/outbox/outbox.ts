@@ -3,11 +3,11 @@
  * never enqueued; what is committed is enqueued once.
  */
 import { DaybookError } from '../errors.js'
-import { textOf } from '../gather.js'
+import { textOf } from '../transport/gather.js'
 import { newTaskId } from '../task-id.js'
-import { type AnyTaskType, isTaskType, type PayloadOf, sentTask, type TaskFields, type TypedTask } from '../task-type.js'
-import type { NewTask } from '../tasks.js'
-import { withActiveTrace } from '../tracing.js'
+import { type AnyTaskType, isTaskType, type PayloadOf, sentTask, type TaskFields, type TypedTask } from '../handles/task-type.js'
+import type { NewTask } from '../methods/tasks.js'
+import { withActiveTrace } from '../transport/tracing.js'
 import type { Sql } from './database.js'
 import { createRelay, type Relay, type RelayOptions } from './relay.js'
 import { migrationOf, tableOf } from './table.js'

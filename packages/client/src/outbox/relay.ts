@@ -6,10 +6,10 @@
  * It has one connection to the database, on which it also listens. If that fails, it connects again. A queue that cannot be reached, or refuses the token, rests for a
  * while; the rows of other queues are moved meanwhile.
  */
-import type { DaybookClient } from '../daybook-client.js'
+import type { DaybookClient } from '../methods/daybook-client.js'
 import type { DaybookError } from '../errors.js'
 import { inRange } from '../range.js'
-import { backoffMs, pause } from '../retry.js'
+import { backoffMs, pause } from '../transport/retry.js'
 import { Gate } from '../worker/gate.js'
 import type { Connection, Connections } from './database.js'
 import { type Batch, moveBatch } from './move-batch.js'

@@ -1,5 +1,5 @@
 /** Queues that have failed lately, so that their rows do not stand before those of others. */
-import { backoffMs } from '../retry.js'
+import { backoffMs } from '../transport/retry.js'
 
 export class RestingQueues {
   private readonly queues = new Map<string, { readonly failures: number; readonly until: number }>()

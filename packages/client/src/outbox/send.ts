@@ -2,9 +2,9 @@
  * Sends rows of an outbox to their queue, in order. A request has all of its tasks enqueued or none, so nothing overtakes a row that is not sent yet. If the queue
  * refuses one of them for what it is, the halves are sent one after the other, until the row is found that is to blame.
  */
-import type { DaybookClient } from '../daybook-client.js'
+import type { DaybookClient } from '../methods/daybook-client.js'
 import { DaybookError } from '../errors.js'
-import type { NewTask } from '../tasks.js'
+import type { NewTask } from '../methods/tasks.js'
 
 /** A row, as text of the database. */
 export interface Row {

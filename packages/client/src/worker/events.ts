@@ -1,6 +1,6 @@
 /** The events that a worker reports to its owner. Every lost outcome is reported. */
 import type { Status } from '@daybook/core'
-import type { Reason } from '../explanation.js'
+import type { Reason } from '../methods/explanation.js'
 import type { SettleOutcome } from './source.js'
 
 export type WorkerEvent =

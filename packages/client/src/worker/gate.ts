@@ -1,4 +1,4 @@
-import { pause } from '../retry.js'
+import { pause } from '../transport/retry.js'
 
 /** Lets callers wait until it is opened. Opening it resolves all that wait at that moment. */
 export class Gate {

@@ -1,6 +1,6 @@
 /** The handler of a worker, and the errors that it can throw. */
 import type { Json, ParkRequest, Result } from '@daybook/core'
-import type { Memory } from '../memory.js'
+import type { Memory } from '../methods/memory.js'
 import type { ReceivedCallback, WorkTask } from './source.js'
 
 /** The handler's second argument. It can be destructured (`{ signal }`). */

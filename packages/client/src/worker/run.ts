@@ -8,7 +8,7 @@
  *
  * Most tasks take microseconds and do not use their context, so its parts are made on demand.
  */
-import type { Memory } from '../memory.js'
+import type { Memory } from '../methods/memory.js'
 import type { Json, ParkRequest } from '@daybook/core'
 import { type HandlerContext, LeaseLost, Park, Release } from './handler.js'
 import type { ClaimedWork, ReceivedCallback, WorkTask } from './source.js'

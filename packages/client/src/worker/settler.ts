@@ -3,9 +3,9 @@
  * of them, or the time limit is over.
  */
 import { randomUUID } from 'node:crypto'
-import { Batcher } from '../batcher.js'
-import { backoffMs, pause } from '../retry.js'
-import { longTimer } from '../long-timer.js'
+import { Batcher } from '../transport/batcher.js'
+import { backoffMs, pause } from '../transport/retry.js'
+import { longTimer } from '../transport/long-timer.js'
 import type { OnWorkerEvent } from './events.js'
 import type { WorkerConfig } from './options.js'
 import { codeOf, isLost, mayRetryLater } from './refusals.js'

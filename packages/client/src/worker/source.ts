@@ -1,7 +1,7 @@
 /** The port between a worker and a queue. There are two implementations: `httpSource` over the client, and `engineSource` for an engine in the same process. */
-import type { Memory } from '../memory.js'
+import type { Memory } from '../methods/memory.js'
 import type { Failure, Json, JsonObject, ParkRequest, Phase, Result, Status } from '@daybook/core'
-import type { Reason } from '../explanation.js'
+import type { Reason } from '../methods/explanation.js'
 import type { SentFields } from '../sent-fields.js'
 
 type MaybeFields = { readonly [K in keyof SentFields]: SentFields[K] | undefined }

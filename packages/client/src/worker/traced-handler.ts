@@ -1,8 +1,8 @@
 /** Runs each handler in a span, if the program has OpenTelemetry: a consumer span, by the semantic conventions for messaging. */
 import { traceParentOf } from '@daybook/core'
 import type { Context, Link, Span, SpanContext } from '@opentelemetry/api'
-import { isPromise } from '../is-promise.js'
-import { openTelemetry } from '../tracing.js'
+import { isPromise } from '../handles/is-promise.js'
+import { openTelemetry } from '../transport/tracing.js'
 import { type Handler, Park, Release } from './handler.js'
 
 /** The handler with its span. Without OpenTelemetry: the handler itself. */

@@ -1,9 +1,9 @@
 /** Handlers of declared types: they get payloads that are decoded, and return results that are checked. */
 import type { Result } from '@daybook/core'
-import { wordsOf } from '../codec.js'
-import type { Finished } from '../handle.js'
-import { after } from '../is-promise.js'
-import type { AnyTaskType, OutputOf, ReceivedPayload } from '../task-type.js'
+import { wordsOf } from '../handles/codec.js'
+import type { Finished } from '../handles/handle.js'
+import { after } from '../handles/is-promise.js'
+import type { AnyTaskType, OutputOf, ReceivedPayload } from '../handles/task-type.js'
 import { type Handler, type HandlerContext, PermanentError } from './handler.js'
 import type { WorkTask } from './source.js'
 

@@ -8,7 +8,7 @@
  * outcomes are sent in batches. One timer renews all leases, another one limits the run time of handlers.
  */
 import type { Status } from '@daybook/core'
-import { backoffMs, pause } from '../retry.js'
+import { backoffMs, pause } from '../transport/retry.js'
 import type { OnWorkerEvent, WorkerEvent, WorkerStats } from './events.js'
 import { ClaimedAhead } from './claimed-ahead.js'
 import { Gate } from './gate.js'
@@ -16,7 +16,7 @@ import { LeaseLost, RunTimeExceeded, WorkerStopped } from './handler.js'
 import { Leases } from './leases.js'
 import type { WorkerConfig } from './options.js'
 import { givenBack, type Host, outcomeOf, ranTooLong, runTimeMessage } from './outcome.js'
-import type { Reason } from '../explanation.js'
+import type { Reason } from '../methods/explanation.js'
 import { Pace } from './pace.js'
 import { Registration } from './registration.js'
 import { codeOf, isFatal } from './refusals.js'

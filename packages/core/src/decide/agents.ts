@@ -1,13 +1,13 @@
 /** Agents register what they can take (TQM-ASSIGN-001), and operators terminate agents. */
 import * as E from 'fp-ts/lib/Either.js'
-import { agentsMax, type RegisteredAgent } from '../agent-register.js'
-import type { CommandOf, Envelope } from '../commands.js'
-import type { QueueEvent } from '../events.js'
-import { refusalOfAgent } from '../isolation.js'
-import { reject, type Rejection } from '../rejections.js'
-import { toInstant } from '../scalars.js'
-import { isHeld } from '../state.js'
-import type { Tables } from '../tables.js'
+import { agentsMax, type RegisteredAgent } from '../state/agent-register.js'
+import type { CommandOf, Envelope } from '../model/commands.js'
+import type { QueueEvent } from '../model/events.js'
+import { refusalOfAgent } from '../model/isolation.js'
+import { reject, type Rejection } from '../model/rejections.js'
+import { toInstant } from '../model/scalars.js'
+import { isHeld } from '../state/state.js'
+import type { Tables } from '../state/tables.js'
 
 type Decision = E.Either<Rejection, ReadonlyArray<QueueEvent>>
 

@@ -1,9 +1,9 @@
 /** Which alerts are to be raised and cleared, and when the next change is due. */
-import { type AlertKind, discoveryIn, keyOf, kindOf, spikeStepMs, spikeSteps } from '../alerts.js'
-import type { TaskRecord } from '../state.js'
-import { plural } from '../plural.js'
-import type { Tables } from '../tables.js'
-import { clipped } from '../scalars.js'
+import { type AlertKind, discoveryIn, keyOf, kindOf, spikeStepMs, spikeSteps } from '../state/alerts.js'
+import type { TaskRecord } from '../state/state.js'
+import { plural } from '../text/plural.js'
+import type { Tables } from '../state/tables.js'
+import { clipped } from '../model/scalars.js'
 import type { Draft } from './draft.js'
 
 /** The largest number of alerts that one tick raises or clears. The rest is due again at once. */

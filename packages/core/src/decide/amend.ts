@@ -1,12 +1,12 @@
 /** Changes a task that nobody holds: its priority, its times, its payload (LK-11). The former values stay in the log. */
 import * as E from 'fp-ts/lib/Either.js'
 import { pipe } from 'fp-ts/lib/function.js'
-import type { CommandOf, Envelope } from '../commands.js'
-import type { EventOf, QueueEvent } from '../events.js'
-import { invalid, reject, type Rejection } from '../rejections.js'
-import { contentRevisionOf, isHeld, type TaskRecord } from '../state.js'
-import type { Tables } from '../tables.js'
-import { isFinal } from '../task.js'
+import type { CommandOf, Envelope } from '../model/commands.js'
+import type { EventOf, QueueEvent } from '../model/events.js'
+import { invalid, reject, type Rejection } from '../model/rejections.js'
+import { contentRevisionOf, isHeld, type TaskRecord } from '../state/state.js'
+import type { Tables } from '../state/tables.js'
+import { isFinal } from '../model/task.js'
 import { taskById } from './lookup.js'
 
 type Amend = CommandOf<'AmendTask'>

@@ -2,12 +2,12 @@
  * Finishes batches (INV-33): whatever command ends what a batch waits for, `BatchFinished` and its callback are in the same append. No command has to know of it,
  * because this looks at the events of each.
  */
-import { type Batch, type BatchCounts, type CountedAs, countedOf, hasNothingLeft, noCounts } from '../batches.js'
-import type { EventOf, QueueEvent } from '../events.js'
-import { isolated } from '../isolation.js'
-import { KnownTasks } from '../retention.js'
-import type { Tables } from '../tables.js'
-import type { ScheduledTask, TaskFacts } from '../task-fields.js'
+import { type Batch, type BatchCounts, type CountedAs, countedOf, hasNothingLeft, noCounts } from '../state/batches.js'
+import type { EventOf, QueueEvent } from '../model/events.js'
+import { isolated } from '../model/isolation.js'
+import { KnownTasks } from '../state/retention.js'
+import type { Tables } from '../state/tables.js'
+import type { ScheduledTask, TaskFacts } from '../model/task-fields.js'
 import { factsOf } from './enqueue.js'
 import { preparedFrom } from './planned-content.js'
 

@@ -1,13 +1,13 @@
 /** Puts a task before all others, and lets it start beyond capacity (TQM-BUMP). */
 import * as E from 'fp-ts/lib/Either.js'
 import { pipe } from 'fp-ts/lib/function.js'
-import { activeAgents, isBumped } from '../capacity.js'
-import type { CommandOf, Envelope } from '../commands.js'
-import type { QueueEvent } from '../events.js'
-import { plural } from '../plural.js'
-import { reject, type Rejection } from '../rejections.js'
-import type { TaskRecord } from '../state.js'
-import type { Tables } from '../tables.js'
+import { activeAgents, isBumped } from '../state/capacity.js'
+import type { CommandOf, Envelope } from '../model/commands.js'
+import type { QueueEvent } from '../model/events.js'
+import { plural } from '../text/plural.js'
+import { reject, type Rejection } from '../model/rejections.js'
+import type { TaskRecord } from '../state/state.js'
+import type { Tables } from '../state/tables.js'
 import { taskById } from './lookup.js'
 
 /** The largest number of bumped tasks that wait at the same time. Each claim looks at all of them. */

@@ -1,13 +1,13 @@
 /** Cancels a task and all tasks that depend on it (LK-12, INV-8). */
 import * as E from 'fp-ts/lib/Either.js'
 import { pipe } from 'fp-ts/lib/function.js'
-import type { CommandOf, Envelope, TaskFilter } from '../commands.js'
-import type { QueueEvent } from '../events.js'
-import { reject, type Rejection } from '../rejections.js'
-import type { TaskRecord } from '../state.js'
-import type { Tables } from '../tables.js'
-import { isFinal, type Status, statuses } from '../task.js'
-import { tasksMatching } from '../task-lists.js'
+import type { CommandOf, Envelope, TaskFilter } from '../model/commands.js'
+import type { QueueEvent } from '../model/events.js'
+import { reject, type Rejection } from '../model/rejections.js'
+import type { TaskRecord } from '../state/state.js'
+import type { Tables } from '../state/tables.js'
+import { isFinal, type Status, statuses } from '../model/task.js'
+import { tasksMatching } from '../queries/task-lists.js'
 import { taskById } from './lookup.js'
 
 export const decideCancel = (

@@ -1,15 +1,15 @@
 /** The review of dead letters: retry or discard one dead letter, or all that match a filter (LK-11). */
 import * as E from 'fp-ts/lib/Either.js'
 import { pipe } from 'fp-ts/lib/function.js'
-import type { CommandOf, DeadLetterFilter, Envelope } from '../commands.js'
-import type { QueueEvent } from '../events.js'
-import { invalid, reject, type Rejection } from '../rejections.js'
-import { holderOfKey } from '../retention.js'
-import type { TaskRecord } from '../state.js'
-import type { Tables } from '../tables.js'
+import type { CommandOf, DeadLetterFilter, Envelope } from '../model/commands.js'
+import type { QueueEvent } from '../model/events.js'
+import { invalid, reject, type Rejection } from '../model/rejections.js'
+import { holderOfKey } from '../state/retention.js'
+import type { TaskRecord } from '../state/state.js'
+import type { Tables } from '../state/tables.js'
 import { payloadAmended, staleContent } from './amend.js'
 import { cancelDependents } from './cancel.js'
-import { matchesType } from '../type-pattern.js'
+import { matchesType } from '../text/type-pattern.js'
 import { taskById } from './lookup.js'
 
 type Decision = E.Either<Rejection, ReadonlyArray<QueueEvent>>

@@ -1,10 +1,10 @@
 /** Deletes a queue without unfinished tasks. Its log stays (ADR 19). */
 import * as E from 'fp-ts/lib/Either.js'
-import type { CommandOf, Envelope } from '../commands.js'
-import type { QueueEvent } from '../events.js'
-import { reject, type Rejection } from '../rejections.js'
-import type { Tables } from '../tables.js'
-import { isFinal, statuses } from '../task.js'
+import type { CommandOf, Envelope } from '../model/commands.js'
+import type { QueueEvent } from '../model/events.js'
+import { reject, type Rejection } from '../model/rejections.js'
+import type { Tables } from '../state/tables.js'
+import { isFinal, statuses } from '../model/task.js'
 
 /** The largest number of finished tasks that one event forgets. The queue decides nothing else meanwhile. */
 export const deletableMax = 10_000

@@ -2,16 +2,16 @@
  * Collects the events of a command. Most commands end one attempt of one task, but a tick may end many. The draft counts the failures that it adds,
  * so that the breaker opens at the right failure.
  */
-import type { DeadLetterReason, ExpiryCause, QueueEvent } from '../events.js'
-import { exhaustedBy } from '../attempts.js'
-import type { Envelope } from '../commands.js'
-import { retryDelayMs } from '../retry.js'
-import { toInstant } from '../scalars.js'
-import { breakerSettings } from '../settings.js'
-import { failuresAt, type Lease, type TaskRecord } from '../state.js'
-import type { Tables } from '../tables.js'
-import { failureSignature } from '../signature.js'
-import { expiryMessage, parkTimeoutMessage } from '../last-error.js'
+import type { DeadLetterReason, ExpiryCause, QueueEvent } from '../model/events.js'
+import { exhaustedBy } from '../model/attempts.js'
+import type { Envelope } from '../model/commands.js'
+import { retryDelayMs } from './retry.js'
+import { toInstant } from '../model/scalars.js'
+import { breakerSettings } from '../model/settings.js'
+import { failuresAt, type Lease, type TaskRecord } from '../state/state.js'
+import type { Tables } from '../state/tables.js'
+import { failureSignature } from '../text/signature.js'
+import { expiryMessage, parkTimeoutMessage } from '../text/last-error.js'
 import { haltAtDeadLetter } from './spawn.js'
 
 export class Draft {

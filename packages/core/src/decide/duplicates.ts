@@ -9,12 +9,12 @@
  * A task whose key is not compared gets a unique key, so that no two known tasks ever have the same key (INV-7).
  */
 import * as E from 'fp-ts/lib/Either.js'
-import type { ImportedTask, PreparedTask } from '../commands.js'
-import { reject, type Rejection } from '../rejections.js'
-import type { KnownTasks } from '../retention.js'
-import type { TaskRecord } from '../state.js'
-import type { Tables } from '../tables.js'
-import type { TextIndex } from '../text-index.js'
+import type { ImportedTask, PreparedTask } from '../model/commands.js'
+import { reject, type Rejection } from '../model/rejections.js'
+import type { KnownTasks } from '../state/retention.js'
+import type { TaskRecord } from '../state/state.js'
+import type { Tables } from '../state/tables.js'
+import type { TextIndex } from '../structures/text-index.js'
 
 /** The earlier tasks of the same request. */
 export interface Earlier<T> {

@@ -3,11 +3,11 @@
  * it.
  */
 import * as E from 'fp-ts/lib/Either.js'
-import type { CommandOf, Envelope } from '../commands.js'
-import type { QueueEvent } from '../events.js'
-import { reject, type Rejection } from '../rejections.js'
-import type { Tables } from '../tables.js'
-import { isFinal, type Status } from '../task.js'
+import type { CommandOf, Envelope } from '../model/commands.js'
+import type { QueueEvent } from '../model/events.js'
+import { reject, type Rejection } from '../model/rejections.js'
+import type { Tables } from '../state/tables.js'
+import { isFinal, type Status } from '../model/task.js'
 import { findTask, taskById } from './lookup.js'
 
 export const decideErase = ({ task: id, reason, outlived }: CommandOf<'Erase'>, tables: Tables, { at }: Envelope): E.Either<Rejection, ReadonlyArray<QueueEvent>> => {

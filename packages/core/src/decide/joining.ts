@@ -1,9 +1,9 @@
 /** Which tasks a batch takes in. */
-import type { PreparedTask } from '../commands.js'
-import { reject, type Rejection } from '../rejections.js'
-import { batchAt, type KnownTasks } from '../retention.js'
-import { isHeld } from '../state.js'
-import type { Tables } from '../tables.js'
+import type { PreparedTask } from '../model/commands.js'
+import { reject, type Rejection } from '../model/rejections.js'
+import { batchAt, type KnownTasks } from '../state/retention.js'
+import { isHeld } from '../state/state.js'
+import type { Tables } from '../state/tables.js'
 import type { Earlier } from './duplicates.js'
 
 /** Tells nothing of a batch of another tenant. */

@@ -1,10 +1,10 @@
 /** Sets and removes limits. */
 import * as E from 'fp-ts/lib/Either.js'
-import type { CommandOf, PreparedTask } from '../commands.js'
-import type { QueueEvent } from '../events.js'
+import type { CommandOf, PreparedTask } from '../model/commands.js'
+import type { QueueEvent } from '../model/events.js'
 import { isSameLimit, limitsMax } from '../limits/limit.js'
-import { invalid, reject, type Rejection } from '../rejections.js'
-import type { Tables } from '../tables.js'
+import { invalid, reject, type Rejection } from '../model/rejections.js'
+import type { Tables } from '../state/tables.js'
 
 type Decision = E.Either<Rejection, ReadonlyArray<QueueEvent>>
 

@@ -1,14 +1,14 @@
 /** Parks a task until a callback comes (a person's approval, a webhook), and takes the callback. */
 import * as E from 'fp-ts/lib/Either.js'
 import { pipe } from 'fp-ts/lib/function.js'
-import type { CommandOf, Envelope } from '../commands.js'
-import type { QueueEvent } from '../events.js'
-import { isolatedCallback } from '../isolation.js'
-import { reject, type Rejection } from '../rejections.js'
-import { knownAt } from '../retention.js'
-import { toInstant } from '../scalars.js'
-import type { TaskRecord } from '../state.js'
-import type { Tables } from '../tables.js'
+import type { CommandOf, Envelope } from '../model/commands.js'
+import type { QueueEvent } from '../model/events.js'
+import { isolatedCallback } from '../model/isolation.js'
+import { reject, type Rejection } from '../model/rejections.js'
+import { knownAt } from '../state/retention.js'
+import { toInstant } from '../model/scalars.js'
+import type { TaskRecord } from '../state/state.js'
+import type { Tables } from '../state/tables.js'
 import { heldBy } from './lookup.js'
 
 type Decision = E.Either<Rejection, ReadonlyArray<QueueEvent>>

@@ -1,12 +1,12 @@
 /** Tasks that the state keeps with their content until the queue enqueues them: those of schedules, and callbacks of batches. */
 import * as E from 'fp-ts/lib/Either.js'
-import type { PreparedTask } from '../commands.js'
-import { NotJson } from '../json.js'
-import { canonicalJson, quote } from '../json-text.js'
-import { invalid, type Rejection } from '../rejections.js'
-import { priorityOf } from '../task.js'
-import { preparedInSchedule, type ScheduledTask } from '../task-fields.js'
-import { copierOf } from '../unrolled.js'
+import type { PreparedTask } from '../model/commands.js'
+import { NotJson } from '../text/json.js'
+import { canonicalJson, quote } from '../text/json-text.js'
+import { invalid, type Rejection } from '../model/rejections.js'
+import { priorityOf } from '../model/task.js'
+import { preparedInSchedule, type ScheduledTask } from '../model/task-fields.js'
+import { copierOf } from '../structures/unrolled.js'
 
 /** The task as it will be read from the log. `path`: where the request has it. */
 export const canonicalTask = (task: ScheduledTask, path: string): E.Either<Rejection, ScheduledTask> => {

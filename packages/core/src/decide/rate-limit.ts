@@ -1,11 +1,11 @@
 /** What follows from a rate limit: how long the task and its agent wait, and how long other agents wait with tasks of the type (LK-16). */
-import type { CommandOf, Envelope } from '../commands.js'
-import type { QueueEvent } from '../events.js'
-import { rateLimitOf } from '../rate-limit.js'
-import { retryDelayMs } from '../retry.js'
-import { toInstant } from '../scalars.js'
-import type { Lease, TaskRecord } from '../state.js'
-import type { Tables } from '../tables.js'
+import type { CommandOf, Envelope } from '../model/commands.js'
+import type { QueueEvent } from '../model/events.js'
+import { rateLimitOf } from '../model/rate-limit.js'
+import { retryDelayMs } from './retry.js'
+import { toInstant } from '../model/scalars.js'
+import type { Lease, TaskRecord } from '../state/state.js'
+import type { Tables } from '../state/tables.js'
 
 /** The events of a failure that is a rate limit; `undefined` if it counts as an ordinary failure. So does a rate limit beyond `maxPerTask`. */
 export const decideRateLimit = (

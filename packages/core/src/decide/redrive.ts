@@ -1,13 +1,13 @@
 /** Sends dead letters back at a steady rate, until none is left, a breaker opens again, or a reviewer stops it (LK-11). */
 import * as E from 'fp-ts/lib/Either.js'
-import type { CommandOf, Envelope } from '../commands.js'
-import type { QueueEvent } from '../events.js'
-import { reject, type Rejection } from '../rejections.js'
-import { holderOfKey } from '../retention.js'
-import { toInstant } from '../scalars.js'
-import type { Redrive } from '../state.js'
-import type { Tables } from '../tables.js'
-import { cursorBeyond, tasksMatching } from '../task-lists.js'
+import type { CommandOf, Envelope } from '../model/commands.js'
+import type { QueueEvent } from '../model/events.js'
+import { reject, type Rejection } from '../model/rejections.js'
+import { holderOfKey } from '../state/retention.js'
+import { toInstant } from '../model/scalars.js'
+import type { Redrive } from '../state/state.js'
+import type { Tables } from '../state/tables.js'
+import { cursorBeyond, tasksMatching } from '../queries/task-lists.js'
 import type { Draft } from './draft.js'
 
 type Decision = E.Either<Rejection, ReadonlyArray<QueueEvent>>

@@ -1,15 +1,15 @@
 /** Decides what is due at a time. */
 import * as E from 'fp-ts/lib/Either.js'
-import { runEndsAt } from '../run-time.js'
-import type { CommandOf, Envelope } from '../commands.js'
-import type { QueueEvent } from '../events.js'
-import type { Rejection } from '../rejections.js'
-import type { Tables } from '../tables.js'
-import { holderOfKey } from '../retention.js'
+import { runEndsAt } from './run-time.js'
+import type { CommandOf, Envelope } from '../model/commands.js'
+import type { QueueEvent } from '../model/events.js'
+import type { Rejection } from '../model/rejections.js'
+import type { Tables } from '../state/tables.js'
+import { holderOfKey } from '../state/retention.js'
 import { decideAlerts } from './alerts.js'
 import { Draft } from './draft.js'
 import { isUnderWay, redriveDue } from './redrive.js'
-import type { TaskRecord } from '../state.js'
+import type { TaskRecord } from '../state/state.js'
 import { runSchedules } from './schedules.js'
 
 /** The largest number of tasks in one tick. The rest is due again at once. */

@@ -5,8 +5,8 @@
  *
  * Tasks are evicted from the front when their retention is over. All changes can be undone, newest first.
  */
-import type { Group } from '../group.js'
-import { blocksDuplicates, type TaskRecord } from '../state.js'
+import type { Group } from '../state/group.js'
+import { blocksDuplicates, type TaskRecord } from '../state/state.js'
 import { ByteWriter } from './bytes.js'
 import { FinishedWalk, type KeptPage, type RowsPage } from './finished-walk.js'
 import { Interned } from './interned.js'

@@ -2,10 +2,10 @@
  * A finished task's record as bytes, and back. All fields take about 80 bytes for a task whose id and key were made by Daybook; a record takes about
  * 500. Group and agent, which many tasks share, are written as numbers.
  */
-import type { Group } from '../group.js'
-import { settingsDefault } from '../settings.js'
-import { leaseEnds, newTaskRecord, noExtras, type TaskExtras, type TaskRecord } from '../state.js'
-import { isFinal, type Status, statuses } from '../task.js'
+import type { Group } from '../state/group.js'
+import { settingsDefault } from '../model/settings.js'
+import { leaseEnds, newTaskRecord, noExtras, type TaskExtras, type TaskRecord } from '../state/state.js'
+import { isFinal, type Status, statuses } from '../model/task.js'
 import { ByteReader, type ByteWriter, kindOfUuid } from './bytes.js'
 import { checkBits, checkOfBytes, hashOfBytes } from './text-hash.js'
 

@@ -1,6 +1,6 @@
 /** The effects of events on registered agents. */
-import type { EventOf, QueueEvent } from '../events.js'
-import type { Tables } from '../tables.js'
+import type { EventOf, QueueEvent } from '../model/events.js'
+import type { Tables } from '../state/tables.js'
 
 export const agentRegistered = (tables: Tables, event: EventOf<'AgentRegistered'>): void => {
   const { endsAt, ...agent } = event.data

@@ -1,8 +1,8 @@
 /** The effects of events on alerts. */
-import { type Alert, type Alerts, aboutDiscovery, countedMax, failureCountsAt, isSpike, keyOf, spikeStepMs, spikeSteps } from '../alerts.js'
-import type { EventOf } from '../events.js'
-import type { TaskRecord } from '../state.js'
-import type { Tables } from '../tables.js'
+import { type Alert, type Alerts, aboutDiscovery, countedMax, failureCountsAt, isSpike, keyOf, spikeStepMs, spikeSteps } from '../state/alerts.js'
+import type { EventOf } from '../model/events.js'
+import type { TaskRecord } from '../state/state.js'
+import type { Tables } from '../state/tables.js'
 
 export const alertRaised = (tables: Tables, { at, data }: EventOf<'AlertRaised'>): void => {
   if (tables.alerts.raised.has(data.key)) tables.head.misfits++

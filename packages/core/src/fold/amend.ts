@@ -1,8 +1,8 @@
 /** The effect of a change to a task that nobody holds. */
-import type { EventOf } from '../events.js'
-import { isFinal, type Status } from '../task.js'
-import type { TaskExtras } from '../state.js'
-import type { Tables } from '../tables.js'
+import type { EventOf } from '../model/events.js'
+import { isFinal, type Status } from '../model/task.js'
+import type { TaskExtras } from '../state/state.js'
+import type { Tables } from '../state/tables.js'
 import { on, rest } from './change.js'
 
 const canBeAmended = (status: Status): boolean => status !== 'in-progress' && status !== 'incomplete' && !isFinal(status)

@@ -1,7 +1,7 @@
 /** The effects of events on the rounds of chains, and on what waits for a guardian. */
-import { approvalsOfTask, closeApproval, openApproval, updateChain } from '../approvals.js'
-import type { EventOf } from '../events.js'
-import type { Tables } from '../tables.js'
+import { approvalsOfTask, closeApproval, openApproval, updateChain } from '../state/approvals.js'
+import type { EventOf } from '../model/events.js'
+import type { Tables } from '../state/tables.js'
 
 export const validationFailed = (tables: Tables, { data: { root, signature } }: EventOf<'ValidationFailed'>): void =>
   updateChain(tables, root, (chain) => {

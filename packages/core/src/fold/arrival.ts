@@ -1,12 +1,12 @@
 /** Adds a task to the state. */
-import type { EventOf } from '../events.js'
-import { keptError } from '../last-error.js'
-import { freeId, freeKey } from '../retention.js'
-import { blocksDuplicates, newTaskRecord, noExtras, type TaskExtras } from '../state.js'
-import type { Tables } from '../tables.js'
-import { isFinal, type Status } from '../task.js'
-import { extraFields, type TaskFacts } from '../task-fields.js'
-import { copierOf, hasAnyOf } from '../unrolled.js'
+import type { EventOf } from '../model/events.js'
+import { keptError } from '../text/last-error.js'
+import { freeId, freeKey } from '../state/retention.js'
+import { blocksDuplicates, newTaskRecord, noExtras, type TaskExtras } from '../state/state.js'
+import type { Tables } from '../state/tables.js'
+import { isFinal, type Status } from '../model/task.js'
+import { extraFields, type TaskFacts } from '../model/task-fields.js'
+import { copierOf, hasAnyOf } from '../structures/unrolled.js'
 import { rest } from './change.js'
 
 export const enqueued = (tables: Tables, event: EventOf<'TaskEnqueued'>): void =>

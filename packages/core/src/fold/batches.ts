@@ -1,8 +1,8 @@
 /** The effects of events on batches. What they count follows from their tasks: see `batches.ts`. */
-import { type Batch, isEnded, noCounts } from '../batches.js'
-import type { EventOf } from '../events.js'
-import { NumberSet } from '../number-set.js'
-import type { Tables } from '../tables.js'
+import { type Batch, isEnded, noCounts } from '../state/batches.js'
+import type { EventOf } from '../model/events.js'
+import { NumberSet } from '../structures/number-set.js'
+import type { Tables } from '../state/tables.js'
 
 export const batchCreated = (tables: Tables, { at, data }: EventOf<'BatchCreated'>): void => {
   const { batch: id, on, description, tenant, callback } = data

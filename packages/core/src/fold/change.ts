@@ -1,7 +1,7 @@
 /** Applies an event to one task. An event that does not fit the task counts as a misfit and changes nothing. */
-import { isHeld, type Lease, type TaskRecord } from '../state.js'
-import type { Tables } from '../tables.js'
-import type { Status } from '../task.js'
+import { isHeld, type Lease, type TaskRecord } from '../state/state.js'
+import type { Tables } from '../state/tables.js'
+import type { Status } from '../model/task.js'
 
 /** Changes the task if its status `fits`. */
 export const on = (tables: Tables, id: string, fits: (status: Status) => boolean, change: (task: TaskRecord) => void): void => {

@@ -1,8 +1,8 @@
 /** The effects of events on limits and rates, and on the lines of tasks with an ordering key. */
-import type { EventOf } from '../events.js'
+import type { EventOf } from '../model/events.js'
 import type { Limit } from '../limits/limit.js'
-import type { TaskRecord } from '../state.js'
-import type { Tables } from '../tables.js'
+import type { TaskRecord } from '../state/state.js'
+import type { Tables } from '../state/tables.js'
 import { rest } from './change.js'
 
 export const limitSet = (tables: Tables, { data: { limit, concurrency, rate } }: EventOf<'LimitSet'>): void =>

@@ -1,8 +1,8 @@
 /** Tasks that wait for a callback: parked by their agent, answered, or timed out. */
-import type { EventOf } from '../events.js'
-import { parkTimeoutMessage } from '../last-error.js'
-import { answeredMax, type Parking, type TaskRecord } from '../state.js'
-import type { Tables } from '../tables.js'
+import type { EventOf } from '../model/events.js'
+import { parkTimeoutMessage } from '../text/last-error.js'
+import { answeredMax, type Parking, type TaskRecord } from '../state/state.js'
+import type { Tables } from '../state/tables.js'
 import { countFailedAttempt } from './alerts.js'
 import { countFailure, countsAttempts, freeProbe } from './breaker.js'
 import { onHeld, rest } from './change.js'

@@ -1,8 +1,8 @@
 /** The decisions of reviewers about dead letters, other than sending them back or discarding them at once (LK-11). */
-import type { EventOf } from '../events.js'
-import { rankOf } from '../state.js'
-import type { Tables } from '../tables.js'
-import { isFinal, type Status } from '../task.js'
+import type { EventOf } from '../model/events.js'
+import { rankOf } from '../state/state.js'
+import type { Tables } from '../state/tables.js'
+import { isFinal, type Status } from '../model/task.js'
 import { on } from './change.js'
 
 const isDead = (status: Status): boolean => status === 'dead-letter'

@@ -1,8 +1,8 @@
 /** The effects of events on schedules. */
-import type { EventOf, QueueEvent } from '../events.js'
-import { type PastRun, runsKept, type Schedule } from '../schedules.js'
-import type { Tables } from '../tables.js'
-import { isFinal } from '../task.js'
+import type { EventOf, QueueEvent } from '../model/events.js'
+import { type PastRun, runsKept, type Schedule } from '../state/schedules.js'
+import type { Tables } from '../state/tables.js'
+import { isFinal } from '../model/task.js'
 
 /** Whether the task neither runs nor will run by itself: it is finished, a dead letter, or no longer known. */
 export const isOver = (tables: Tables, id: string): boolean => {

@@ -1,6 +1,6 @@
 /** The count of a limit: live leases and the last starts under one concurrency key, type or tenant. */
-import type { Group } from '../group.js'
-import type { SmallSet } from '../small-set.js'
+import type { Group } from '../state/group.js'
+import type { SmallSet } from '../structures/small-set.js'
 import type { Limit, Rate } from './limit.js'
 
 export interface Meter {

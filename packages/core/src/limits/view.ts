@@ -1,5 +1,5 @@
 /** A limit as it is shown. */
-import type { Tables } from '../tables.js'
+import type { Tables } from '../state/tables.js'
 import { isDefault, type Limit } from './limit.js'
 
 export interface LimitView extends Limit {

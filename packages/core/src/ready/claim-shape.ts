@@ -3,11 +3,11 @@
  * groups are kept for each shape, by tenant, and are updated as groups open and close. A claim looks only at the open groups of its shape, and
  * waiting claims wait for their shape (INV-28).
  */
-import type { CommandOf } from '../commands.js'
-import { isGroupShut } from '../gates.js'
-import type { Group } from '../group.js'
-import { SortedList } from '../sorted-list.js'
-import type { TaskRecord, TenantShare } from '../state.js'
+import type { CommandOf } from '../model/commands.js'
+import { isGroupShut } from '../gates/gates.js'
+import type { Group } from '../state/group.js'
+import { SortedList } from '../structures/sorted-list.js'
+import type { TaskRecord, TenantShare } from '../state/state.js'
 import type { Placements } from './placements.js'
 import { ShapeTurn } from './shape-turn.js'
 

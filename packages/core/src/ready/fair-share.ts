@@ -4,10 +4,10 @@
  * back at the virtual time of the last lease, so it has saved no credit. If it was ahead of that time, it stays ahead, unless {@link debtLeases}
  * leases were granted since its last.
  */
-import type { Group } from '../group.js'
-import { SortedList } from '../sorted-list.js'
-import type { Head, TenantShare } from '../state.js'
-import type { UndoLog } from '../undo-log.js'
+import type { Group } from '../state/group.js'
+import { SortedList } from '../structures/sorted-list.js'
+import type { Head, TenantShare } from '../state/state.js'
+import type { UndoLog } from '../structures/undo-log.js'
 import { byName } from './claim-shape.js'
 import { groupsIn, withGroup, withoutGroup } from './tenant-groups.js'
 

@@ -1,8 +1,8 @@
 /** The tasks that may be the first of their groups, kept in order by lane, so that a claim need not look at each group. */
-import type { Group } from '../group.js'
-import type { TaskRecord } from '../state.js'
+import type { Group } from '../state/group.js'
+import type { TaskRecord } from '../state/state.js'
 import { GroupLanes, headsOf, type HeadsWatcher } from './group-tasks.js'
-import { itemsOf } from '../small-set.js'
+import { itemsOf } from '../structures/small-set.js'
 import { Lane, type LaneKind } from './lane.js'
 import type { Placements } from './placements.js'
 

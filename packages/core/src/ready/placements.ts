@@ -2,10 +2,10 @@
  * The lane in which each ready task belongs (`policy.ts`). It follows from the fields of the task until the urgency window of its deadline begins.
  * From then on it changes with time, so the placement of the task is kept, together with the time until which it is right.
  */
-import { CalendarQueue } from '../calendar-queue.js'
-import { SortedList } from '../sorted-list.js'
-import type { Head, TaskRecord } from '../state.js'
-import type { UndoLog } from '../undo-log.js'
+import { CalendarQueue } from '../structures/calendar-queue.js'
+import { SortedList } from '../structures/sorted-list.js'
+import type { Head, TaskRecord } from '../state/state.js'
+import type { UndoLog } from '../structures/undo-log.js'
 import { enqueuedAtOf, type Place, type Policy } from './policy.js'
 
 interface Placement extends Place {

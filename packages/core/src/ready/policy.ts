@@ -8,9 +8,9 @@
  * - A task within the urgency window of its deadline is in a lane that is ordered by score: all scores there grow alike. A task with a deadline
  *   changes its lane at most five times, at instants known in advance.
  */
-import { noExtras, type TaskRecord } from '../state.js'
+import { noExtras, type TaskRecord } from '../state/state.js'
 import { Score, type Scored } from './score.js'
-import type { Settings } from '../settings.js'
+import type { Settings } from '../model/settings.js'
 
 /** The lane of a task within its group, and the time until which it belongs there. */
 export interface Place {

@@ -2,11 +2,11 @@
  * The ready tasks by group, and which groups are open. A group is open if it has a ready task and no gate of its type or limits is shut. Groups
  * without ready tasks cost nothing here.
  */
-import { isBumped } from '../capacity.js'
-import type { Group } from '../group.js'
-import { addTo, removeFrom } from '../sets-by-key.js'
-import type { Head, TaskRecord, TenantShare } from '../state.js'
-import type { UndoLog } from '../undo-log.js'
+import { isBumped } from '../state/capacity.js'
+import type { Group } from '../state/group.js'
+import { addTo, removeFrom } from '../structures/sets-by-key.js'
+import type { Head, TaskRecord, TenantShare } from '../state/state.js'
+import type { UndoLog } from '../structures/undo-log.js'
 import { ClaimShape, shapeKey, type ShapeOf } from './claim-shape.js'
 import { addToGroup, type HeadsWatcher, readyIn, removeFromGroup } from './group-tasks.js'
 import { orderAll } from './order-all.js'

@@ -1,6 +1,6 @@
 /** The kinds of groups with ready tasks, in the order of their keys. A key begins with the type, so kinds whose types match a pattern are neighbours. */
-import type { Group, GroupKind } from '../group.js'
-import { SortedList } from '../sorted-list.js'
+import type { Group, GroupKind } from '../state/group.js'
+import { SortedList } from '../structures/sorted-list.js'
 
 export class ReadyKinds {
   private readonly byKey = new SortedList<GroupKind>(() => 0, (a, b) => (a.key < b.key ? -1 : 1))

@@ -2,10 +2,10 @@
  * Where a claim finds a tenant's tasks, best first. A run is a sequence of tasks whose order holds at any time, such as a lane. At the instant of the
  * claim, the best task is the best of the first tasks of the runs.
  */
-import { Heap } from '../heap.js'
-import { itemsOf } from '../small-set.js'
-import type { Cursor } from '../sorted-list.js'
-import type { TaskRecord } from '../state.js'
+import { Heap } from '../structures/heap.js'
+import { itemsOf } from '../structures/small-set.js'
+import type { Cursor } from '../structures/sorted-list.js'
+import type { TaskRecord } from '../state/state.js'
 import { GroupLanes, lanesIn } from './group-tasks.js'
 import type { Lane } from './lane.js'
 import type { Placements } from './placements.js'

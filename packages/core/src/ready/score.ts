@@ -14,8 +14,8 @@
  * per millisecond. With the default settings, and with most others, these rates are exact. Otherwise they are rounded, which
  * matters only if ageCeiling and slaUrgencyWindow differ by more than a factor of a hundred.
  */
-import type { ScoreSettings } from '../settings.js'
-import type { TaskRecord } from '../state.js'
+import type { ScoreSettings } from '../model/settings.js'
+import type { TaskRecord } from '../state/state.js'
 
 /** Bounds the rates, so that the units of thirty years are exact in a double. */
 const ratesMax = 8_192

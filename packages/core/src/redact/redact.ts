@@ -4,7 +4,7 @@
  *
  * Gotchas: a secret without a telling name or shape, such as a short password in the middle of a sentence, is not found.
  */
-import { type Json, jsonDepthMax } from '../json.js'
+import { type Json, jsonDepthMax } from '../text/json.js'
 import { isSecretName } from './secret-names.js'
 import { redactedText, withoutSecrets } from './secret-shapes.js'
 

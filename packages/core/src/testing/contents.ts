@@ -3,25 +3,25 @@
  * every record and every index in its order, and shares no code with snapshots. New fields and indexes are included automatically. Collections whose
  * inner structure depends on how they were filled are listed by their contents. `text.ts` prints the list for people.
  */
-import { AgentRegister } from '../agent-register.js'
-import { Deadlines } from '../deadlines.js'
-import { Alerts } from '../alerts.js'
-import { Batches } from '../batches.js'
-import { TasksById, TasksByKey, TasksByNumber, type TasksByText } from '../all-tasks.js'
+import { AgentRegister } from '../state/agent-register.js'
+import { Deadlines } from '../state/deadlines.js'
+import { Alerts } from '../state/alerts.js'
+import { Batches } from '../state/batches.js'
+import { TasksById, TasksByKey, TasksByNumber, type TasksByText } from '../state/all-tasks.js'
 import { FinishedTasks } from '../finished/finished-tasks.js'
-import { Group, GroupKind } from '../group.js'
-import { GroupKinds } from '../group-kinds.js'
-import { QueueState } from '../queue-state.js'
+import { Group, GroupKind } from '../state/group.js'
+import { GroupKinds } from '../state/group-kinds.js'
+import { QueueState } from '../state/queue-state.js'
 import { Limits } from '../limits/limits.js'
 import type { Meter } from '../limits/meter.js'
 import { FairShare } from '../ready/fair-share.js'
 import { readyIn } from '../ready/group-tasks.js'
 import { groupsIn, openIn } from '../ready/tenant-groups.js'
-import { Schedules } from '../schedules.js'
-import { SortedList } from '../sorted-list.js'
-import { StatusList } from '../status-lists.js'
-import type { Breaker, TaskRecord, TenantShare } from '../state.js'
-import type { Tables } from '../tables.js'
+import { Schedules } from '../state/schedules.js'
+import { SortedList } from '../structures/sorted-list.js'
+import { StatusList } from '../state/status-lists.js'
+import type { Breaker, TaskRecord, TenantShare } from '../state/state.js'
+import type { Tables } from '../state/tables.js'
 
 /** Values, and the markers of {@link sign} between them. */
 export type Contents = ReadonlyArray<unknown>

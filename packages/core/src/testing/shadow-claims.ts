@@ -1,5 +1,5 @@
 /** Which tasks a claim must get, by the naive fold: all waiting tasks are sorted anew for each claim. */
-import type { CommandOf } from '../commands.js'
+import type { CommandOf } from '../model/commands.js'
 import { Score } from '../ready/score.js'
 import { limitKeysOf } from './shadow-limits.js'
 import { ShadowQueue } from './shadow-queue.js'

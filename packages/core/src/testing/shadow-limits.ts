@@ -1,6 +1,6 @@
 /** The limits of the naive fold. Every question scans the tasks and the starts that count. */
 import type { Limit, Rate } from '../limits/limit.js'
-import type { DataOf } from '../events.js'
+import type { DataOf } from '../model/events.js'
 
 type Facts = DataOf<'TaskEnqueued'>
 

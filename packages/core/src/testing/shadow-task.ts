@@ -1,5 +1,5 @@
 /** What the naive fold keeps of a task, of a type's breaker and of an agent. */
-import type { DataOf } from '../events.js'
+import type { DataOf } from '../model/events.js'
 
 export interface ShadowLease {
   readonly agent: string

@@ -1,8 +1,8 @@
 /** The sizes of a state and its indexes, which INV-22 limits. */
-import { QueueState } from '../queue-state.js'
+import { QueueState } from '../state/queue-state.js'
 import { readyIn } from '../ready/group-tasks.js'
-import type { Tables } from '../tables.js'
-import { isFinal, statuses } from '../task.js'
+import type { Tables } from '../state/tables.js'
+import { isFinal, statuses } from '../model/task.js'
 
 export interface Sizes {
   readonly live: number

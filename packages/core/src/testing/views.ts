@@ -1,10 +1,10 @@
 /** The views in the shapes of `query.ts`, computed by scans over a {@link Shadow} (INV-20). */
-import type { AgentView } from '../agent-view.js'
-import type { BreakerView, Depth, FailurePattern } from '../query.js'
-import { bandOf, type Status, statuses } from '../task.js'
-import { shownFields } from '../task-fields.js'
-import type { TaskFilter } from '../commands.js'
-import type { TaskView } from '../task-view.js'
+import type { AgentView } from '../queries/agent-view.js'
+import type { BreakerView, Depth, FailurePattern } from '../queries/query.js'
+import { bandOf, type Status, statuses } from '../model/task.js'
+import { shownFields } from '../model/task-fields.js'
+import type { TaskFilter } from '../model/commands.js'
+import type { TaskView } from '../queries/task-view.js'
 import type { Shadow } from './shadow.js'
 import type { ShadowTask } from './shadow-task.js'
 

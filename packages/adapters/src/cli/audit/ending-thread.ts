@@ -1,7 +1,7 @@
 /** Entry point of the thread that computes the state of a queue at a revision while its events are exported. */
 import { parentPort, workerData } from 'node:worker_threads'
 import { depthOf, headOf } from '@daybook/core'
-import { readSnapshotFolder } from '../../files/snapshots.js'
+import { readSnapshotFolder } from '../../files/snapshots/snapshots.js'
 import { openLog } from '../../open-log.js'
 import { PastStates } from '../../past/past-states.js'
 import type { Ending } from './source.js'

@@ -1,7 +1,7 @@
 /** Folds the events of an export again, one after the other. */
 import { breakerOf, depthOf, evolve, headOf, initial, isUnreadable, neighboursOf, passOver, type QueueEvent, type QueueState, skip, taskOf, type Unreadable, unreadableCount } from '@daybook/core'
 import type { HistoryEvent } from '../../client/index.js'
-import { decodeRecorded } from '../../engine/wire.js'
+import { decodeRecorded } from '../../engine/log/wire.js'
 
 /** The effect of one event. */
 export interface Step {

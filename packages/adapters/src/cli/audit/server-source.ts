@@ -1,5 +1,5 @@
 import type { DaybookClient, HistoryEvent } from '../../client/index.js'
-import { stableLines } from '../../http/stable-lines.js'
+import { stableLines } from '../../http/json/stable-lines.js'
 import { CliError } from '../exit-codes.js'
 import { lineOf } from './exported.js'
 import type { AuditSource, EventLines, IsWanted } from './source.js'

@@ -1,6 +1,6 @@
 /** Folds a queue's whole log again, and reports the events that could not be read or did not fit. */
 import { evolve, headOf, initial, isUnreadable, lastUnreadableOf, plural, type QueueEvent, type QueueState, skip, timeOf, type Unreadable } from '@daybook/core'
-import { readOnlyReason } from '../../engine/read-only.js'
+import { readOnlyReason } from '../../engine/state/read-only.js'
 import { pauseText } from '../pause.js'
 import type { Finding } from './finding.js'
 

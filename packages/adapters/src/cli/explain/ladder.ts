@@ -3,7 +3,7 @@ import type { Explanation, Reason, ReasonCode } from '../../client/index.js'
 import type { Canvas } from '../drawing/canvas.js'
 import { clean, clock, until } from '../text.js'
 
-/** The steps in the order of the gates (core/src/gates.ts); each stands for some of them. */
+/** The steps in the order of the gates (core/src/gates/gates.ts); each stands for some of them. */
 export const steps = ['state', 'dependencies', 'order', 'time', 'queue', 'breaker', 'pace', 'limits', 'claim', 'skills', 'capacity', 'agent', 'turn'] as const
 export type Step = (typeof steps)[number]
 

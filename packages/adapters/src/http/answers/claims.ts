@@ -2,7 +2,7 @@
 import { Status } from '@daybook/core'
 import * as t from 'io-ts'
 import { Time } from '../time.js'
-import { AnyJson } from '../wire.js'
+import { AnyJson } from '../json/wire.js'
 import { attempt, Callback, content, ids, ProblemAnswer, Reason, shown } from './parts.js'
 
 const ClaimedTask = t.intersection(

@@ -2,7 +2,7 @@
 import { amendableFields, OnTimeout, Status } from '@daybook/core'
 import * as t from 'io-ts'
 import { Time } from '../time.js'
-import { AnyJson } from '../wire.js'
+import { AnyJson } from '../json/wire.js'
 import { attempt, Callback, content, ids, keys, orNull, ProblemAnswer, Reason, revision, shown } from './parts.js'
 
 const ScorePart = t.type({ value: t.number, weight: t.number, points: t.number }, 'ScorePart')

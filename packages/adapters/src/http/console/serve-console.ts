@@ -6,7 +6,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import * as E from 'fp-ts/lib/Either.js'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Who } from '../access.js'
+import type { Who } from '../routes/access.js'
 import type { Admitted } from '../guard.js'
 import { problem, type Problem } from '../problem.js'
 import { securityHeaders } from '../security-headers.js'

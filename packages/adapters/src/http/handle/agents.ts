@@ -4,10 +4,10 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { Caller, QueueEngine } from '../../engine/index.js'
 import { type Problem, problemOf } from '../problem.js'
 import type { ReasonQuery } from '../query.js'
-import { type Handled, type QueueCall, replyWith, type ViewCall } from '../route.js'
-import { ofAgent } from '../tenants.js'
+import { type Handled, type QueueCall, replyWith, type ViewCall } from '../routes/route.js'
+import { ofAgent } from '../routes/tenants.js'
 import { isoOf } from '../time.js'
-import type { RegisterBody } from '../wire.js'
+import type { RegisterBody } from '../json/wire.js'
 
 export const agents = async ({ queue }: ViewCall): Promise<Handled> =>
   replyWith(await queue.read((state, at) => agentsOf(state, at)), (found) => JSON.stringify({ agents: found.map(shownAgent) }))

@@ -1,6 +1,6 @@
 /** Alerts: conditions that people should know of. */
 import { alertsOf } from '@daybook/core'
-import { type Handled, replyWith, type ViewCall } from '../route.js'
+import { type Handled, replyWith, type ViewCall } from '../routes/route.js'
 import { isoOf } from '../time.js'
 
 export const list = async ({ queue }: ViewCall): Promise<Handled> =>

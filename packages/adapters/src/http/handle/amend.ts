@@ -1,10 +1,10 @@
 /** Changes to a task that nobody holds. */
 import { type CommandOf, type Json, priorityOf } from '@daybook/core'
 import { submitWithPayload } from '../../engine/index.js'
-import { type Handled, type QueueCall, replyWith } from '../route.js'
-import { quote } from '../text.js'
+import { type Handled, type QueueCall, replyWith } from '../routes/route.js'
+import { quote } from '../json/text.js'
 import { millisecondsOf } from '../time.js'
-import type { AmendBody } from '../wire.js'
+import type { AmendBody } from '../json/wire.js'
 
 export const amendTask = async ({ queue, params, body, caller, limits }: QueueCall<AmendBody>): Promise<Handled> => {
   const { reason, priority, payload, deadlineAt, availableAt } = body

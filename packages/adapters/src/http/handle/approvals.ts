@@ -3,10 +3,10 @@ import { type ApprovalContext, approvalContextOf, approvalsOf, type ApprovalView
 import * as E from 'fp-ts/lib/Either.js'
 import { waitingContents } from '../../engine/index.js'
 import { problem, problemOf } from '../problem.js'
-import { type Handled, type QueueCall, replyWith, type ViewCall } from '../route.js'
-import { quoteAll } from '../text.js'
+import { type Handled, type QueueCall, replyWith, type ViewCall } from '../routes/route.js'
+import { quoteAll } from '../json/text.js'
 import { isoOf } from '../time.js'
-import type { ReasonBody } from '../wire.js'
+import type { ReasonBody } from '../json/wire.js'
 
 const shown = ({ revision: _, tasks, at, ...approval }: ApprovalView): object => ({
   ...approval,

@@ -4,11 +4,11 @@ import type { PatternsQuery, ReasonQuery } from '../query.js'
 import * as E from 'fp-ts/lib/Either.js'
 import { submitWithPayload } from '../../engine/index.js'
 import { problemOf } from '../problem.js'
-import { type Handled, type QueueCall, replyWith, type ViewCall } from '../route.js'
-import { withTenant } from '../tenants.js'
-import { quoteAll } from '../text.js'
+import { type Handled, type QueueCall, replyWith, type ViewCall } from '../routes/route.js'
+import { withTenant } from '../routes/tenants.js'
+import { quoteAll } from '../json/text.js'
 import { isoOf, millisecondsOf } from '../time.js'
-import type { BulkRetryBody, BulkReviewBody, BulkSnoozeBody, RetryBody, ReviewBody, SnoozeBody } from '../wire.js'
+import type { BulkRetryBody, BulkReviewBody, BulkSnoozeBody, RetryBody, ReviewBody, SnoozeBody } from '../json/wire.js'
 
 export const patterns = async ({ queue, query, tenants }: ViewCall<PatternsQuery>): Promise<Handled> => {
   const asked = withTenant(tenants, query)

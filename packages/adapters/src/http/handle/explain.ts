@@ -3,9 +3,9 @@ import { type Asker, explainOf } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import { noSuchTask, type Problem, problemOf } from '../problem.js'
 import { askerOf, type ExplainQuery } from '../query.js'
-import { shownReasons } from '../reasons.js'
-import type { Handled, ViewCall } from '../route.js'
-import { type Tenants, underTenant, withTenant } from '../tenants.js'
+import { shownReasons } from '../json/reasons.js'
+import type { Handled, ViewCall } from '../routes/route.js'
+import { type Tenants, underTenant, withTenant } from '../routes/tenants.js'
 
 export const explain = async ({ queue, params, query, tenants }: ViewCall<ExplainQuery>): Promise<Handled> => {
   const { id = '' } = params

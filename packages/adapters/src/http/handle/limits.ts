@@ -1,9 +1,9 @@
 /** Limits on how much runs at once and how often it starts. */
 import { limitOf, limitsOf, type LimitView } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
-import type { LimitBody } from '../limit-routes.js'
+import type { LimitBody } from '../routes/limit-routes.js'
 import { problem } from '../problem.js'
-import { type Handled, type QueueCall, replyWith, type ViewCall } from '../route.js'
+import { type Handled, type QueueCall, replyWith, type ViewCall } from '../routes/route.js'
 import { isoOf } from '../time.js'
 
 const shown = ({ shutUntil, ...limit }: LimitView): object => ({ ...limit, ...(shutUntil === undefined ? {} : { shutUntil: isoOf(shutUntil) }) })

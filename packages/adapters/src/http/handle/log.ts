@@ -4,14 +4,14 @@ import { taskOf } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import { historyOf, parseObject, type QueueView, searchHistory, spansOf, streamOf } from '../../engine/index.js'
 import type { RecordedEvent } from '../../store/index.js'
-import { loggedLines } from '../event-lines.js'
-import { eventText, historyText } from '../event-text.js'
+import { loggedLines } from '../json/event-lines.js'
+import { eventText, historyText } from '../json/event-text.js'
 import { noSuchQueue, noSuchTask, problem, problemOf } from '../problem.js'
 import { revisionAt } from '../../past/index.js'
 import { type EventsQuery, type HistoryQuery, momentAt } from '../query.js'
 import { millisecondsOf } from '../time.js'
-import type { Handled, ViewCall } from '../route.js'
-import { quote } from '../text.js'
+import type { Handled, ViewCall } from '../routes/route.js'
+import { quote } from '../json/text.js'
 
 export const history = async ({ queue, params, query, limits }: ViewCall<HistoryQuery>): Promise<Handled> => {
   const { id = '' } = params

@@ -3,7 +3,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { MemoryService } from '../../memory-bank/index.js'
 import { problem } from '../problem.js'
 import type { MemoriesQuery } from '../query.js'
-import type { Handled, QueueCall } from '../route.js'
+import type { Handled, QueueCall } from '../routes/route.js'
 
 const limitDefault = 20
 

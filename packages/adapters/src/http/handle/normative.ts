@@ -3,8 +3,8 @@ import { activeAgentsOf, capacityOf, headOf, type QueueState, taskOf } from '@da
 import * as E from 'fp-ts/lib/Either.js'
 import { type Caller, type QueueEngine, restartTask } from '../../engine/index.js'
 import { type Problem, problemOf } from '../problem.js'
-import { type Handled, type QueueCall, replyWith, type ViewCall } from '../route.js'
-import type { BumpBody, CancelQueuedBody, ReasonBody, TerminateBody } from '../wire.js'
+import { type Handled, type QueueCall, replyWith, type ViewCall } from '../routes/route.js'
+import type { BumpBody, CancelQueuedBody, ReasonBody, TerminateBody } from '../json/wire.js'
 import { terminate } from './agents.js'
 
 /** Seconds from a time until now; 0 without a time. */

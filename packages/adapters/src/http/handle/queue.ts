@@ -13,13 +13,13 @@ import {
   TaskType,
 } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
-import { mayUse } from '../access.js'
+import { mayUse } from '../routes/access.js'
 import { invalid, problem, problemOf } from '../problem.js'
 import type { ReasonQuery } from '../query.js'
-import { type Call, type Handled, type QueueCall, replyWith, type ViewCall } from '../route.js'
-import type { Tenants } from '../tenants.js'
+import { type Call, type Handled, type QueueCall, replyWith, type ViewCall } from '../routes/route.js'
+import type { Tenants } from '../routes/tenants.js'
 import { isoOf } from '../time.js'
-import type { OptionalReasonBody, ReasonBody } from '../wire.js'
+import type { OptionalReasonBody, ReasonBody } from '../json/wire.js'
 
 /** With a token for tenants: of their tasks alone. `undefined` for a queue whose tenants are not isolated, which such a token does not see. */
 const summaryFor = (tenants: Tenants): ((state: QueueState, at: number) => QueueSummary | undefined) => {

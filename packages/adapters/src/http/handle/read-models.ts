@@ -3,7 +3,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { ReadModels } from '../../read-models/index.js'
 import { problem } from '../problem.js'
 import type { AtLeastQuery } from '../query.js'
-import type { Handled, QueueCall } from '../route.js'
+import type { Handled, QueueCall } from '../routes/route.js'
 
 /** With `atLeast` it answers once the tables include that revision, so that the caller can then query the file. */
 export const readModelsOf =

@@ -5,7 +5,7 @@ import type { ReadModels } from '../../read-models/index.js'
 import { readReportRequest } from '../../reports/index.js'
 import { invalid, problem } from '../problem.js'
 import type { ReportQuery } from '../query.js'
-import type { Handled, QueueCall } from '../route.js'
+import type { Handled, QueueCall } from '../routes/route.js'
 
 /** Read from the tables, on another thread. With `atLeast` it waits until they include that revision. */
 export const report =

@@ -3,9 +3,9 @@ import { isSettled, type TaskView, taskOf } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import { noSuchTask, problemOf } from '../problem.js'
 import type { ResultQuery } from '../query.js'
-import type { Handled, ViewCall } from '../route.js'
-import { resultText } from '../task-text.js'
-import { quote } from '../text.js'
+import type { Handled, ViewCall } from '../routes/route.js'
+import { resultText } from '../json/task-text.js'
+import { quote } from '../json/text.js'
 
 export const result = async ({ queue, params, query, gone }: ViewCall<ResultQuery>): Promise<Handled> => {
   const { id = '' } = params

@@ -3,9 +3,9 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { ListedToken, TokenRefusal, Tokens } from '../../auth/index.js'
 import { invalid, problem, type Problem } from '../problem.js'
 import type { ReasonQuery } from '../query.js'
-import type { Call, Handled } from '../route.js'
+import type { Call, Handled } from '../routes/route.js'
 import { isoOf, millisecondsOf } from '../time.js'
-import type { NewTokenBody } from '../token-routes.js'
+import type { NewTokenBody } from '../routes/token-routes.js'
 
 const isOff = problem('disabled', 'this server runs with --auth off, and takes no tokens')
 

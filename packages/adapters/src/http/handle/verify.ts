@@ -2,7 +2,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import { shownVerdict, type Verifications } from '../../chain/index.js'
 import { streamOf } from '../../engine/index.js'
-import type { Handled, QueueCall } from '../route.js'
+import type { Handled, QueueCall } from '../routes/route.js'
 
 export const verifyOf =
   (verifications: Verifications) =>

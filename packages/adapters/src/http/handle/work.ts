@@ -6,11 +6,11 @@ import { type Outcome, type QueueEngine, prepareCallback, prepareResult } from '
 import type { MemoryService } from '../../memory-bank/index.js'
 import type { HttpLimits } from '../limits.js'
 import { invalid, noSuchTask, problem, type Problem, problemOf } from '../problem.js'
-import { shownReasons } from '../reasons.js'
-import { type Handled, type Input, type QueueCall, replyWith } from '../route.js'
-import { claimsText } from '../task-text.js'
-import { callbackFor, isOwn, ofAgent, type Tenants } from '../tenants.js'
-import { quoteAll } from '../text.js'
+import { shownReasons } from '../json/reasons.js'
+import { type Handled, type Input, type QueueCall, replyWith } from '../routes/route.js'
+import { claimsText } from '../json/task-text.js'
+import { callbackFor, isOwn, ofAgent, type Tenants } from '../routes/tenants.js'
+import { quoteAll } from '../json/text.js'
 import { isoMemo } from '../time.js'
 import {
   type CallbackBody,
@@ -22,7 +22,7 @@ import {
   type OutcomeBody,
   type ParkBody,
   type ReleaseBody,
-} from '../wire.js'
+} from '../json/wire.js'
 import { refusedText, tooMany } from './tasks.js'
 
 export const claimBody = ({ claimWaitSecondsMax }: HttpLimits) =>

@@ -1,7 +1,7 @@
 /** Generates the OpenAPI 3.1 document from the table of routes, their examples, and the descriptions of their fields. */
 import type * as t from 'io-ts'
-import { rolesOf } from '../access.js'
-import type { Input, Route } from '../route.js'
+import { rolesOf } from '../routes/access.js'
+import type { Input, Route } from '../routes/route.js'
 import { examples, recorded } from './examples/index.js'
 import { pathExamples, requestExamples, type Shown, shownExamples } from './example-parts.js'
 import { answerHeaders, headerComponents } from './headers.js'

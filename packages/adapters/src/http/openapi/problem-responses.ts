@@ -1,7 +1,7 @@
 /** The answers of refused requests, each under a name in `components`, because most routes share them. */
 import { ProblemAnswer } from '../answers/parts.js'
 import { type ProblemCode, statusOf, titleOf } from '../problem.js'
-import type { Route } from '../route.js'
+import type { Route } from '../routes/route.js'
 import { problemHeaders } from './headers.js'
 import { type JsonSchema, schemaOf } from './json-schema.js'
 import { problemWords } from './problem-words.js'

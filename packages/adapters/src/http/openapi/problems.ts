@@ -1,6 +1,6 @@
 /** The problems that a route may answer with: those that follow from its kind, and those that it declares. */
 import { type ProblemCode, statusOf } from '../problem.js'
-import type { Route } from '../route.js'
+import type { Route } from '../routes/route.js'
 
 export interface Possible {
   readonly status: number

@@ -2,7 +2,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import { pastLimitsDefault } from '../../past/index.js'
 import { problem } from '../problem.js'
-import type { Handled } from '../route.js'
+import type { Handled } from '../routes/route.js'
 import { type AnswerPast, answerPastFrom, type PastSource } from './answer-past.js'
 import type { PastThreadOptions } from './past-protocol.js'
 import { PastThread } from './thread-of-past.js'

@@ -4,7 +4,7 @@ import type { PastLimits } from '../../past/index.js'
 import type { LogAddress } from '../../store/index.js'
 import type { HttpLimits } from '../limits.js'
 import type { Problem } from '../problem.js'
-import type { Reply } from '../route.js'
+import type { Reply } from '../routes/route.js'
 import type { PastQuestion } from './answer-past.js'
 
 export interface PastThreadOptions {

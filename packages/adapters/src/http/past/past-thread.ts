@@ -6,7 +6,7 @@ import { openLog } from '../../past/index.js'
 import { causesIn } from '../../read-models/find-causes.js'
 import { StoreError } from '../../store/index.js'
 import { readKeys, revealingLog } from '../../task-keys/index.js'
-import type { Handled } from '../route.js'
+import type { Handled } from '../routes/route.js'
 import { type AnswerPast, answerPastFrom, type PastQuestion } from './answer-past.js'
 import type { FromPast, PastThreadOptions, ToPast } from './past-protocol.js'
 

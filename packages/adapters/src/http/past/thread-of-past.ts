@@ -4,7 +4,7 @@ import type { Worker } from 'node:worker_threads'
 import * as E from 'fp-ts/lib/Either.js'
 import { StoreError, type StoreErrorCode } from '../../store/index.js'
 import { newThread } from '../../threads.js'
-import type { Handled } from '../route.js'
+import type { Handled } from '../routes/route.js'
 import type { PastQuestion } from './answer-past.js'
 import type { FromPast, PastThreadOptions, ToPast } from './past-protocol.js'
 

@@ -1,0 +1,177 @@
+/**
+ * Handles failed appends. Everything in flight is rolled back, because each batch builds on the previous one.
+ * Then:
+ *
+ *   conflict      the events of the other writer are read and folded, and all commands are decided again
+ *   unavailable   callers are refused, and the store is not tried for a while
+ *   unknown       nothing happens until it is known whether the batch is in the log (`unknown-append.ts`)
+ */
+import { keepShape, type WaitingClaims } from '@daybook/core'
+import type { AppendError } from '../../store/index.js'
+import type { Availability } from './availability.js'
+import { type Batch, type ClaimItem, type Item, refuse } from './batch.js'
+import type { Contents } from '../contents/contents.js'
+import type { Durable } from './durable.js'
+import type { LeaseGrace } from '../time/lease-grace.js'
+import type { InFlight } from './in-flight.js'
+import type { LiveState } from '../state/live-state.js'
+import type { Mailbox } from './mailbox.js'
+import type { QueueLog } from '../log/queue-log.js'
+import { describe, outcomeUnknown, tooLarge, unavailable } from '../refusals.js'
+import { isThere, sealInLog } from './unknown-append.js'
+import type { Turns } from './turns.js'
+
+/** The parts of the engine that a recovery needs. */
+export interface Recovered {
+  readonly log: QueueLog
+  readonly live: LiveState
+  readonly durable: Durable
+  readonly inFlight: InFlight
+  readonly mailbox: Mailbox
+  readonly waiting: WaitingClaims<ClaimItem>
+  readonly contents: Contents
+  readonly availability: Availability
+  readonly turns: Turns
+  readonly grace: LeaseGrace
+  readonly isClosing: () => boolean
+  readonly warn: (message: string) => void
+}
+
+/** The longest single wait for written events to become readable, in milliseconds. All waits together take twice as long. */
+const readableMsMax = 1_024
+
+export class Recovery {
+  private conflictCount = 0
+
+  constructor(private readonly parts: Recovered) {}
+
+  get conflicts(): number {
+    return this.conflictCount
+  }
+
+  /** Recovers from an append that failed with this error. Afterwards, the batches still in flight can be settled, and everything else decided. */
+  async run(error: AppendError): Promise<void> {
+    const { availability, isClosing, warn } = this.parts
+    try {
+      await this.recover(error)
+    } catch (cause) {
+      const reason = describe(cause)
+      availability.lost(reason)
+      warn(reason)
+      if (isClosing()) this.giveUp(reason)
+      await new Promise((resolve) => setTimeout(resolve, 100))
+    }
+    if (error._tag === 'Unavailable' || error._tag === 'OutcomeUnknown') this.parts.grace.begin()
+  }
+
+  private async recover(error: AppendError): Promise<void> {
+    const { live, inFlight, contents, availability } = this.parts
+    // The batches after the failed one fail as well, because their expected revisions do not exist.
+    await inFlight.allDone()
+    const failed = inFlight.all
+    const [first, second] = failed
+    if (first === undefined) return
+    const sealed = error._tag === 'OutcomeUnknown' ? await sealInLog(first, error.reason, { ...this.parts, chain: live.chain }) : undefined
+    if (sealed !== undefined) {
+      // The next batch was refused, or its outcome is also unknown: it is handled on its own.
+      first.result = { _tag: 'Appended', sealed }
+      return
+    }
+    const isStray = await this.settleStray(second)
+    inFlight.clear()
+    live.rollback(first.mark)
+    for (const { expected, texts } of failed) contents.drop(expected + 1, texts.length)
+    this.takeBack(isStray ? [first] : failed, error)
+    if (error._tag === 'Unavailable' && !isStray) return
+    if (error._tag === 'WrongExpectedRevision') await this.catchUpTo(error.actual)
+    else await this.catchUp()
+    if (error._tag !== 'Unavailable') availability.restored()
+  }
+
+  /**
+   * Handles a batch that is in the log although the previous one is not. Another writer appended just as many events in between, and a store only
+   * compares revisions. The batch's commands were decided on a state that never existed. So their callers do not get a success, and they are not
+   * decided again, because they could happen twice. This cannot happen with one append in flight, or without another writer.
+   */
+  private async settleStray(batch: Batch | undefined): Promise<boolean> {
+    const tag = batch?.result?._tag
+    if (batch === undefined || (tag !== 'Appended' && tag !== 'OutcomeUnknown')) return false
+    if (tag === 'OutcomeUnknown' && (await isThere(this.parts.log, batch)) !== 'yes') return false
+    this.parts.warn('another process writes to this queue: let both have one append in flight at most')
+    const refusal = outcomeUnknown('another process changed the queue at the same time: look whether it happened before you try again')
+    const again: Array<Item> = []
+    for (const { item } of batch.decided) {
+      if (item.kind === 'read') again.push(item)
+      else refuse(item, refusal)
+    }
+    this.parts.mailbox.putBack(again)
+    return true
+  }
+
+  /** Takes back the items of rolled-back batches. They are refused if the store cannot write, and decided again otherwise. */
+  private takeBack(failed: ReadonlyArray<Batch>, error: AppendError): void {
+    const { log, mailbox, waiting, availability, isClosing } = this.parts
+    const isConflict = error._tag === 'WrongExpectedRevision' || error._tag === 'OutcomeUnknown'
+    if (isConflict) {
+      this.conflictCount++
+      this.parts.turns.lost()
+    }
+    const again: Array<Item> = []
+    const patient: Array<ClaimItem> = []
+    const refused: Array<Item> = []
+    for (const item of itemsOf(failed)) {
+      if (item.kind === 'claim') item.untake()
+      if (item.kind === 'claim' && item.isOver()) continue
+      if (item.kind === 'claim' && item.mayWait && !isClosing()) patient.push(item)
+      else if (isConflict || item.kind === 'read') again.push(item)
+      else refused.push(item)
+    }
+    waiting.putBack(patient, ({ command }) => keepShape(this.parts.live.current, command))
+    mailbox.putBack(again)
+    if (isConflict) return
+    if (error._tag === 'Unavailable') availability.lost(error.reason)
+    const refusal = error._tag === 'AppendTooLarge' ? tooLarge(log.limits) : unavailable(error.reason)
+    for (const item of refused) refuse(item, refusal)
+  }
+
+  /** Reads up to the revision that the store has reported. */
+  private async catchUpTo(actual: number | 'no_stream'): Promise<void> {
+    const { durable } = this.parts
+    const before = durable.revision
+    if (actual === 'no_stream' || actual <= before) {
+      throw new Error(`the log has lost revision ${before}, which was there: was its file replaced? Restart to read it anew`)
+    }
+    await this.catchUp()
+    // A replicated store may refuse an append before readers can see the earlier events.
+    for (let waitMs = 1; durable.revision < actual; waitMs *= 2) {
+      if (waitMs > readableMsMax) throw new Error(`the log goes to revision ${actual}, and cannot be read beyond ${durable.revision}`)
+      await new Promise((resolve) => setTimeout(resolve, waitMs))
+      await this.catchUp()
+    }
+  }
+
+  /** Folds the events of another writer. */
+  private async catchUp(): Promise<void> {
+    const { log, live, durable, contents } = this.parts
+    for await (const page of log.read(durable.revision + 1)) {
+      const events = live.foldRecorded(page, (event, before) => contents.forgetFor(event, before, false))
+      durable.advance({ events, isOwn: false }, page[page.length - 1]?.id)
+    }
+    durable.wake()
+  }
+
+  /** Ends a shutdown that the store does not complete: callers are told that the outcome is unknown. */
+  private giveUp(detail: string): void {
+    const { live, inFlight, mailbox } = this.parts
+    const { first, all } = inFlight
+    const sent = itemsOf(all)
+    // The last snapshot must not contain events that may not be in the log.
+    if (first !== undefined) live.rollback(first.mark)
+    inFlight.clear()
+    for (const item of sent) refuse(item, item.kind === 'read' ? unavailable(detail) : outcomeUnknown(detail))
+    for (const item of mailbox.drain()) refuse(item, unavailable(detail))
+  }
+}
+
+const itemsOf = (batches: ReadonlyArray<Batch>): ReadonlyArray<Item> =>
+  batches.flatMap((batch) => batch.decided.map(({ item }) => item))

@@ -1,0 +1,82 @@
+import { createHash, type Hash } from 'node:crypto'
+import { open, type FileHandle } from 'node:fs/promises'
+import type { SnapshotPage } from '@daybook/core'
+import { StoreError } from '../../store/index.js'
+import { footerBytes, type SnapshotFile } from './snapshot-format.js'
+import { bytesAfter, pageHeadBytes, pageHeadOf, pageOf } from './snapshot-page-bytes.js'
+
+const chunkBytes = 2 ** 20
+
+/** The pages of a snapshot. The checksum comes after the last page, so a reader uses the pages as they come, and discards the result if this rejects. */
+export const readSnapshotPages = async function* (
+  path: string,
+  { from, size, footer }: SnapshotFile,
+): AsyncGenerator<SnapshotPage, void, undefined> {
+  const damaged = (words: string): StoreError =>
+    new StoreError('damaged', `The snapshot ${path} ${words}: an older one, or the log itself, takes its place.`)
+  const handle = await open(path, 'r')
+  try {
+    const hash = createHash('sha256')
+    const rest = new Rest(handle, hash, size - footerBytes)
+    await rest.take(from)
+    let pages = 0
+    while (rest.bytes > footer.rows) {
+      const page = await nextPage(rest)
+      if (page === undefined) throw damaged('is cut short, or does not match its checksum')
+      pages++
+      yield page
+    }
+    await rest.take(footer.rows)
+    if (pages !== footer.pages || hash.digest('hex') !== footer.sha256) throw damaged('does not match its checksum')
+  } finally {
+    await handle.close()
+  }
+}
+
+/** The next page; `undefined` if the bytes are not a page. */
+const nextPage = async (rest: Rest): Promise<SnapshotPage | undefined> => {
+  const headBytes = await rest.take(pageHeadBytes)
+  if (headBytes === undefined) return undefined
+  const head = pageHeadOf(headBytes)
+  const bytes = await rest.take(bytesAfter(head))
+  if (bytes === undefined) return undefined
+  try {
+    return pageOf(head, bytes)
+  } catch {
+    return undefined
+  }
+}
+
+/** Reads a file up to the offset `to` in large chunks, and hashes what it reads. */
+class Rest {
+  private chunk: Buffer = Buffer.alloc(0)
+  private position = 0
+
+  constructor(
+    private readonly handle: FileHandle,
+    private readonly hash: Hash,
+    private readonly to: number,
+  ) {}
+
+  /** Number of bytes that are left. */
+  get bytes(): number {
+    return this.to - this.position + this.chunk.byteLength
+  }
+
+  /** The next bytes, valid until the next call; `undefined` if fewer are left. */
+  async take(count: number): Promise<Buffer | undefined> {
+    if (count > this.bytes) return undefined
+    while (this.chunk.byteLength < count) {
+      const wanted = Math.min(Math.max(chunkBytes, count - this.chunk.byteLength), this.to - this.position)
+      const { buffer, bytesRead } = await this.handle.read(Buffer.allocUnsafe(wanted), 0, wanted, this.position)
+      if (bytesRead === 0) return undefined
+      const read = buffer.subarray(0, bytesRead)
+      this.position += bytesRead
+      this.hash.update(read)
+      this.chunk = this.chunk.byteLength === 0 ? read : Buffer.concat([this.chunk, read])
+    }
+    const taken = this.chunk.subarray(0, count)
+    this.chunk = this.chunk.subarray(count)
+    return taken
+  }
+}

@@ -1,0 +1,155 @@
+/** Counters of the running server: plain numbers that become metrics at a scrape. */
+import type { EventType, QueueEvent } from '@daybook/core'
+import * as E from 'fp-ts/lib/Either.js'
+import type { Claim, QueueEngine } from '../../engine/index.js'
+import type { AppendError, AppendObserver } from '../../store/index.js'
+
+/** A cheap histogram of one series, without allocation. */
+export class Histogram {
+  readonly counts: Array<number>
+  sum = 0
+  count = 0
+
+  constructor(readonly bounds: ReadonlyArray<number>) {
+    this.counts = bounds.map(() => 0)
+  }
+
+  observe(value: number, times = 1): void {
+    this.sum += value * times
+    this.count += times
+    for (let i = 0; i < this.bounds.length; i++) {
+      if (value <= (this.bounds[i] as number)) {
+        this.counts[i] = (this.counts[i] as number) + times
+        return
+      }
+    }
+  }
+}
+
+/** Tasks wait and run from a hundredth of a second to a day. */
+const taskSeconds = [0.01, 0.05, 0.1, 0.5, 1, 5, 15, 60, 300, 900, 3_600, 14_400, 86_400]
+
+/** Appends take from half a millisecond, on a good disk, to the store's time limit. */
+const appendSeconds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+
+const increment = (counts: Map<string, number>, key: string): void => {
+  counts.set(key, (counts.get(key) ?? 0) + 1)
+}
+
+/** Counts of one queue since this server opened it. */
+export class QueueMeter {
+  readonly events = new Map<EventType, number>()
+  /** Failed attempts that are retried, by cause. */
+  readonly retries = new Map<string, number>()
+  readonly deadLetters = new Map<string, number>()
+  /** Claims of live leases: task → when it was claimed. */
+  private readonly claimedAt = new Map<string, number>()
+  readonly waitSeconds = new Histogram(taskSeconds)
+  readonly runSeconds = new Histogram(taskSeconds)
+
+  count(events: ReadonlyArray<QueueEvent>): void {
+    for (let i = 0; i < events.length; i++) {
+      const event = events[i] as QueueEvent
+      this.events.set(event.type, (this.events.get(event.type) ?? 0) + 1)
+      switch (event.type) {
+        case 'Claimed':
+          this.claimedAt.set(event.data.task, event.at)
+          break
+        case 'Failed':
+        case 'ClaimExpired':
+          // A failed attempt that makes a dead letter is followed at once by `DeadLettered`.
+          if (events[i + 1]?.type !== 'DeadLettered') increment(this.retries, event.type === 'Failed' ? 'failed' : event.data.cause)
+          this.ended(event.data.task, event.at)
+          break
+        case 'Completed':
+        case 'Released':
+        case 'ClaimReturned':
+        case 'TaskParked':
+        case 'RateLimited':
+        case 'ClaimRevoked':
+          this.ended(event.data.task, event.at)
+          break
+        case 'ParkTimedOut':
+          if (event.data.onTimeout === 'fail' && events[i + 1]?.type !== 'DeadLettered') increment(this.retries, 'callback-missing')
+          break
+        case 'Cancelled':
+          this.claimedAt.delete(event.data.task)
+          break
+        case 'DeadLettered':
+          increment(this.deadLetters, event.data.reason)
+          break
+        default:
+      }
+    }
+  }
+
+  private ended(task: string, at: number): void {
+    const claimedAt = this.claimedAt.get(task)
+    if (claimedAt === undefined) return
+    this.claimedAt.delete(task)
+    this.runSeconds.observe((at - claimedAt) / 1_000)
+  }
+}
+
+const outcomeOf: Readonly<Record<AppendError['_tag'], string>> = { WrongExpectedRevision: 'conflict', OutcomeUnknown: 'unknown', Unavailable: 'unavailable', AppendTooLarge: 'too-large' }
+
+export class Meter {
+  readonly queues = new Map<string, QueueMeter>()
+  /** By outcome: the durations of appends. */
+  readonly appends = new Map<string, Histogram>()
+  /** By `METHOD route status`: the number of requests. */
+  readonly requests = new Map<string, number>()
+  readonly refused = new Map<string, number>()
+  private readonly watched = new WeakSet<QueueEngine>()
+
+  /** Counts events of a queue from now on. */
+  watch(queue: QueueEngine): void {
+    if (this.watched.has(queue)) return
+    this.watched.add(queue)
+    const meter = new QueueMeter()
+    this.queues.set(queue.name, meter)
+    // The server that appended an event counts it.
+    queue.committed.subscribe((committed) => {
+      if (committed.isOwn) meter.count(committed.events)
+    })
+  }
+
+  /** Counts only first claims: the waiting time of a retry says nothing about the queue. */
+  claimed(queue: string, claims: ReadonlyArray<Claim>): void {
+    const waitSeconds = this.queues.get(queue)?.waitSeconds
+    if (waitSeconds === undefined) return
+    const now = Date.now()
+    // Tasks that were enqueued together are mostly claimed together: they make one observation.
+    let since = 0
+    let times = 0
+    for (const { createdAt, retries, attempts } of claims) {
+      if (retries > 0 || attempts > 0) continue
+      if (createdAt !== since && times > 0) {
+        waitSeconds.observe(Math.max(0, now - since) / 1_000, times)
+        times = 0
+      }
+      since = createdAt
+      times++
+    }
+    if (times > 0) waitSeconds.observe(Math.max(0, now - since) / 1_000, times)
+  }
+
+  /** An observer for the appends of a store. */
+  readonly append: AppendObserver = () => {
+    const began = performance.now()
+    return (result) => {
+      const outcome = E.isRight(result) ? 'ok' : outcomeOf[result.left._tag]
+      const histogram = this.appends.get(outcome) ?? new Histogram(appendSeconds)
+      this.appends.set(outcome, histogram)
+      histogram.observe((performance.now() - began) / 1_000)
+    }
+  }
+
+  refusedBy(code: string): void {
+    increment(this.refused, code)
+  }
+
+  answered(method: string, path: string, status: number): void {
+    increment(this.requests, `${method} ${path} ${status}`)
+  }
+}

@@ -1,0 +1,123 @@
+/** Watching a queue: its messages over a WebSocket, without gaps. */
+import { WebSocket } from 'ws'
+import { backoff, sleep } from '../transport/backoff.js'
+import { DaybookError, errorOfAnswer } from '../errors.js'
+
+/** What has happened: see docs/websocket.md for the events and their payloads. */
+export interface WatchMessage {
+  readonly event: string
+  readonly timestamp: string
+  /** The revision of the event in the log. Several messages may have the same. */
+  readonly revision: number
+  readonly payload: Readonly<Record<string, unknown>>
+}
+
+export interface WatchOptions {
+  /** The first revision. Default `end`: only what happens from now on. */
+  readonly from?: number | 'end'
+  /** Ends the watch. */
+  readonly signal?: AbortSignal
+}
+
+interface Place {
+  /** Each new connection goes to the next of these. */
+  readonly urls: ReadonlyArray<string>
+  readonly token: string | undefined
+  readonly queue: string
+}
+
+/** Number of received messages that are not taken yet, at which the socket is paused. */
+const aheadMax = 1_000
+
+/**
+ * The queue's messages, in order, each once. Whenever the connection ends, it reconnects and goes on from where it was. It ends when the signal
+ * aborts or the loop is left. Rejects only if the server refuses (a wrong token or queue).
+ */
+export const watch = async function* (place: Place, { from = 'end', signal }: WatchOptions = {}): AsyncGenerator<WatchMessage, void> {
+  const isEnded = (): boolean => signal?.aborted === true
+  const pause = backoff({ firstMs: 100, mostMs: 5_000, random: Math.random })
+  let next: number | 'end' = from
+  /** Number of seen messages of revision `next`: a connection may end between the messages of one event. */
+  let seen = 0
+  for (let connections = 0; !isEnded(); connections++) {
+    let skip = seen
+    try {
+      for await (const message of connection({ ...place, url: place.urls[connections % place.urls.length] as string }, next, signal)) {
+        pause.reset()
+        if ('at' in message) {
+          // The server says which revision `end` is, so that nothing is missed if the connection ends before the first message.
+          if (next === 'end') next = message.at
+          continue
+        }
+        if (message.revision === next && skip > 0) {
+          skip--
+          continue
+        }
+        seen = message.revision === next ? seen + 1 : 1
+        next = message.revision
+        yield message
+      }
+    } catch (error) {
+      if (error instanceof DaybookError && !['unreachable', 'unavailable', 'overloaded', 'too-many-requests'].includes(error.code)) throw error
+    }
+    if (!isEnded()) await sleep(pause.next())
+  }
+}
+
+/** The messages of one connection. Ends with the connection. */
+const connection = async function* ({ url, token, queue }: Omit<Place, 'urls'> & { readonly url: string }, from: number | 'end', signal: AbortSignal | undefined): AsyncGenerator<WatchMessage | { readonly at: number }, void> {
+  const address = new URL(url)
+  address.protocol = address.protocol === 'https:' ? 'wss:' : 'ws:'
+  address.pathname = `${address.pathname.replace(/\/$/, '')}/api/ws`
+  address.search = `?queue=${encodeURIComponent(queue)}&from=${from}`
+  const socket = new WebSocket(address, 'daybook', { ...(token === undefined ? {} : { headers: { authorization: `Bearer ${token}` } }), perMessageDeflate: false, handshakeTimeout: 30_000 })
+  const received: Array<WatchMessage | { readonly at: number }> = []
+  let problem: Error | undefined
+  let isOver = false
+  let wake = (): void => undefined
+  const end = (): void => {
+    isOver = true
+    wake()
+  }
+  socket.on('message', (data: Buffer) => {
+    received.push(JSON.parse(data.toString('utf8')) as WatchMessage)
+    if (received.length >= aheadMax) socket.pause()
+    wake()
+  })
+  socket.on('unexpected-response', (request, response) => {
+    let body = ''
+    response.on('data', (chunk: Buffer) => (body += chunk.toString('utf8')))
+    response.on('end', () => {
+      problem = errorOfAnswer(response.statusCode ?? 0, body, response.headers['retry-after'])
+      request.destroy()
+      end()
+    })
+  })
+  socket.on('upgrade', ({ headers }) => {
+    const at = Number(headers['x-daybook-revision'])
+    if (Number.isInteger(at)) received.push({ at: at + 1 })
+  })
+  socket.on('error', (error) => {
+    problem ??= new DaybookError('unreachable', `the WebSocket cannot be opened: ${error.message}`, { cause: error })
+    end()
+  })
+  socket.on('close', end)
+  signal?.addEventListener('abort', end, { once: true })
+  try {
+    for (;;) {
+      const message = received.shift()
+      if (message !== undefined) {
+        if (received.length < aheadMax / 2 && socket.isPaused) socket.resume()
+        yield message
+        if (signal?.aborted === true) return
+        continue
+      }
+      if (isOver) break
+      await new Promise<void>((resolve) => (wake = resolve))
+    }
+    if (problem !== undefined) throw problem
+  } finally {
+    signal?.removeEventListener('abort', end)
+    socket.terminate()
+  }
+}

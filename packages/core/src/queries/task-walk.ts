@@ -1,0 +1,116 @@
+/**
+ * Walks over all tasks as they are at one moment, in small steps, while the state goes on changing: a task is copied
+ * before it changes. Several walks may be in progress at a time.
+ */
+import { isAtCapacity } from '../state/capacity.js'
+import type { FinishedWalk } from '../finished/finished-walk.js'
+import { timeOf } from './query.js'
+import { QueueState } from '../state/queue-state.js'
+import { forgottenAt } from '../state/retention.js'
+import type { TaskRecord } from '../state/state.js'
+import type { Tables } from '../state/tables.js'
+import { isFinal } from '../model/task.js'
+import { type TaskView, viewOf } from './task-view.js'
+
+export class TaskWalk {
+  /** The finished tasks. They come before the others, and can be read as records or as pages. */
+  readonly finished: FinishedWalk
+  private readonly lastNumber: number
+  /** Unfinished tasks up to this number have been returned or copied. */
+  private passed = 0
+  /** The copies of unfinished tasks beyond `passed`. */
+  private readonly copied = new Set<TaskRecord>()
+  private copies: Array<TaskRecord> = []
+
+  constructor(private readonly tables: Tables) {
+    this.finished = tables.finished.walk()
+    this.lastNumber = tables.head.lastNumber
+    tables.walks.push(this)
+  }
+
+  /** Called by the tables before this finished task is removed. */
+  beforeLeaving(task: TaskRecord): void {
+    this.finished.beforeLeaving(this.tables.finished.rowOf(task.number))
+  }
+
+  /** Called by the tables before this task changes. */
+  beforeChange(task: TaskRecord): void {
+    if (isFinal(task.status)) {
+      this.finished.beforeChange(this.tables.finished.rowOf(task.number))
+      return
+    }
+    if (task.number <= this.passed || task.number > this.lastNumber || this.copied.has(task)) return
+    this.copied.add(task)
+    this.copies.push({ ...task })
+  }
+
+  /**
+   * The next tasks, at least `tasksMin` except at the end; empty after the end. The finished tasks come in the order in which they finished, then the
+   * others by number. Unfinished tasks that changed meanwhile come before all.
+   *
+   * Gotchas: these may be the state's own records, so use them before it changes.
+   */
+  next(tasksMin: number): Array<TaskRecord> {
+    const { copied, lastNumber, tables } = this
+    const tasks = this.copies
+    this.copies = []
+    let taken = 0
+    for (; taken < tasksMin; taken++) {
+      const task = this.finished.nextTask()
+      if (task === undefined) break
+      tasks.push(task)
+    }
+    while (taken < tasksMin && !this.isOver) {
+      const task = tables.unfinished.after(this.passed)
+      if (task === undefined || task.number > lastNumber) {
+        this.end()
+        break
+      }
+      this.passed = task.number
+      if (copied.delete(task)) continue
+      tasks.push(task)
+      taken++
+    }
+    return tasks
+  }
+
+  get isOver(): boolean {
+    return !this.tables.walks.includes(this)
+  }
+
+  /** Stops copying tasks. Needed only if the walk is not taken to its end. */
+  end(): void {
+    const { walks } = this.tables
+    if (this.isOver) return
+    walks.splice(walks.indexOf(this), 1)
+    this.copied.clear()
+    this.finished.end()
+    this.copies = []
+  }
+}
+
+/** The views of all tasks that are known at one time, as they are now, in small steps. */
+export interface TaskViews {
+  readonly revision: number
+  /** The next views, of at least `tasksMin` tasks except at the end; `undefined` if there are no more. */
+  readonly next: (tasksMin: number) => ReadonlyArray<TaskView> | undefined
+  /** Must be called only if the views are not taken to their end. */
+  readonly end: () => void
+}
+
+export const walkTasks = (state: QueueState, at = timeOf(state)): TaskViews => {
+  const tables = QueueState.tablesOf(state)
+  const walk = new TaskWalk(tables)
+  const { revision, settings } = tables.head
+  const isFull = isAtCapacity(tables)
+  const until = forgottenAt(tables, at)
+  const isKnown = (task: TaskRecord): boolean => !isFinal(task.status) || task.finishedAt > until
+  return {
+    revision,
+    next: (tasksMin) => {
+      const tasks = walk.next(tasksMin)
+      return tasks.length === 0 && walk.isOver ? undefined : tasks.filter(isKnown).map((task) => viewOf(task, settings, isFull && task.status === 'pending' ? 'queued' : task.status))
+    },
+    end: () => walk.end(),
+  }
+}

@@ -1,0 +1,65 @@
+/** What the engine asks about waiting claims: what they look at, when they may find more, and why they find nothing. */
+import { lastUntil, roomOf, takeOver } from '../gates/assignment.js'
+import { activeAgents, isAtCapacity } from '../state/capacity.js'
+import { type ClaimRequest, scan } from '../decide/claim.js'
+import { failedHere, tooManyPassed } from '../gates/gate-words.js'
+import { isQueueShut, type Reason, reasonOfClaim } from '../gates/gates.js'
+import { timeOf } from './query.js'
+import { QueueState } from '../state/queue-state.js'
+import type { ClaimShape } from '../ready/claim-shape.js'
+
+/**
+ * Keeps the shape of a claim, so that the next claim that asks for the same costs less. The caller may count the claims that wait for it. Fields that
+ * the claim leaves out are taken from the registration of its agent. No decision depends on this.
+ */
+export const keepShape = (state: QueueState, asked: Partial<ClaimRequest> & { readonly max?: number }, at = timeOf(state)): ClaimShape => {
+  const tables = QueueState.tablesOf(state)
+  return tables.ready.keepShape(takeOver(tables, asked, at))
+}
+
+/** The kept shapes that claims wait for and that may have got tasks since the last call. */
+export const takeWokenShapes = (state: QueueState): ReadonlyArray<ClaimShape> => QueueState.tablesOf(state).ready.takeWoken()
+
+/** Which of the claims that wait for a shape may find something: all, those of agents that hold a task, or none. */
+export const servedOf = (state: QueueState, shape: ClaimShape): 'all' | 'active' | 'none' => {
+  const tables = QueueState.tablesOf(state)
+  if (!shape.hasWork) return 'none'
+  if (!isAtCapacity(tables)) return 'all'
+  const { maxConcurrentAgents, overcapLimit, bumpAndStart } = tables.head.settings.capacity
+  const hasBumped = bumpAndStart && [...tables.ready.bumped].some(({ group }) => group.isOpen && shape.matches(group))
+  if (hasBumped) return activeAgents(tables) < maxConcurrentAgents + overcapLimit ? 'all' : 'active'
+  return activeAgents(tables) === maxConcurrentAgents ? 'active' : 'none'
+}
+
+/** The agents that hold a task. */
+export const activeAgentsOf = (state: QueueState): ReadonlyMap<string, unknown> => QueueState.tablesOf(state).leases
+
+/**
+ * Must be called for a claim that waits because it found nothing, though there are tasks of its shape. The claim may leave these to other agents, or
+ * its agent may hold as many tasks as it registered for. In both cases an event that may change this wakes the shape. Returns the time in
+ * milliseconds when it may change without an event; `undefined` for never. No decision depends on this.
+ */
+export const holdBack = (state: QueueState, request: ClaimRequest, shape: ClaimShape, at: number): number | undefined => {
+  const tables = QueueState.tablesOf(state)
+  if (tables.agents.size === 0 || isQueueShut(tables)) return undefined
+  const { agent } = request
+  const { left } = scan(tables, request, 1, at)
+  if (left.length === 0 && roomOf(tables, agent, at) > 0) return undefined
+  tables.ready.holdBack(shape)
+  return Math.min(tables.agents.nextEnd(at) ?? Number.POSITIVE_INFINITY, ...left.map((task) => lastUntil(tables, task, agent, at)))
+}
+
+/** Why a claim finds nothing although matching tasks are ready; `undefined` if there are none, or if it would find some. */
+export const whyNothing = (state: QueueState, request: ClaimRequest, at = timeOf(state)): Reason | undefined => {
+  const tables = QueueState.tablesOf(state)
+  const now = Math.max(at, tables.head.at)
+  const asker = takeOver(tables, request, now)
+  if (!tables.ready.shapeOf(asker).hasWork) return undefined
+  const { picked, isCut, left } = scan(tables, request, 1, now)
+  if (picked.length > 0 && !isQueueShut(tables)) return undefined
+  const shut = reasonOfClaim({ tables, at: now, asker })
+  if (shut !== undefined) return shut
+  if (isCut) return { code: 'too-many-barred', ...tooManyPassed(tables) }
+  const [first] = left
+  return first === undefined ? undefined : { code: 'failed-here-lately', ...failedHere({ tables, task: first, at: now, asker }) }
+}

@@ -1,9 +1,0 @@
-/** How long one attempt of a task may take (`maxRunSeconds`). */
-import { toInstant } from './scalars.js'
-import type { Lease, TaskRecord } from './state.js'
-
-export const runMs = (maxRunSeconds: number): number => Math.ceil(maxRunSeconds * 1_000)
-
-/** When the attempt ends at the latest, whatever its heartbeats; infinity if it has no limit. */
-export const runEndsAt = ({ extras: { maxRunSeconds } }: TaskRecord, { claimedAt }: Lease): number =>
-  maxRunSeconds === undefined ? Number.POSITIVE_INFINITY : toInstant(claimedAt + runMs(maxRunSeconds))

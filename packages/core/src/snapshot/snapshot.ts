@@ -1,0 +1,280 @@
+/**
+ * Converts a state into pages and back. The first page has everything except the tasks. A snapshot is a cache: only the version of the fold that
+ * wrote it can read it.
+ *
+ * `beginSnapshot` makes its pages in small steps while the state goes on changing. All pages show the state at the moment it began (see
+ * `task-walk.ts`).
+ */
+import type { LoadedNames } from '../finished/finished-tasks.js'
+import type { FinishedWalk, KeptPage } from '../finished/finished-walk.js'
+import { chunkRows } from '../finished/row-bytes.js'
+import type { KeptRows, RowsPlace, RowStore } from '../finished/row-store.js'
+import type { Group } from '../state/group.js'
+import { type GroupText, keptIn, type NamesText, pageOf, pageOfKept, pageOfNames, pageOfRows, pageTasks, type SnapshotPage, tasksOf } from './snapshot-page.js'
+import type { RegisteredAgent } from '../state/agent-register.js'
+import { type Approval, byAge, type Chain } from '../state/approvals.js'
+import type { Limit } from '../limits/limit.js'
+import type { MeterEntry } from '../limits/limits.js'
+import { policyOf } from '../ready/policy.js'
+import type { Alert, FailureCounts } from '../state/alerts.js'
+import type { Batch } from '../state/batches.js'
+import { NumberSet } from '../structures/number-set.js'
+import type { Schedule } from '../state/schedules.js'
+import type { Deadline } from '../state/deadlines.js'
+import type { ShareEntry } from '../ready/fair-share.js'
+import type { Breaker, Head, TaskRecord } from '../state/state.js'
+import { sortedByKey } from '../structures/sorted-list.js'
+import { byType, Tables } from '../state/tables.js'
+import { isFinal } from '../model/task.js'
+import { TaskWalk } from '../queries/task-walk.js'
+import { endReplay, QueueState } from '../state/queue-state.js'
+
+/** Raise this with every change of the fold or of these pages. */
+export const foldVersion = 13
+
+type HeadText = Omit<Head, 'savedFor'> & {
+  readonly queue: string
+  /** Number of finished tasks. */
+  readonly finished: number
+  /** The seed of the hashes. Only if the snapshot names places of rows, because their columns have hashes. */
+  readonly seed?: number
+  readonly limits: ReadonlyArray<readonly [string, Limit]>
+  readonly meters: ReadonlyArray<MeterEntry>
+  readonly turns: ReadonlyArray<ShareEntry>
+  readonly schedules: ReadonlyArray<Schedule>
+  /** Which of their tasks are not final follows from these. */
+  readonly batches: ReadonlyArray<Omit<Batch, 'live'>>
+  readonly agents: ReadonlyArray<RegisteredAgent>
+  readonly slowdowns: ReadonlyArray<Deadline>
+  readonly sleepers: ReadonlyArray<Deadline>
+  readonly chains: ReadonlyArray<Omit<Chain, 'savedFor'>>
+  readonly approvals: ReadonlyArray<Approval>
+  readonly alerts: ReadonlyArray<Alert>
+  readonly failures: ReadonlyArray<readonly [phase: string, counts: FailureCounts]>
+  readonly breakers: ReadonlyArray<Omit<Breaker, 'savedFor' | 'probe'> & { readonly probe: number | null }>
+}
+
+export interface SnapshotWork {
+  readonly revision: number
+  /** The next pages, with at least `tasksMin` tasks except at the end. `undefined` if there are no more. */
+  readonly next: (tasksMin: number) => ReadonlyArray<SnapshotPage> | undefined
+  /** Stops copying tasks that change. Needed only for a snapshot that is not taken to its end. */
+  readonly abandon: () => void
+}
+
+/** Starts a snapshot of the state as it is now. With `names` it names the places of rows that are in a store. Default: it copies all bytes. */
+export const beginSnapshot = (state: QueueState, names = false): SnapshotWork => {
+  const tables = QueueState.tablesOf(state)
+  const walk = new TaskWalk(tables)
+  const groups = new Map<Group, number>()
+  let head: ReadonlyArray<SnapshotPage> = [headPage(tables, names)]
+  const next = (tasksMin: number): ReadonlyArray<SnapshotPage> | undefined => {
+    const pages = [...head]
+    head = []
+    const toCome = tasksMin - addFinished(pages, walk.finished, names, tasksMin)
+    const tasks = walk.next(Math.max(0, toCome))
+    for (let from = 0; from < tasks.length; from += pageTasks) pages.push(pageOf(tasks.slice(from, from + pageTasks), groups))
+    return pages.length === 0 && walk.isOver ? undefined : pages
+  }
+  const abandon = (): void => {
+    walk.end()
+    head = []
+  }
+  return { revision: tables.head.revision, next, abandon }
+}
+
+/** Adds pages of names and of finished tasks: at least `tasksMin` tasks, names and places together, if there are that many. Returns their number. */
+const addFinished = (pages: Array<SnapshotPage>, walk: FinishedWalk, namesPlaces: boolean, min: number): number => {
+  let added = 0
+  while (added < min) {
+    const names = walk.nextNames(pageTasks)
+    const kept = names === undefined && namesPlaces ? placesOf(walk) : []
+    const rows = names === undefined && kept.length === 0 ? walk.nextRows() : undefined
+    const page = names !== undefined ? pageOfNames(names) : kept.length > 0 ? pageOfKept(kept, chunkRows) : rows !== undefined ? pageOfRows(rows) : undefined
+    if (page === undefined) return added
+    pages.push(page)
+    added += names === undefined ? page.rows : names.groups.length + names.agents.length
+  }
+  return added
+}
+
+/** The next chunks that are in a store. */
+const placesOf = (walk: FinishedWalk): ReadonlyArray<KeptPage> => {
+  const kept: Array<KeptPage> = []
+  for (let next = walk.nextKept(); next !== undefined; next = kept.length < pagePlaces ? walk.nextKept() : undefined) kept.push(next)
+  return kept
+}
+/** Number of chunks in a full page of places. */
+const pagePlaces = 64
+
+/** The whole snapshot at once. */
+export const snapshotPages = (state: QueueState): ReadonlyArray<SnapshotPage> => beginSnapshot(state).next(Number.POSITIVE_INFINITY) ?? []
+
+const headPage = (tables: Tables, names: boolean): SnapshotPage => {
+  const { savedFor: _, ...head } = tables.head
+  const text: HeadText = {
+    ...head,
+    queue: tables.queue,
+    finished: tables.finished.size,
+    ...(names ? { seed: tables.seed } : {}),
+    limits: [...tables.limits.set],
+    meters: tables.limits.entries(),
+    turns: tables.shares.entries(),
+    schedules: tables.schedules.all(),
+    batches: tables.batches.all().map(({ live: _live, ...batch }) => batch),
+    agents: tables.agents.entries(),
+    slowdowns: [...tables.slowdowns],
+    sleepers: [...tables.sleepers],
+    chains: [...tables.chains.values()].map(({ savedFor: ___, ...chain }) => chain).sort((a, b) => (a.root < b.root ? -1 : 1)),
+    approvals: [...tables.approvals.values()].sort(byAge),
+    alerts: tables.alerts.all(),
+    failures: [...tables.alerts.failures].sort(([a], [b]) => (a < b ? -1 : 1)),
+    breakers: [...tables.breakers.values()]
+      .sort(byType)
+      .map(({ savedFor: __, probe, ...breaker }) => ({ ...breaker, probe: probe?.number ?? null })),
+  }
+  return { text: JSON.stringify(text), rows: 0, numbers: new Float64Array(0) }
+}
+
+export interface SnapshotReader {
+  /** Adds a page. Pages must be given in order. Throws if it is malformed. */
+  readonly page: (page: SnapshotPage) => void
+  /** Returns the state. `isReplayed`: a log will be replayed on it, as after `beginReplay`. Default: false. */
+  readonly finish: (isReplayed?: boolean) => QueueState
+}
+
+/**
+ * Builds a state from a snapshot's pages. `seed` and `store`: see `initial`; a snapshot that names places of rows has a seed of its own. `rowsAt`:
+ * returns the rows at a place that it names, and throws if they are not there.
+ */
+export const snapshotReader = (seed = 0, store?: RowStore, rowsAt: (place: RowsPlace) => KeptRows = nowhere): SnapshotReader => {
+  let tables: Tables | undefined
+  let finishedCount = 0
+  const groups: Array<Group> = []
+  const known = new Map<string, Group>()
+  /** What the numbers for groups in rows of finished tasks mean. */
+  const finishedGroups: Array<GroupText | null> = []
+  const finishedAgents: Array<string | null> = []
+  let breakers: HeadText['breakers'] = []
+  let meters: HeadText['meters'] = []
+  let turns: HeadText['turns'] = []
+  let slowdowns: HeadText['slowdowns'] = []
+  let sleepers: HeadText['sleepers'] = []
+  const tasks: Array<TaskRecord> = []
+  const agents = new Map<string, string>()
+  // Tasks that changed while the snapshot was taken come before others with lower numbers.
+  let isInOrder = true
+
+  const readHead = ({ text }: SnapshotPage): void => {
+    const head = JSON.parse(text) as HeadText
+    tables = new Tables(head.queue, head.seed ?? seed, store)
+    tables.ready.putAside()
+    const { queue: _, seed: __, finished, limits, meters: meterTexts, breakers: breakerTexts, turns: turnTexts, slowdowns: slowdownTexts, sleepers: sleeperTexts, schedules, batches, agents, chains, approvals, alerts, failures, ...fields } = head
+    Object.assign(tables.head, fields)
+    finishedCount = finished
+    tables.finished.reserve(finished)
+    tables.ready.reorder(policyOf(tables.head.settings))
+    tables.countTenants()
+    for (const chain of chains) tables.chains.set(chain.root, { savedFor: 0, ...chain })
+    for (const approval of approvals) tables.approvals.set(approval.id, approval)
+    for (const [key, limit] of limits) tables.limits.set.set(key, limit)
+    meters = meterTexts
+    breakers = breakerTexts
+    turns = turnTexts
+    for (const schedule of schedules) tables.schedules.put(schedule)
+    for (const batch of batches) tables.batches.put({ ...batch, live: new NumberSet() })
+    tables.agents.restore(agents)
+    slowdowns = slowdownTexts
+    sleepers = sleeperTexts
+    for (const alert of alerts) tables.alerts.raise(alert)
+    for (const [about, counts] of failures) tables.alerts.setFailures(about, counts)
+  }
+
+  const readTasks = (page: SnapshotPage, loaded: Tables): void => {
+    if (page.bytes !== undefined && page.text === '') loaded.finished.loadRows({ lengths: page.numbers, bytes: page.bytes }, namesIn(loaded), loaded.joinFinished)
+    else if (page.bytes !== undefined) for (const { place, ...others } of keptIn(page)) loaded.finished.loadKept(rowsAt(place), others, namesIn(loaded), loaded.joinFinished)
+    else if (page.rows === 0) {
+      const names = JSON.parse(page.text) as NamesText
+      for (const group of names.groups) finishedGroups.push(group)
+      for (const agent of names.agents) finishedAgents.push(agent)
+    } else for (const task of tasksOf(page, groups, (text) => groupOf(loaded, text), shared)) {
+      const before = tasks[tasks.length - 1]
+      if (before !== undefined && before.number > task.number) isInOrder = false
+      tasks.push(task)
+    }
+  }
+
+  /** One group for each text. A group without a task is not in the state, so the state cannot find it. */
+  const groupOf = (loaded: Tables, text: GroupText): Group => {
+    const [type, phase, skills, tenant, key] = text
+    const printed = JSON.stringify(text)
+    const group = known.get(printed) ?? loaded.group(type, phase ?? undefined, skills, tenant ?? undefined, key ?? undefined)
+    known.set(printed, group)
+    return group
+  }
+
+  /** A snapshot may have names that no task uses. The state gets no group for such a name. */
+  const namesIn = (loaded: Tables): LoadedNames => ({
+    groupOf: (index) => {
+      const text = finishedGroups[index]
+      return text === undefined || text === null ? undefined : groupOf(loaded, text)
+    },
+    agentOf: (index) => {
+      const name = finishedAgents[index]
+      return name === undefined || name === null ? undefined : shared(name)
+    },
+  })
+
+  /** All leases of an agent share one string, as they do after a replay. */
+  const shared = (agent: string): string => {
+    const known = agents.get(agent)
+    if (known !== undefined) return known
+    agents.set(agent, agent)
+    return agent
+  }
+
+  const finish = (isReplayed = false): QueueState => {
+    if (tables === undefined) throw new Error('the snapshot is empty')
+    const loaded = tables
+    if (loaded.finished.size !== finishedCount) throw new Error(`the snapshot has ${loaded.finished.size} finished tasks, and says that it has ${finishedCount}`)
+    loaded.fill(isInOrder ? tasks : sortedByKey(tasks, (task) => task.number))
+    for (const task of loaded.unfinished.values()) {
+      if (task.dependencies.length === 0) continue
+      for (const id of task.dependencies) {
+        const dependency = loaded.byId.get(id)
+        // A task with a higher number is another task, which got the id after the dependency had been evicted.
+        if (dependency === undefined || isFinal(dependency.status) || dependency.number > task.number) continue
+        loaded.addDependent(dependency, task)
+      }
+    }
+    for (const { probe, ...fields } of breakers) {
+      loaded.updateBreaker(loaded.breaker(fields.type), (breaker) => {
+        Object.assign(breaker, fields)
+        breaker.probe = probe === null ? null : (loaded.byNumber.get(probe) ?? null)
+      })
+    }
+    for (const { name, until } of slowdowns) loaded.slowDown(name, until)
+    for (const { name, until } of sleepers) loaded.sleepers.set(name, until)
+    loaded.limits.restore(meters)
+    // Last, because a tenant whose tasks become ready gets a turn.
+    loaded.shares.restore(turns)
+    const state = QueueState.of(loaded)
+    return isReplayed ? state : endReplay(state)
+  }
+
+  return {
+    page: (page) => (tables === undefined ? readHead(page) : readTasks(page, tables)),
+    finish,
+  }
+}
+
+const nowhere = ({ file }: RowsPlace): KeptRows => {
+  throw new Error(`the snapshot names rows in the file ${file}, and there is none`)
+}
+
+/** An independent copy, for audits and experiments. */
+export const fork = (state: QueueState): QueueState => {
+  const reader = snapshotReader()
+  for (const page of snapshotPages(state)) reader.page(page)
+  return reader.finish()
+}

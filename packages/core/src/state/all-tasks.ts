@@ -1,0 +1,83 @@
+/** All tasks of a state, finished and unfinished, as one index. */
+import type { FinishedTasks } from '../finished/finished-tasks.js'
+import type { TaskRecord } from './state.js'
+import type { TaskNumbers } from './task-numbers.js'
+import type { TextIndex } from '../structures/text-index.js'
+
+/** Finds a task by one of its texts. The record of a finished task is made for each call: compare numbers, not records. */
+export interface TasksByText {
+  readonly size: number
+  readonly get: (text: string) => TaskRecord | undefined
+  readonly has: (text: string) => boolean
+}
+
+export class TasksById implements TasksByText {
+  constructor(
+    private readonly unfinished: TextIndex<TaskRecord>,
+    private readonly finished: FinishedTasks,
+  ) {}
+
+  get size(): number {
+    return this.unfinished.size + this.finished.size
+  }
+
+  get(id: string): TaskRecord | undefined {
+    return this.unfinished.get(id) ?? this.finished.byId(id)
+  }
+
+  has(id: string): boolean {
+    return this.unfinished.has(id) || this.finished.hasId(id)
+  }
+}
+
+/** By idempotency key: the tasks that block new tasks with the same key as duplicates. */
+export class TasksByKey implements TasksByText {
+  constructor(
+    private readonly unfinished: TextIndex<TaskRecord>,
+    private readonly finished: FinishedTasks,
+  ) {}
+
+  get size(): number {
+    return this.unfinished.size + this.finished.keys
+  }
+
+  get(key: string): TaskRecord | undefined {
+    return this.unfinished.get(key) ?? this.finished.byKey(key)
+  }
+
+  has(key: string): boolean {
+    return this.unfinished.has(key) || this.finished.hasKey(key)
+  }
+}
+
+/** All tasks by number, in order. */
+export class TasksByNumber {
+  constructor(
+    private readonly unfinished: TaskNumbers,
+    private readonly finished: FinishedTasks,
+  ) {}
+
+  get size(): number {
+    return this.unfinished.size + this.finished.size
+  }
+
+  /** Slots of the index, in use or not. */
+  get capacity(): number {
+    return this.unfinished.capacity + this.finished.size
+  }
+
+  get(number: number): TaskRecord | undefined {
+    return this.unfinished.get(number) ?? this.finished.byNumber(number)
+  }
+
+  /** The first task whose number is above `number`. */
+  after(number: number): TaskRecord | undefined {
+    const task = this.unfinished.after(number)
+    const other = this.finished.numberAfter(number)
+    return other === undefined || (task !== undefined && task.number < other) ? task : this.finished.byNumber(other)
+  }
+
+  *values(): IterableIterator<TaskRecord> {
+    for (let task = this.after(0); task !== undefined; task = this.after(task.number)) yield task
+  }
+}

@@ -1,0 +1,145 @@
+/**
+ * The schedules of a queue (INV-27): each enqueues its task whenever it is due. An event says when a schedule is due next, so the fold
+ * computes nothing. Records are replaced as a whole and never changed.
+ */
+import * as t from 'io-ts'
+import type { Recurrence } from './recurrence.js'
+import { integer } from '../model/scalars.js'
+import { SortedList } from '../structures/sorted-list.js'
+import type { ScheduledTask } from '../model/task-fields.js'
+import type { UndoLog } from '../structures/undo-log.js'
+
+/** A name of a schedule. It is part of the ids of its tasks, and of paths. */
+export const ScheduleName = t.refinement(t.string, (name) => /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(name), 'schedule name: 1–64 of a–z A–Z 0–9 . _ -')
+/** Seconds between two runs. */
+export const Interval = integer(1, 10 * 365 * 86_400)
+
+/** Which runs that were due while no server was running are made up for: none, the last one, or all. */
+export const MissedRuns = t.keyof({ skip: null, once: null, all: null }, 'missed')
+export type MissedRuns = t.TypeOf<typeof MissedRuns>
+/** What happens to a run that is due while the previous one is unfinished: it starts, is left out, or waits (at most one). */
+export const OverlappingRuns = t.keyof({ allow: null, skip: null, queue: null }, 'overlap')
+export type OverlappingRuns = t.TypeOf<typeof OverlappingRuns>
+
+/** Why no task was enqueued. `missed`: the server was down. `overlap`: the previous run was unfinished. `duplicate`: the id was taken. */
+export const SkipReason = t.keyof({ missed: null, overlap: null, duplicate: null }, 'skipped')
+export type SkipReason = t.TypeOf<typeof SkipReason>
+
+/** Number of schedules that a queue may have. */
+export const schedulesMax = 1_000
+/** The largest size of one schedule's task as JSON, and of all such tasks of a queue, in characters. They are in memory and in snapshots. */
+export const scheduledTextMax = 65_536
+export const scheduledTextsMax = 4_194_304
+
+/** The outcome of an instant at which a schedule was due. Exactly one of `task`, `skipped` and `waits` is given. */
+export interface PastRun {
+  readonly dueAt: number
+  /** When the outcome was decided. */
+  readonly at: number
+  /** Id of the task that was enqueued. */
+  readonly task?: string
+  readonly skipped?: SkipReason
+  /** All instants from this one to `dueAt` were skipped. */
+  readonly since?: number
+  /** The run begins when the previous one has ended. */
+  readonly waits?: true
+}
+/** Number of runs that are kept. The log has all runs. */
+export const runsKept = 5
+
+export interface Schedule {
+  readonly name: string
+  readonly rule: Recurrence
+  readonly missed: MissedRuns
+  readonly overlap: OverlappingRuns
+  readonly paused: boolean
+  readonly task: ScheduledTask
+  /** Length of the task as JSON, in characters. */
+  readonly size: number
+  /** When the schedule is due next, even if that time has passed; `null` for never again. */
+  readonly nextAt: number | null
+  /** The newest task that the schedule enqueued. */
+  readonly lastTask: string | null
+  /** A run that waits for the end of a task; `after` is `null` once that has ended. */
+  readonly held: { readonly dueAt: number; readonly after: string | null } | null
+  /** The last runs, oldest first. */
+  readonly runs: ReadonlyArray<PastRun>
+}
+
+/** When there is something to do; infinity for never. */
+const actsAt = ({ paused, held, nextAt }: Schedule): number =>
+  paused ? Number.POSITIVE_INFINITY : held?.after === null ? held.dueAt : (nextAt ?? Number.POSITIVE_INFINITY)
+
+const byName = (a: Schedule, b: Schedule): number => (a.name < b.name ? -1 : 1)
+
+export class Schedules {
+  private readonly byName = new Map<string, Schedule>()
+  /** The schedules that will have something to do, by time. */
+  readonly due = new SortedList<Schedule>(actsAt, byName)
+  /** By the id of a task: the schedule with a run that waits for the end of the task. */
+  private readonly waiting = new Map<string, string>()
+  /** Total length of all tasks as JSON, in characters. */
+  textSize = 0
+
+  constructor(private readonly undoLog: UndoLog) {}
+
+  get size(): number {
+    return this.byName.size
+  }
+
+  get(name: string): Schedule | undefined {
+    return this.byName.get(name)
+  }
+
+  /** All schedules by name. */
+  all(): ReadonlyArray<Schedule> {
+    return [...this.byName.values()].sort(byName)
+  }
+
+  /** Whether some run waits for the end of a task. */
+  get isAnyWaiting(): boolean {
+    return this.waiting.size > 0
+  }
+
+  /** The schedule with a run that waits for the end of this task. */
+  waitingFor(task: string): Schedule | undefined {
+    const name = this.waiting.get(task)
+    return name === undefined ? undefined : this.byName.get(name)
+  }
+
+  /** Adds the schedule, or replaces the one of the same name. */
+  put(schedule: Schedule): void {
+    this.replace(schedule.name, schedule)
+  }
+
+  remove(name: string): void {
+    this.replace(name, undefined)
+  }
+
+  private replace(name: string, schedule: Schedule | undefined): void {
+    const before = this.byName.get(name)
+    this.place(before, schedule, name)
+    if (this.undoLog.isRecording) this.undoLog.note({ undo: () => this.place(schedule, before, name) })
+  }
+
+  private place(from: Schedule | undefined, to: Schedule | undefined, name: string): void {
+    this.textSize += (to?.size ?? 0) - (from?.size ?? 0)
+    if (from !== undefined) {
+      if (Number.isFinite(actsAt(from))) this.due.remove(from)
+      if (typeof from.held?.after === 'string') this.waiting.delete(from.held.after)
+    }
+    if (to === undefined) {
+      this.byName.delete(name)
+      return
+    }
+    this.byName.set(name, to)
+    if (Number.isFinite(actsAt(to))) this.due.add(to)
+    if (typeof to.held?.after === 'string') this.waiting.set(to.held.after, name)
+  }
+
+  /** When the first schedule has something to do; `undefined` for never. */
+  nextDue(): number | undefined {
+    const first = this.due.first()
+    return first === undefined ? undefined : actsAt(first)
+  }
+}

@@ -1,0 +1,595 @@
+/**
+ * The state of one queue: its records and the indexes over them. It is the fold of the queue's events and nothing else. It has one owner and is
+ * updated in place (`evolve` consumes it).
+ *
+ * The fields of a record decide which indexes it is in. A change removes the record from its indexes (`unlink`), changes it and adds it again
+ * (`link`). Rollback and loading a snapshot use the same two functions, so an index cannot disagree with its records.
+ */
+import { AgentRegister } from './agent-register.js'
+import { TasksById, TasksByKey, TasksByNumber } from './all-tasks.js'
+import { type Approval, type Chain, closeApproval, dropEndedChain } from './approvals.js'
+import { Alerts } from './alerts.js'
+import { Batches } from './batches.js'
+import { DeadLetterIndex } from './dead-letter-index.js'
+import { Deadlines } from './deadlines.js'
+import { FinishedTasks, type Joins } from '../finished/finished-tasks.js'
+import type { RowStore } from '../finished/row-store.js'
+import { priorityIn, statusIn } from '../finished/task-bytes.js'
+import { Group } from './group.js'
+import { GroupKinds } from './group-kinds.js'
+import { isLimited, isTypeShut } from '../gates/gates.js'
+import { isIsolated } from '../model/isolation.js'
+import { Limits } from '../limits/limits.js'
+import { FairShare } from '../ready/fair-share.js'
+import { policyOf } from '../ready/policy.js'
+import { ReadyIndex } from '../ready/ready-index.js'
+import { groupIn, hasOpenGroup } from '../ready/tenant-groups.js'
+import { Schedules } from './schedules.js'
+import { UndoLog } from '../structures/undo-log.js'
+import { type Settings, settingsDefault } from '../model/settings.js'
+import { SortedList, sortedByKey } from '../structures/sorted-list.js'
+import {
+  blocksDuplicates,
+  type Breaker,
+  type Head,
+  isHeld,
+  type Lease,
+  newBreaker,
+  noTasks,
+  type Parking,
+  type TaskRecord,
+  type TenantShare,
+} from './state.js'
+import { addTo, removeFrom } from '../structures/sets-by-key.js'
+import { listIn, listOf, newStatusLists } from './status-lists.js'
+import { TaskBefore } from './task-before.js'
+import { TaskNumbers } from './task-numbers.js'
+import type { TaskWalk } from '../queries/task-walk.js'
+import { isFinal, type Phase, priorityOf, type Status, statuses } from '../model/task.js'
+import { TenantCounts } from './tenant-counts.js'
+import { TextIndex } from '../structures/text-index.js'
+
+const byNumber = (a: TaskRecord, b: TaskRecord): number => a.number - b.number
+const numberOf = ({ number }: TaskRecord): number => number
+const tokenOf = (task: TaskRecord): number => task.lease?.token ?? 0
+/** Whether the task is CRITICAL and ready: alerts count such tasks. */
+const isCritical = ({ priority, status }: TaskRecord): boolean => priority === priorityOf.CRITICAL && status === 'pending'
+const delayOf = (task: TaskRecord): number => task.delayedUntil
+const leaseEndOf = (task: TaskRecord): number => task.lease?.expiresAt ?? 0
+/** Leases that end at the same time are ordered by token. Tasks that were claimed together mostly finish in that order, so they are removed from the front. */
+const byToken = (a: TaskRecord, b: TaskRecord): number => tokenOf(a) - tokenOf(b) || byNumber(a, b)
+const noShares: ReadonlyArray<never> = []
+export const byType = (a: Breaker, b: Breaker): number => (a.type < b.type ? -1 : a.type > b.type ? 1 : 0)
+
+export class Tables {
+  readonly undoLog = new UndoLog()
+  readonly head: Head = {
+    savedFor: 0,
+    revision: -1,
+    at: 0,
+    forgottenUntil: 0,
+    lastNumber: 0,
+    lastToken: 0,
+    turn: 0,
+    hasTenants: false,
+    settings: settingsDefault,
+    paused: null,
+    redrive: null,
+    deleted: null,
+    unreadable: {},
+    lastUnreadable: null,
+    misfits: 0,
+  }
+  /** The records of unfinished tasks. */
+  readonly unfinished = new TaskNumbers()
+  private readonly ids: TextIndex<TaskRecord>
+  private readonly keys: TextIndex<TaskRecord>
+  /** Finished tasks have no records. One is made for each call: compare numbers, not records. */
+  readonly finished: FinishedTasks
+  /** All tasks, finished and unfinished. */
+  readonly byNumber: TasksByNumber
+  readonly byId: TasksById
+  readonly byKey: TasksByKey
+  /** Numbers of the tasks of each ticket. */
+  readonly byTicket = new Map<string, Set<number>>()
+  /** The number of the task that waits for a callback with this key, or has got it. Keys are unique here. */
+  readonly byCallback = new Map<string, number>()
+  /** Numbers of spawned tasks, by the first task of their chain. */
+  readonly byRoot = new Map<string, Set<number>>()
+  /** See `approvals.ts`. */
+  readonly chains = new Map<string, Chain>()
+  readonly approvals = new Map<string, Approval>()
+  /** All tasks by phase, status and priority. */
+  readonly lists = newStatusLists((number) => this.byNumber.get(number))
+  readonly ready = new ReadyIndex((group) => isTypeShut(this, group.type) || isLimited(group), (tenant) => this.shares.byTenant.get(tenant), this.head, this.undoLog, policyOf(settingsDefault), () => this.readyTasks())
+  readonly limits = new Limits(this.head, this.undoLog, {
+    groups: () => this.shares.groups(),
+    held: () => this.leaseEnds,
+    refresh: (groups) => this.ready.refreshAll(groups),
+  })
+  /** The unfinished tasks of each ordering key, first in, first out: only the first may run. */
+  readonly lines = new Map<string, SortedList<TaskRecord>>()
+  readonly kinds = new GroupKinds(this.lists)
+  readonly shares = new FairShare(this.head, () => this.touchHead(), this.undoLog)
+  readonly agents = new AgentRegister(this.undoLog)
+  /** After a rate limit (LK-16): types of which other agents get no task for a while, and agents that get no task at all. */
+  readonly slowdowns = new Deadlines(this.undoLog, (type) => this.ready.breakerMoved(type))
+  readonly sleepers = new Deadlines(this.undoLog)
+  /** The tasks that each agent holds, by token. */
+  readonly leases = new Map<string, SortedList<TaskRecord>>()
+  /** Scheduled tasks by the end of their delay, and waiting tasks by the end of their wait. */
+  readonly delays = new SortedList<TaskRecord>(delayOf, byToken)
+  /** Held tasks, by the end of their lease. */
+  readonly leaseEnds = new SortedList<TaskRecord>(leaseEndOf, byToken)
+  readonly deadLetters = new DeadLetterIndex()
+  readonly breakers = new Map<string, Breaker>()
+  /** Open breakers that turn half-open by themselves. */
+  readonly cooling = new SortedList<Breaker>((breaker) => breaker.halfOpenAt, byType)
+  readonly schedules = new Schedules(this.undoLog)
+  readonly batches = new Batches(this.undoLog)
+  readonly alerts = new Alerts(this.undoLog)
+  readonly counts = Object.fromEntries(statuses.map((status) => [status, 0])) as Record<Status, number>
+  readonly tenantCounts = new TenantCounts()
+  /** Walks in progress. Each is told before a task changes. */
+  readonly walks: Array<TaskWalk> = []
+  /** `seed`: see `text-index.ts`. `store`: where rows of finished tasks may be kept. */
+  constructor(
+    readonly queue: string,
+    readonly seed: number,
+    store?: RowStore,
+  ) {
+    const unfinished = (number: number): TaskRecord | undefined => this.unfinished.get(number)
+    this.ids = new TextIndex(unfinished, (task) => task.id, seed)
+    this.keys = new TextIndex(unfinished, (task) => task.key, seed)
+    this.finished = new FinishedTasks(seed, store)
+    this.byNumber = new TasksByNumber(this.unfinished, this.finished)
+    this.byId = new TasksById(this.ids, this.finished)
+    this.byKey = new TasksByKey(this.keys, this.finished)
+  }
+
+  touchHead(): Head {
+    const { head, undoLog } = this
+    if (undoLog.mustSave(head)) {
+      const before = { ...head }
+      undoLog.note({ undo: () => Object.assign(head, before) })
+    }
+    return head
+  }
+
+  /**
+   * The task, if this agent holds it with this token. It is looked up by token: an agent mostly finishes its tasks in the order of their tokens, so
+   * the search stays in the processor's cache. A search by id would not.
+   */
+  held({ task: id, agent, token }: { readonly task: string; readonly agent: string; readonly token: number }): TaskRecord | undefined {
+    const task = this.leases.get(agent)?.at(token)
+    return task?.id === id ? task : undefined
+  }
+
+  /** The task that waits for a callback with this key, or has got it. */
+  ownerOfCallback(key: string): TaskRecord | undefined {
+    const number = this.byCallback.get(key)
+    return number === undefined ? undefined : this.byNumber.get(number)
+  }
+
+  insert(task: TaskRecord): void {
+    const { group } = task
+    const hadWork = hasOpenGroup(group)
+    this.undoLog.mustSave(task)
+    if (isCritical(task)) task.extras = { ...task.extras, readySince: this.head.at }
+    this.enter(task)
+    if (!hadWork && hasOpenGroup(group)) this.shares.comeBack(group.share)
+    if (this.undoLog.isRecording) this.undoLog.note({ undo: () => this.leave(task) })
+    if (isFinal(task.status)) this.retire(task)
+  }
+
+  /** Counts a finished task of a snapshot. */
+  readonly joinFinished: Joins = (number, band, group, task) => {
+    const status = statusIn(band)
+    this.joinGroup(group)
+    this.count(group, status, 1)
+    listIn(group, status, priorityIn(band)).addNumber(number)
+    if (task === undefined) return
+    this.joinOthers(task)
+    if (task.extras.parking !== undefined) this.listKeys(task, task.extras.parking)
+  }
+
+  /** Adds all unfinished tasks of a snapshot, in the order of their numbers. There must be none yet. */
+  fill(tasks: ReadonlyArray<TaskRecord>): void {
+    const delayed: Array<TaskRecord> = []
+    const held: Array<TaskRecord> = []
+    this.ids.reserve(tasks.length)
+    this.keys.reserve(tasks.length)
+    for (const task of tasks) {
+      const { status } = task
+      this.register(task)
+      this.count(task.group, status, 1)
+      listOf(task).add(task)
+      if (status === 'pending') this.addReady(task)
+      if (status === 'scheduled' || status === 'waiting' || (status === 'dead-letter' && task.delayedUntil > 0)) delayed.push(task)
+      if (task.extras.parking !== undefined) this.listKeys(task, task.extras.parking)
+      if (status === 'dead-letter') this.addDeadLetter(task)
+      if (task.extras.orderingKey !== undefined) this.lineUp(task, task.extras.orderingKey)
+      if (task.extras.batchId !== undefined) this.batches.enlist(task)
+      if (task.lease === null || !isHeld(task)) continue
+      held.push(task)
+      this.hold(task, task.lease)
+      if (task.group.meters.length > 0) this.limits.moved(task.group, 1)
+    }
+    this.delays.fill(sortedByKey(delayed, delayOf))
+    this.leaseEnds.fill(sortedByKey(held, leaseEndOf))
+  }
+
+  /** All ready tasks, by number. */
+  private readyTasks(): ReadonlyArray<TaskRecord> {
+    return [...this.unfinished.values()].filter(({ status }) => status === 'pending')
+  }
+
+  /** Changes a task. `revision`: that of the event, if the event is about this task. By default the task keeps its last revision. */
+  update<T extends TaskRecord>(task: T, change: (task: T) => void, revision = task.lastRevision): void {
+    for (const walk of this.walks) walk.beforeChange(task)
+    if (this.undoLog.mustSave(task)) this.undoLog.note(new TaskBefore(this, task))
+    const { group } = task
+    const hadWork = hasOpenGroup(group)
+    const wasHeld = this.agents.size > 0 && isHeld(task)
+    const wasFinal = isFinal(task.status)
+    const active = this.leases.size
+    const back = this.relink(task, change, revision)
+    if (!hadWork && hasOpenGroup(group)) this.shares.comeBack(group.share)
+    for (const other of back) if (other !== group.share) this.shares.comeBack(other)
+    // An agent has become inactive, so other agents may start (TQM-CAP-003).
+    if (this.leases.size < active && active >= this.head.settings.capacity.maxConcurrentAgents) this.ready.wakeAll()
+    // An agent has more or less room than before.
+    if (this.agents.size > 0 && wasHeld !== isHeld(task)) this.ready.wakeHeldBack()
+    if (wasFinal) this.rewrite(task)
+    else if (isFinal(task.status)) this.retire(task)
+  }
+
+  /** Undoes a change. */
+  restore(task: TaskRecord, before: TaskBefore): void {
+    this.relink(task, () => before.putBack(), before.lastRevision)
+    // Another task may have had the key since.
+    if (blocksDuplicates(task.status) && !isFinal(task.status)) this.keys.set(task.key, task.number)
+  }
+
+  /** The task is finished: from now on only its bytes are kept. */
+  private retire(task: TaskRecord): void {
+    if (task.status !== 'completed') this.leaveDependencies(task)
+    const isKeyed = this.leaveUnfinished(task)
+    this.finished.push(task, isKeyed)
+    if (!this.undoLog.isRecording) return
+    this.undoLog.note({
+      undo: () => {
+        this.finished.pop()
+        this.enterUnfinished(task, isKeyed)
+      },
+    })
+  }
+
+  /** Rewrites a finished task. The record was made for this change. */
+  private rewrite(task: TaskRecord): void {
+    const undo = this.finished.rewrite(task)
+    if (this.undoLog.isRecording) this.undoLog.note({ undo })
+  }
+
+  /** Evicts a finished task from the state. Its history stays in the log. */
+  evict(task: TaskRecord): void {
+    for (const walk of this.walks) walk.beforeLeaving(task)
+    const removed = this.finished.remove(task)
+    this.unlink(task)
+    this.depart(task)
+    if (this.undoLog.isRecording) {
+      this.undoLog.note({
+        undo: () => {
+          this.finished.putBack(removed)
+          this.join(task)
+          this.link(task)
+        },
+      })
+    }
+    const { rootTaskId } = task.extras
+    if (rootTaskId !== undefined) dropEndedChain(this, rootTaskId)
+  }
+
+  /**
+   * Removes the task from its dependencies. Otherwise an unfinished task would keep all tasks that ever depended on it, and the state would grow with
+   * history (INV-22).
+   */
+  private leaveDependencies(task: TaskRecord): void {
+    for (const id of task.dependencies) {
+      const dependents = this.byId.get(id)?.dependents
+      const index = dependents?.indexOf(task) ?? -1
+      if (dependents === undefined || index < 0) continue
+      dependents.splice(index, 1)
+      if (this.undoLog.isRecording) this.undoLog.note({ undo: () => dependents.splice(index, 0, task) })
+    }
+  }
+
+  addDependent(dependency: TaskRecord, task: TaskRecord): void {
+    const { undoLog } = this
+    this.update(dependency, (record) => record.blocking++)
+    if (dependency.dependents === noTasks) {
+      dependency.dependents = [task]
+      if (undoLog.isRecording) undoLog.note({ undo: () => (dependency.dependents = noTasks) })
+      return
+    }
+    const { dependents } = dependency
+    dependents.push(task)
+    if (undoLog.isRecording) undoLog.note({ undo: () => dependents.pop() })
+  }
+
+  /** Called for a task that ends without being completed. Its dependencies no longer count it among the tasks that they block. */
+  stopWaiting(task: TaskRecord): void {
+    for (const id of task.dependencies) {
+      const dependency = this.byId.get(id)
+      // A task with a higher number is another task, which got the id after the dependency had been evicted.
+      if (dependency === undefined || isFinal(dependency.status) || dependency.number > task.number) continue
+      this.update(dependency, (record) => record.blocking--)
+    }
+  }
+
+  /** Called when the settings for the order of tasks have changed. */
+  reorder(before: Settings): void {
+    const { settings } = this.head
+    if (settings.policy === before.policy && settings.score === before.score) return
+    const { policy } = this.ready
+    this.ready.reorder(policyOf(settings))
+    if (this.undoLog.isRecording) this.undoLog.note({ undo: () => this.ready.reorder(policy) })
+  }
+
+  /** Called when the setting `tenants` may have changed. It mostly does not, and if it does, the state has few tasks. */
+  countTenants(): void {
+    const { tenantCounts, undoLog } = this
+    const before = tenantCounts.isOn
+    if (isIsolated(this) === before) return
+    tenantCounts.turn(!before, this.byNumber.values())
+    if (undoLog.isRecording) undoLog.note({ undo: () => tenantCounts.turn(before, this.byNumber.values()) })
+  }
+
+  breaker(type: string): Breaker {
+    const known = this.breakers.get(type)
+    if (known !== undefined) return known
+    const breaker = newBreaker(type)
+    this.breakers.set(type, breaker)
+    if (this.undoLog.isRecording) this.undoLog.note({ undo: () => this.breakers.delete(type) })
+    return breaker
+  }
+
+  /** Forgets all finished tasks, approvals, batches, breakers, limits and registrations, and all waits after rate limits. */
+  forgetAll(): void {
+    this.agents.clear()
+    this.slowdowns.clear()
+    this.sleepers.clear()
+    for (const id of [...this.approvals.keys()]) closeApproval(this, id)
+    for (let task = this.finished.first(); task !== undefined; task = this.finished.first()) this.evict(task)
+    this.batches.clear()
+    this.limits.clear()
+    for (const breaker of [...this.breakers.values()]) {
+      this.unlinkBreaker(breaker)
+      this.breakers.delete(breaker.type)
+      if (!this.undoLog.isRecording) continue
+      this.undoLog.note({
+        undo: () => {
+          this.breakers.set(breaker.type, breaker)
+          this.linkBreaker(breaker)
+        },
+      })
+    }
+  }
+
+  updateBreaker(breaker: Breaker, change: (breaker: Breaker) => void): void {
+    if (this.undoLog.mustSave(breaker)) {
+      const before = { ...breaker }
+      this.undoLog.note({
+        undo: () => {
+          this.unlinkBreaker(breaker)
+          Object.assign(breaker, before)
+          this.linkBreaker(breaker)
+        },
+      })
+    }
+    this.unlinkBreaker(breaker)
+    change(breaker)
+    for (const share of this.linkBreaker(breaker)) this.shares.comeBack(share)
+  }
+
+  /** The group with these fields. A new group is not in the state until it has a task. */
+  group(type: string, phase: Phase | undefined, skills: ReadonlyArray<string>, tenant: string | undefined, concurrencyKey: string | undefined): Group {
+    const kind = this.kinds.of(type, phase, skills, concurrencyKey)
+    const share = this.shares.of(tenant)
+    return groupIn(share.groups, kind) ?? new Group(kind, share)
+  }
+
+  /** Until this time other agents get no task of the type; `0` ends the wait. */
+  slowDown(type: string, until: number): void {
+    this.slowdowns.set(type, until)
+    for (const share of this.ready.breakerMoved(type)) this.shares.comeBack(share)
+  }
+
+  private enter(task: TaskRecord): void {
+    this.register(task)
+    this.link(task)
+    if (this.batches.size > 0) this.batches.moved(task, undefined, task.status)
+  }
+
+  private register(task: TaskRecord): void {
+    // First, because the other indexes refer to the task by its number.
+    this.enterUnfinished(task, blocksDuplicates(task.status))
+    this.join(task)
+  }
+
+  private enterUnfinished(task: TaskRecord, isKeyed: boolean): void {
+    this.unfinished.set(task.number, task)
+    this.ids.set(task.id, task.number)
+    if (isKeyed) this.keys.set(task.key, task.number)
+  }
+
+  /** Returns whether the task blocked new tasks with its key as duplicates. */
+  private leaveUnfinished({ id, key, number }: TaskRecord): boolean {
+    this.ids.deleteNumber(id, number)
+    const isKeyed = this.keys.deleteNumber(key, number)
+    this.unfinished.delete(number)
+    return isKeyed
+  }
+
+  /** Counts the task in its group, ticket and chain, whether it is finished or not. */
+  private join(task: TaskRecord): void {
+    this.joinGroup(task.group)
+    this.joinOthers(task)
+  }
+
+  private joinGroup(group: Group): void {
+    if (group.size++ > 0) return
+    this.kinds.join(group.kind)
+    this.shares.join(group)
+    this.limits.join(group)
+  }
+
+  private count(group: Group, status: Status, by: 1 | -1): void {
+    this.counts[status] += by
+    if (this.tenantCounts.isOn) this.tenantCounts.add(group.tenant, status, by)
+  }
+
+  private joinOthers(task: TaskRecord): void {
+    const { ticketId, rootTaskId } = task.extras
+    if (ticketId !== undefined) addTo(this.byTicket, ticketId, task.number)
+    if (rootTaskId !== undefined) addTo(this.byRoot, rootTaskId, task.number)
+  }
+
+  private depart(task: TaskRecord): void {
+    if (--task.group.size === 0) {
+      this.kinds.part(task.group.kind)
+      this.shares.part(task.group)
+      this.limits.part(task.group)
+      if (task.group.share.groups === undefined) this.tenantCounts.drop(task.group.tenant)
+    }
+    const { ticketId, rootTaskId } = task.extras
+    if (ticketId !== undefined) removeFrom(this.byTicket, ticketId, task.number)
+    if (rootTaskId !== undefined) removeFrom(this.byRoot, rootTaskId, task.number)
+  }
+
+  /** Undoes an insertion. */
+  private leave(task: TaskRecord): void {
+    this.unlink(task)
+    if (this.batches.size > 0) this.batches.moved(task, task.status, undefined)
+    // A new task is undone with its present fields, and it may have been claimed since.
+    if (task.group.meters.length > 0 && isHeld(task)) this.limits.moved(task.group, -1)
+    this.leaveUnfinished(task)
+    this.depart(task)
+  }
+
+  /** Returns the tenants that have something to take again because a lease has ended. */
+  private relink<T extends TaskRecord>(task: T, change: (task: T) => void, revision: number): ReadonlyArray<TenantShare> {
+    const { status } = task
+    const [blocked, held] = [blocksDuplicates(status), isHeld(task)]
+    const wasCritical = isCritical(task)
+    this.unlink(task)
+    task.lastRevision = revision
+    change(task)
+    if (!wasCritical && isCritical(task) && !this.undoLog.isUndoing) {
+      task.extras = { ...task.extras, readySince: this.head.at }
+    }
+    this.link(task)
+    if (status !== task.status && this.batches.size > 0) this.batches.moved(task, status, task.status)
+    const { meters } = task.group
+    const back = meters.length > 0 && held !== isHeld(task) ? this.limits.moved(task.group, held ? -1 : 1) : noShares
+    if (blocked === blocksDuplicates(task.status)) return back
+    if (!blocked) this.keys.set(task.key, task.number)
+    else if (this.keys.get(task.key) === task) this.keys.delete(task.key)
+    return back
+  }
+
+  private link(task: TaskRecord): void {
+    const { status } = task
+    listOf(task).add(task)
+    this.count(task.group, status, 1)
+    if (task.extras.parking !== undefined) this.listKeys(task, task.extras.parking)
+    if (task.extras.orderingKey !== undefined && !isFinal(status)) this.lineUp(task, task.extras.orderingKey)
+    if (status === 'pending') this.addReady(task)
+    else if (status === 'scheduled' || status === 'waiting') this.delays.add(task)
+    else if (status === 'dead-letter') {
+      this.addDeadLetter(task)
+      if (task.delayedUntil > 0) this.delays.add(task)
+    } else if (task.lease !== null && isHeld(task)) {
+      this.leaseEnds.add(task)
+      this.hold(task, task.lease)
+    }
+  }
+
+  private unlink(task: TaskRecord): void {
+    const { status } = task
+    listOf(task).remove(task)
+    this.count(task.group, status, -1)
+    if (task.extras.parking !== undefined) this.unlistKeys(task, task.extras.parking)
+    if (task.extras.orderingKey !== undefined && !isFinal(status)) this.leaveLine(task, task.extras.orderingKey)
+    if (status === 'pending') {
+      this.ready.remove(task)
+      if (task.priority === priorityOf.CRITICAL) this.alerts.critical.remove(task)
+    } else if (status === 'scheduled' || status === 'waiting') this.delays.remove(task)
+    else if (status === 'dead-letter') {
+      this.deadLetters.remove(task)
+      this.alerts.countDeadLetter(task, -1)
+      if (task.delayedUntil > 0) this.delays.remove(task)
+    } else if (task.lease !== null && isHeld(task)) {
+      this.leaseEnds.remove(task)
+      this.letGo(task, task.lease)
+    }
+  }
+
+  private listKeys(task: TaskRecord, { key, answered }: Parking): void {
+    for (const each of answered) this.byCallback.set(each, task.number)
+    if (task.status === 'waiting') this.byCallback.set(key, task.number)
+  }
+
+  private unlistKeys(task: TaskRecord, { key, answered }: Parking): void {
+    // In a rollback another task may have the key by now.
+    const unlist = (each: string): unknown => this.byCallback.get(each) === task.number && this.byCallback.delete(each)
+    answered.forEach(unlist)
+    if (task.status === 'waiting') unlist(key)
+  }
+
+  private lineUp(task: TaskRecord, key: string): void {
+    let line = this.lines.get(key)
+    if (line === undefined) this.lines.set(key, (line = new SortedList<TaskRecord>(numberOf, byNumber)))
+    line.add(task)
+  }
+
+  private leaveLine(task: TaskRecord, key: string): void {
+    const line = this.lines.get(key)
+    line?.remove(task)
+    if (line?.size === 0) this.lines.delete(key)
+  }
+
+  private addReady(task: TaskRecord): void {
+    this.ready.add(task)
+    if (task.priority === priorityOf.CRITICAL) this.alerts.critical.add(task)
+  }
+
+  private addDeadLetter(task: TaskRecord): void {
+    this.deadLetters.add(task)
+    this.alerts.countDeadLetter(task, 1)
+  }
+
+  private hold(task: TaskRecord, { agent }: Lease): void {
+    let held = this.leases.get(agent)
+    if (held === undefined) this.leases.set(agent, (held = new SortedList<TaskRecord>(tokenOf, byNumber)))
+    held.add(task)
+  }
+
+  private letGo(task: TaskRecord, { agent }: Lease): void {
+    const held = this.leases.get(agent)
+    held?.remove(task)
+    if (held?.size === 0) this.leases.delete(agent)
+  }
+
+  /** Returns the tenants that have something to take again. */
+  private linkBreaker(breaker: Breaker): ReadonlyArray<TenantShare> {
+    if (breaker.state === 'open' && breaker.halfOpenAt !== 0) this.cooling.add(breaker)
+    this.alerts.countBreaker(breaker, 1)
+    return this.ready.breakerMoved(breaker.type)
+  }
+
+  private unlinkBreaker(breaker: Breaker): void {
+    if (breaker.state === 'open' && breaker.halfOpenAt !== 0) this.cooling.remove(breaker)
+    this.alerts.countBreaker(breaker, -1)
+  }
+}

@@ -1,0 +1,111 @@
+/**
+ * An index of tasks by number, in order. Most numbers in use are close together, so they are in an array, which needs less memory than a map. Tasks
+ * with gaps around them (an old dead letter, a snapshot with old and new tasks) are moved to a sorted list. At least a quarter of the array is in
+ * use, so the cost does not depend on the gaps between numbers (INV-22).
+ */
+import { SortedList } from '../structures/sorted-list.js'
+import type { TaskRecord } from './state.js'
+
+/** An array of this size or less is never thinned out. */
+const slotsMin = 1_024
+/** The largest number of slots per task in the array. */
+const slotsPerTask = 4
+
+export class TaskNumbers {
+  /** All tasks with numbers below `base`. */
+  private readonly stragglers = new SortedList<TaskRecord>((task) => task.number, (a, b) => a.enqueuedRevision - b.enqueuedRevision)
+  /** `slots[i]` is the task with number `base + i`. */
+  private slots: Array<TaskRecord | undefined> = []
+  private base = 1
+  /** Slots before this one are empty. */
+  private head = 0
+  /** Number of slots in use. */
+  private count = 0
+
+  get size(): number {
+    return this.count + this.stragglers.size
+  }
+
+  /** Number of slots, used or not. */
+  get capacity(): number {
+    return this.slots.length + this.stragglers.size
+  }
+
+  get(number: number): TaskRecord | undefined {
+    if (number >= this.base) return this.slots[number - this.base]
+    const task = this.stragglers.seek(number).item
+    return task?.number === number ? task : undefined
+  }
+
+  set(number: number, task: TaskRecord): void {
+    if (number < this.base) {
+      this.stragglers.add(task)
+      return
+    }
+    if (this.slots.length === 0) {
+      this.base = number
+      this.head = 0
+    }
+    if (this.isFarAhead(number)) {
+      this.dropSlots(this.slots.length)
+      this.base = number
+    }
+    const index = number - this.base
+    while (this.slots.length < index) this.slots.push(undefined)
+    if (this.slots[index] === undefined) this.count++
+    this.slots[index] = task
+    this.head = Math.min(this.head, index)
+  }
+
+  delete(number: number): void {
+    if (number < this.base) {
+      const task = this.get(number)
+      if (task !== undefined) this.stragglers.remove(task)
+      return
+    }
+    const index = number - this.base
+    if (this.slots[index] === undefined) return
+    this.slots[index] = undefined
+    this.count--
+    const { slots } = this
+    while (this.head < slots.length && slots[this.head] === undefined) this.head++
+    if (slots.length < slotsMin) return
+    if (this.head * 2 >= slots.length) this.dropSlots(this.head)
+    else if (this.count * slotsPerTask < slots.length) this.dropSlots(slots.length >> 1)
+  }
+
+  /** Whether the array would be mostly empty if it reached up to this number. */
+  private isFarAhead(number: number): boolean {
+    const length = number - this.base + 1
+    return length > slotsMin && length > this.slots.length && (this.count + 1) * slotsPerTask < length
+  }
+
+  /** Removes the first `many` slots. Tasks in them become stragglers. */
+  private dropSlots(many: number): void {
+    for (let i = this.head; i < many; i++) {
+      const task = this.slots[i]
+      if (task === undefined) continue
+      this.stragglers.add(task)
+      this.count--
+    }
+    this.slots.splice(0, many)
+    this.base += many
+    this.head = 0
+  }
+
+  /** The first task whose number is above `number`. */
+  after(number: number): TaskRecord | undefined {
+    const straggler = number + 1 < this.base ? this.stragglers.seek(number + 1).item : undefined
+    if (straggler !== undefined) return straggler
+    for (let i = Math.max(number + 1 - this.base, this.head); i < this.slots.length; i++) {
+      const task = this.slots[i]
+      if (task !== undefined) return task
+    }
+    return undefined
+  }
+
+  *values(): IterableIterator<TaskRecord> {
+    yield* this.stragglers
+    for (const task of this.slots) if (task !== undefined) yield task
+  }
+}
