@@ -24,7 +24,7 @@ export const decideTick = (
   const { at } = envelope
   // Schedules come first: a run depends on whether the previous one is finished, and the steps below may finish it.
   runSchedules(draft)
-  for (const breaker of tables.cooling) {
+  for (const breaker of tables.breakers.cooling) {
     if (breaker.halfOpenAt > at) break
     draft.emit({ type: 'BreakerHalfOpened', at, data: { taskType: breaker.type } })
   }
@@ -71,11 +71,11 @@ export const nextLeaseEnd = (tables: Tables): number | undefined => tables.lease
  * When anything but a lease ends by itself next: a delay, a wait, a breaker's, a schedule's or a limit's time, or the next step of a redrive.
  * 0 while a batch waits for nothing more and is not finished. `undefined` for never.
  */
-export const nextOther = ({ batches, delays, cooling, schedules, slowdowns, sleepers, limits, head: { redrive } }: Tables): number | undefined => {
+export const nextOther = ({ batches, delays, breakers, schedules, slowdowns, sleepers, limits, head: { redrive } }: Tables): number | undefined => {
   if (batches.isAnyRipe) return 0
   const rates = earliest(limits.nextOpening, earliest(slowdowns.first()?.until, sleepers.first()?.until))
   const other = isUnderWay(redrive) ? earliest(redrive.nextAt, rates) : rates
-  return earliest(delays.first()?.delayedUntil, earliest(cooling.first()?.halfOpenAt, earliest(schedules.nextDue(), other)))
+  return earliest(delays.first()?.delayedUntil, earliest(breakers.cooling.first()?.halfOpenAt, earliest(schedules.nextDue(), other)))
 }
 
 /** Sends a snoozed dead letter back, unless another task has its key now. */

@@ -17,7 +17,7 @@ export const countsAttempts = (tables: Tables, task: TaskRecord): boolean =>
 /** Counts a failure on a closed breaker, if the claim was made after the breaker last opened. */
 export const countFailure = (tables: Tables, task: TaskRecord, lease: Lease): void => {
   const { head } = tables
-  const breaker = tables.breaker(task.group.type)
+  const breaker = tables.breakers.of(task.group.type)
   if (breaker.state !== 'closed' || lease.epoch !== breaker.epoch) return
   const failures = failuresAt(breaker, breakerSettings(head.settings, breaker.type), head.at) + 1
   tables.updateBreaker(breaker, (b) => {
@@ -58,7 +58,7 @@ export const breakerMoved = (tables: Tables, event: BreakerMove): void => {
     return
   }
   const { halfOpenAfter } = breakerSettings(tables.head.settings, type)
-  tables.updateBreaker(tables.breaker(type), (breaker) => {
+  tables.updateBreaker(tables.breakers.of(type), (breaker) => {
     breaker.probe = null
     switch (event.type) {
       case 'BreakerOpened':

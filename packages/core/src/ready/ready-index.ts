@@ -4,7 +4,7 @@
  */
 import { isBumped } from '../state/capacity.js'
 import type { Group } from '../state/group.js'
-import { addTo, removeFrom } from '../structures/sets-by-key.js'
+import { addTo, removeFrom } from '../structures/by-key.js'
 import type { Head, TaskRecord, TenantShare } from '../state/state.js'
 import type { UndoLog } from '../structures/undo-log.js'
 import { ClaimShape, shapeKey, type ShapeOf } from './claim-shape.js'

@@ -24,7 +24,8 @@ import type { Deadline } from '../state/deadlines.js'
 import type { ShareEntry } from '../ready/fair-share.js'
 import type { Breaker, Head, TaskRecord } from '../state/state.js'
 import { sortedByKey } from '../structures/sorted-list.js'
-import { byType, Tables } from '../state/tables.js'
+import { byType } from '../state/breakers.js'
+import { Tables } from '../state/tables.js'
 import { isFinal } from '../model/task.js'
 import { TaskWalk } from '../queries/task-walk.js'
 import { endReplay, QueueState } from '../state/queue-state.js'
@@ -248,7 +249,7 @@ export const snapshotReader = (seed = 0, store?: RowStore, rowsAt: (place: RowsP
       }
     }
     for (const { probe, ...fields } of breakers) {
-      loaded.updateBreaker(loaded.breaker(fields.type), (breaker) => {
+      loaded.updateBreaker(loaded.breakers.of(fields.type), (breaker) => {
         Object.assign(breaker, fields)
         breaker.probe = probe === null ? null : (loaded.byNumber.get(probe) ?? null)
       })

@@ -10,6 +10,8 @@ import { TasksById, TasksByKey, TasksByNumber } from './all-tasks.js'
 import { type Approval, type Chain, closeApproval, dropEndedChain } from './approvals.js'
 import { Alerts } from './alerts.js'
 import { Batches } from './batches.js'
+import { Breakers } from './breakers.js'
+import { CallbackKeys } from './callback-keys.js'
 import { DeadLetterIndex } from './dead-letter-index.js'
 import { Deadlines } from './deadlines.js'
 import { FinishedTasks, type Joins } from '../finished/finished-tasks.js'
@@ -33,14 +35,11 @@ import {
   type Breaker,
   type Head,
   isHeld,
-  type Lease,
-  newBreaker,
   noTasks,
-  type Parking,
   type TaskRecord,
   type TenantShare,
 } from './state.js'
-import { addTo, removeFrom } from '../structures/sets-by-key.js'
+import { addTo, addToList, removeFrom, removeFromList } from '../structures/by-key.js'
 import { listIn, listOf, newStatusLists } from './status-lists.js'
 import { TaskBefore } from './task-before.js'
 import { TaskNumbers } from './task-numbers.js'
@@ -59,7 +58,9 @@ const leaseEndOf = (task: TaskRecord): number => task.lease?.expiresAt ?? 0
 /** Leases that end at the same time are ordered by token. Tasks that were claimed together mostly finish in that order, so they are removed from the front. */
 const byToken = (a: TaskRecord, b: TaskRecord): number => tokenOf(a) - tokenOf(b) || byNumber(a, b)
 const noShares: ReadonlyArray<never> = []
-export const byType = (a: Breaker, b: Breaker): number => (a.type < b.type ? -1 : a.type > b.type ? 1 : 0)
+const newLine = (): SortedList<TaskRecord> => new SortedList(numberOf, byNumber)
+/** The tasks that an agent holds. */
+const newHand = (): SortedList<TaskRecord> => new SortedList(tokenOf, byNumber)
 
 export class Tables {
   readonly undoLog = new UndoLog()
@@ -92,8 +93,7 @@ export class Tables {
   readonly byKey: TasksByKey
   /** Numbers of the tasks of each ticket. */
   readonly byTicket = new Map<string, Set<number>>()
-  /** The number of the task that waits for a callback with this key, or has got it. Keys are unique here. */
-  readonly byCallback = new Map<string, number>()
+  readonly callbackKeys = new CallbackKeys()
   /** Numbers of spawned tasks, by the first task of their chain. */
   readonly byRoot = new Map<string, Set<number>>()
   /** See `approvals.ts`. */
@@ -122,12 +122,10 @@ export class Tables {
   /** Held tasks, by the end of their lease. */
   readonly leaseEnds = new SortedList<TaskRecord>(leaseEndOf, byToken)
   readonly deadLetters = new DeadLetterIndex()
-  readonly breakers = new Map<string, Breaker>()
-  /** Open breakers that turn half-open by themselves. */
-  readonly cooling = new SortedList<Breaker>((breaker) => breaker.halfOpenAt, byType)
   readonly schedules = new Schedules(this.undoLog)
   readonly batches = new Batches(this.undoLog)
   readonly alerts = new Alerts(this.undoLog)
+  readonly breakers = new Breakers(this.undoLog, this.alerts, (type) => this.ready.breakerMoved(type))
   readonly counts = Object.fromEntries(statuses.map((status) => [status, 0])) as Record<Status, number>
   readonly tenantCounts = new TenantCounts()
   /** Walks in progress. Each is told before a task changes. */
@@ -167,7 +165,7 @@ export class Tables {
 
   /** The task that waits for a callback with this key, or has got it. */
   ownerOfCallback(key: string): TaskRecord | undefined {
-    const number = this.byCallback.get(key)
+    const number = this.callbackKeys.numberOf(key)
     return number === undefined ? undefined : this.byNumber.get(number)
   }
 
@@ -190,7 +188,7 @@ export class Tables {
     listIn(group, status, priorityIn(band)).addNumber(number)
     if (task === undefined) return
     this.joinOthers(task)
-    if (task.extras.parking !== undefined) this.listKeys(task, task.extras.parking)
+    if (task.extras.parking !== undefined) this.callbackKeys.add(task, task.extras.parking)
   }
 
   /** Adds all unfinished tasks of a snapshot, in the order of their numbers. There must be none yet. */
@@ -206,13 +204,13 @@ export class Tables {
       listOf(task).add(task)
       if (status === 'pending') this.addReady(task)
       if (status === 'scheduled' || status === 'waiting' || (status === 'dead-letter' && task.delayedUntil > 0)) delayed.push(task)
-      if (task.extras.parking !== undefined) this.listKeys(task, task.extras.parking)
+      if (task.extras.parking !== undefined) this.callbackKeys.add(task, task.extras.parking)
       if (status === 'dead-letter') this.addDeadLetter(task)
-      if (task.extras.orderingKey !== undefined) this.lineUp(task, task.extras.orderingKey)
+      if (task.extras.orderingKey !== undefined) addToList(this.lines, task.extras.orderingKey, task, newLine)
       if (task.extras.batchId !== undefined) this.batches.enlist(task)
       if (task.lease === null || !isHeld(task)) continue
       held.push(task)
-      this.hold(task, task.lease)
+      addToList(this.leases, task.lease.agent, task, newHand)
       if (task.group.meters.length > 0) this.limits.moved(task.group, 1)
     }
     this.delays.fill(sortedByKey(delayed, delayOf))
@@ -345,15 +343,6 @@ export class Tables {
     if (undoLog.isRecording) undoLog.note({ undo: () => tenantCounts.turn(before, this.byNumber.values()) })
   }
 
-  breaker(type: string): Breaker {
-    const known = this.breakers.get(type)
-    if (known !== undefined) return known
-    const breaker = newBreaker(type)
-    this.breakers.set(type, breaker)
-    if (this.undoLog.isRecording) this.undoLog.note({ undo: () => this.breakers.delete(type) })
-    return breaker
-  }
-
   /** Forgets all finished tasks, approvals, batches, breakers, limits and registrations, and all waits after rate limits. */
   forgetAll(): void {
     this.agents.clear()
@@ -363,33 +352,11 @@ export class Tables {
     for (let task = this.finished.first(); task !== undefined; task = this.finished.first()) this.evict(task)
     this.batches.clear()
     this.limits.clear()
-    for (const breaker of [...this.breakers.values()]) {
-      this.unlinkBreaker(breaker)
-      this.breakers.delete(breaker.type)
-      if (!this.undoLog.isRecording) continue
-      this.undoLog.note({
-        undo: () => {
-          this.breakers.set(breaker.type, breaker)
-          this.linkBreaker(breaker)
-        },
-      })
-    }
+    this.breakers.clear()
   }
 
   updateBreaker(breaker: Breaker, change: (breaker: Breaker) => void): void {
-    if (this.undoLog.mustSave(breaker)) {
-      const before = { ...breaker }
-      this.undoLog.note({
-        undo: () => {
-          this.unlinkBreaker(breaker)
-          Object.assign(breaker, before)
-          this.linkBreaker(breaker)
-        },
-      })
-    }
-    this.unlinkBreaker(breaker)
-    change(breaker)
-    for (const share of this.linkBreaker(breaker)) this.shares.comeBack(share)
+    for (const share of this.breakers.update(breaker, change)) this.shares.comeBack(share)
   }
 
   /** The group with these fields. A new group is not in the state until it has a task. */
@@ -502,8 +469,8 @@ export class Tables {
     const { status } = task
     listOf(task).add(task)
     this.count(task.group, status, 1)
-    if (task.extras.parking !== undefined) this.listKeys(task, task.extras.parking)
-    if (task.extras.orderingKey !== undefined && !isFinal(status)) this.lineUp(task, task.extras.orderingKey)
+    if (task.extras.parking !== undefined) this.callbackKeys.add(task, task.extras.parking)
+    if (task.extras.orderingKey !== undefined && !isFinal(status)) addToList(this.lines, task.extras.orderingKey, task, newLine)
     if (status === 'pending') this.addReady(task)
     else if (status === 'scheduled' || status === 'waiting') this.delays.add(task)
     else if (status === 'dead-letter') {
@@ -511,7 +478,7 @@ export class Tables {
       if (task.delayedUntil > 0) this.delays.add(task)
     } else if (task.lease !== null && isHeld(task)) {
       this.leaseEnds.add(task)
-      this.hold(task, task.lease)
+      addToList(this.leases, task.lease.agent, task, newHand)
     }
   }
 
@@ -519,8 +486,8 @@ export class Tables {
     const { status } = task
     listOf(task).remove(task)
     this.count(task.group, status, -1)
-    if (task.extras.parking !== undefined) this.unlistKeys(task, task.extras.parking)
-    if (task.extras.orderingKey !== undefined && !isFinal(status)) this.leaveLine(task, task.extras.orderingKey)
+    if (task.extras.parking !== undefined) this.callbackKeys.remove(task, task.extras.parking)
+    if (task.extras.orderingKey !== undefined && !isFinal(status)) removeFromList(this.lines, task.extras.orderingKey, task)
     if (status === 'pending') {
       this.ready.remove(task)
       if (task.priority === priorityOf.CRITICAL) this.alerts.critical.remove(task)
@@ -531,32 +498,8 @@ export class Tables {
       if (task.delayedUntil > 0) this.delays.remove(task)
     } else if (task.lease !== null && isHeld(task)) {
       this.leaseEnds.remove(task)
-      this.letGo(task, task.lease)
+      removeFromList(this.leases, task.lease.agent, task)
     }
-  }
-
-  private listKeys(task: TaskRecord, { key, answered }: Parking): void {
-    for (const each of answered) this.byCallback.set(each, task.number)
-    if (task.status === 'waiting') this.byCallback.set(key, task.number)
-  }
-
-  private unlistKeys(task: TaskRecord, { key, answered }: Parking): void {
-    // In a rollback another task may have the key by now.
-    const unlist = (each: string): unknown => this.byCallback.get(each) === task.number && this.byCallback.delete(each)
-    answered.forEach(unlist)
-    if (task.status === 'waiting') unlist(key)
-  }
-
-  private lineUp(task: TaskRecord, key: string): void {
-    let line = this.lines.get(key)
-    if (line === undefined) this.lines.set(key, (line = new SortedList<TaskRecord>(numberOf, byNumber)))
-    line.add(task)
-  }
-
-  private leaveLine(task: TaskRecord, key: string): void {
-    const line = this.lines.get(key)
-    line?.remove(task)
-    if (line?.size === 0) this.lines.delete(key)
   }
 
   private addReady(task: TaskRecord): void {
@@ -567,29 +510,5 @@ export class Tables {
   private addDeadLetter(task: TaskRecord): void {
     this.deadLetters.add(task)
     this.alerts.countDeadLetter(task, 1)
-  }
-
-  private hold(task: TaskRecord, { agent }: Lease): void {
-    let held = this.leases.get(agent)
-    if (held === undefined) this.leases.set(agent, (held = new SortedList<TaskRecord>(tokenOf, byNumber)))
-    held.add(task)
-  }
-
-  private letGo(task: TaskRecord, { agent }: Lease): void {
-    const held = this.leases.get(agent)
-    held?.remove(task)
-    if (held?.size === 0) this.leases.delete(agent)
-  }
-
-  /** Returns the tenants that have something to take again. */
-  private linkBreaker(breaker: Breaker): ReadonlyArray<TenantShare> {
-    if (breaker.state === 'open' && breaker.halfOpenAt !== 0) this.cooling.add(breaker)
-    this.alerts.countBreaker(breaker, 1)
-    return this.ready.breakerMoved(breaker.type)
-  }
-
-  private unlinkBreaker(breaker: Breaker): void {
-    if (breaker.state === 'open' && breaker.halfOpenAt !== 0) this.cooling.remove(breaker)
-    this.alerts.countBreaker(breaker, -1)
   }
 }

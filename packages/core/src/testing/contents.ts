@@ -7,6 +7,7 @@ import { AgentRegister } from '../state/agent-register.js'
 import { Deadlines } from '../state/deadlines.js'
 import { Alerts } from '../state/alerts.js'
 import { Batches } from '../state/batches.js'
+import { Breakers, byType } from '../state/breakers.js'
 import { TasksById, TasksByKey, TasksByNumber, type TasksByText } from '../state/all-tasks.js'
 import { FinishedTasks } from '../finished/finished-tasks.js'
 import { Group, GroupKind } from '../state/group.js'
@@ -92,6 +93,12 @@ const addTable = (into: Parts, value: unknown, tables: Tables): void => {
     addObject(into, value.failures)
     addList(into, value.changedKeys().toSorted())
     addList(into, value.critical)
+  } else if (value instanceof Breakers) {
+    for (const breaker of [...value.values()].sort(byType)) {
+      into.push(sign.line)
+      addRecord(into, breaker)
+    }
+    addList(into, [...value.cooling].map(({ type }) => type))
   } else if (value instanceof Schedules) {
     for (const schedule of value.all()) {
       into.push(sign.line)

@@ -1,0 +1,84 @@
+/** The breakers of a queue: one for each task type that ever failed. */
+import type { Alerts } from './alerts.js'
+import { type Breaker, newBreaker, type TenantShare } from './state.js'
+import { SortedList } from '../structures/sorted-list.js'
+import type { UndoLog } from '../structures/undo-log.js'
+
+export const byType = (a: Breaker, b: Breaker): number => (a.type < b.type ? -1 : a.type > b.type ? 1 : 0)
+
+export class Breakers {
+  private readonly byType = new Map<string, Breaker>()
+  /** Open breakers that turn half-open by themselves. */
+  readonly cooling = new SortedList<Breaker>((breaker) => breaker.halfOpenAt, byType)
+
+  /** `moved`: called when the breaker of a type has changed. Returns the tenants that have something to take again. */
+  constructor(
+    private readonly undoLog: UndoLog,
+    private readonly alerts: Alerts,
+    private readonly moved: (type: string) => ReadonlyArray<TenantShare>,
+  ) {}
+
+  get size(): number {
+    return this.byType.size
+  }
+
+  get(type: string): Breaker | undefined {
+    return this.byType.get(type)
+  }
+
+  values(): IterableIterator<Breaker> {
+    return this.byType.values()
+  }
+
+  /** The breaker of this type. It is made if there is none. */
+  of(type: string): Breaker {
+    const known = this.byType.get(type)
+    if (known !== undefined) return known
+    const breaker = newBreaker(type)
+    this.byType.set(type, breaker)
+    if (this.undoLog.isRecording) this.undoLog.note({ undo: () => this.byType.delete(type) })
+    return breaker
+  }
+
+  /** Returns the tenants that have something to take again. */
+  update(breaker: Breaker, change: (breaker: Breaker) => void): ReadonlyArray<TenantShare> {
+    if (this.undoLog.mustSave(breaker)) {
+      const before = { ...breaker }
+      this.undoLog.note({
+        undo: () => {
+          this.unlink(breaker)
+          Object.assign(breaker, before)
+          this.link(breaker)
+        },
+      })
+    }
+    this.unlink(breaker)
+    change(breaker)
+    return this.link(breaker)
+  }
+
+  clear(): void {
+    for (const breaker of [...this.byType.values()]) {
+      this.unlink(breaker)
+      this.byType.delete(breaker.type)
+      if (!this.undoLog.isRecording) continue
+      this.undoLog.note({
+        undo: () => {
+          this.byType.set(breaker.type, breaker)
+          this.link(breaker)
+        },
+      })
+    }
+  }
+
+  private link(breaker: Breaker): ReadonlyArray<TenantShare> {
+    if (breaker.state === 'open' && breaker.halfOpenAt !== 0) this.cooling.add(breaker)
+    this.alerts.countBreaker(breaker, 1)
+    return this.moved(breaker.type)
+  }
+
+  private unlink(breaker: Breaker): void {
+    if (breaker.state === 'open' && breaker.halfOpenAt !== 0) this.cooling.remove(breaker)
+    this.alerts.countBreaker(breaker, -1)
+  }
+}
