@@ -199,8 +199,8 @@ export const corePlants: ReadonlyArray<Plant> = [
   },
   {
     title: 'a deleted queue keeps its breakers',
-    file: `${core}state/tables.ts`,
-    find: 'this.breakers.delete(breaker.type)',
+    file: `${core}state/breakers.ts`,
+    find: '      this.byType.delete(breaker.type)\n',
     replace: '',
     killedBy: cancels,
   },

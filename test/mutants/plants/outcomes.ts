@@ -216,9 +216,9 @@ export const outcomePlants: ReadonlyArray<Plant> = [
   },
   {
     title: 'a rollback takes the key of another task with it',
-    file: `${core}state/tables.ts`,
-    find: 'this.byCallback.get(each) === task.number && this.byCallback.delete(each)',
-    replace: 'this.byCallback.delete(each)',
+    file: `${core}state/callback-keys.ts`,
+    find: 'if (this.numbers.get(key) === number) this.numbers.delete(key)',
+    replace: 'void number\n    this.numbers.delete(key)',
     killedBy: ['test/core/park.test.ts'],
   },
   {

@@ -1,11 +1,13 @@
 /** The read model of tasks: one row for each task, and what happened to it. */
-import { bandOf, type DataOf, type EventOf, expiryMessage, isFinal, keptError, parkTimeoutMessage, type QueueEvent, type Status } from '@daybook/core'
+import { bandOf, type EventOf, expiryMessage, isFinal, keptError, parkTimeoutMessage, type QueueEvent, type Status } from '@daybook/core'
 import type { LoggedEvent } from '../projection.js'
 import { Agents } from './agents.js'
 import { BatchRows } from './batch-rows.js'
 import { contentIn } from './content.js'
 import { Kinds } from './kinds.js'
 import { Levels } from './levels.js'
+import { DeadLetters } from './dead-letters.js'
+import { newTask } from './new-task.js'
 import type { Feed, TableProjection, Written } from './rows.js'
 import { Backlogs } from './backlogs.js'
 import { type CountColumn, countColumns } from './happenings.js'
@@ -36,6 +38,7 @@ class TaskFeed implements Feed {
   private readonly agents: Agents
   private readonly rollups: Rollups
   private readonly backlogs: Backlogs
+  private readonly deadLetters: DeadLetters
   private readonly totals: BatchRows<TotalsRow>
   private readonly kinds = new Kinds()
   /** Tasks whose words changed in this batch. */
@@ -52,6 +55,7 @@ class TaskFeed implements Feed {
     this.agents = new Agents(queue, rows.agents)
     this.rollups = new Rollups(queue, rows.rollups, rows.failureRollups)
     this.backlogs = new Backlogs(queue, rows)
+    this.deadLetters = new DeadLetters(rows)
     this.totals = new BatchRows(queue, rows.totals, (type) => newTotals(queue, type))
   }
 
@@ -91,7 +95,7 @@ class TaskFeed implements Feed {
   }
 
   private enqueued(logged: LoggedEvent, { at, data }: EventOf<'TaskEnqueued'>): void {
-    const task = this.newTask(logged, data, at)
+    const task = newTask(this.written, logged, data, at)
     this.waiting.arrived(task, data.dependencies ?? noIds)
     rest(task, data.availableAt ?? 0, at)
     this.arrived(task, 'enqueued', at)
@@ -99,67 +103,14 @@ class TaskFeed implements Feed {
 
   private imported(logged: LoggedEvent, { at, data }: EventOf<'TaskImported'>): void {
     const { status, createdAt, finishedAt, retries, lastError } = data
-    const task = this.newTask(logged, data, createdAt)
+    const task = newTask(this.written, logged, data, createdAt)
     task.status = status
     task.retries = retries
     if (isFinal(status)) task.finished_at = Math.max(finishedAt ?? at, at)
     if (lastError !== undefined) task.last_error = keptError(lastError)
     this.waiting.arrived(task, data.dependencies ?? noIds)
-    if (status === 'dead-letter') this.died(task, logged.revision, at, 'imported')
+    if (status === 'dead-letter') this.deadLetters.died(task, logged.revision, at, 'imported')
     this.arrived(task, 'imported', at)
-  }
-
-  private newTask(logged: LoggedEvent, data: DataOf<'TaskEnqueued'>, at: number): TaskRow {
-    const { revision, meta } = logged
-    return {
-      key: this.written.keyOf(data.number),
-      queue: this.written.queue,
-      number: data.number,
-      id: data.task,
-      type: data.type,
-      // Blocked until `rest` sets its real status.
-      status: 'blocked',
-      priority: data.priority,
-      band: bandOf(data.priority),
-      phase: data.phase ?? null,
-      tenant: data.tenant ?? null,
-      ticket_id: data.ticketId ?? null,
-      batch_id: data.batchId ?? null,
-      description: contentIn(logged, 'description') ?? null,
-      skills: data.skills === undefined ? null : JSON.stringify(data.skills),
-      concurrency_key: data.concurrencyKey ?? null,
-      ordering_key: data.orderingKey ?? null,
-      parent_task_id: data.parentTaskId ?? null,
-      root_task_id: data.rootTaskId ?? null,
-      discovery: data.discovery ?? null,
-      restart_of: data.restartOf ?? null,
-      timeout: data.timeout,
-      max_retries: data.maxRetries,
-      deadline_at: data.deadlineAt ?? null,
-      available_at: data.availableAt ?? null,
-      enqueued_at: at,
-      enqueued_by: meta.actor ?? null,
-      ready_at: at,
-      due_at: null,
-      first_claimed_at: null,
-      claimed_at: null,
-      claimed_by: null,
-      token: null,
-      lease_expires_at: null,
-      finished_at: null,
-      claims: 0,
-      attempts: 0,
-      retries: 0,
-      last_error: null,
-      signature: null,
-      dead_letter_revision: null,
-      enqueued_revision: revision,
-      last_revision: revision,
-      missing: 0,
-      dependents: 0,
-      before_in_line: null,
-      after_in_line: null,
-    }
   }
 
   private arrived(task: TaskRow, count: CountColumn, at: number): void {
@@ -255,7 +206,7 @@ class TaskFeed implements Feed {
         if (task.status !== 'pending') return false
         task.status = 'dead-letter'
         task.due_at = null
-        this.died(task, logged.revision, at, event.data.reason)
+        this.deadLetters.died(task, logged.revision, at, event.data.reason)
         this.add(task, 'dead_lettered', at)
         return true
       case 'Requeued':
@@ -335,7 +286,7 @@ class TaskFeed implements Feed {
       if (task.claimed_by !== null) this.agents.ended(task.claimed_by, at, false, undefined)
       this.countRun(task, 'cancelled', at)
     } else this.add(task, 'cancelled', at)
-    this.decided(task, at, 'cancelled', null, data.reason)
+    this.deadLetters.decided(task, at, 'cancelled', null, data.reason)
     if (task.deadline_at !== null && at <= task.deadline_at) this.rollups.due(this.kinds.of(task), task.deadline_at, -1)
     task.missing = 0
     this.finish(task, 'cancelled', at)
@@ -385,43 +336,23 @@ class TaskFeed implements Feed {
     this.moved(task, status, task.band, at)
   }
 
-  private died(task: TaskRow, revision: number, at: number, reason: string): void {
-    task.dead_letter_revision = revision
-    this.rows.deadLetters.put({
-      task_key: task.key, revision, queue: task.queue, type: task.type, died_at: at, reason, signature: task.signature, error: task.last_error, verdict: null, decided_at: null, reviewer: null, note: null,
-    })
-  }
-
-  /** Closes the dead letter of the task with this verdict, if there is one. */
-  private decided(task: TaskRow, at: number, verdict: string, reviewer: string | null, note: string): void {
-    if (task.dead_letter_revision === null) return
-    const letter = this.rows.deadLetters.get(task.key, task.dead_letter_revision)
-    task.dead_letter_revision = null
-    if (letter === undefined) return
-    letter.verdict = verdict
-    letter.decided_at = at
-    letter.reviewer = reviewer
-    letter.note = note
-    this.rows.deadLetters.put(letter)
-  }
-
   private reviewed(task: TaskRow, revision: number, event: EventOf<'Requeued'> | EventOf<'Discarded'> | EventOf<'Snoozed'> | EventOf<'Escalated'>): boolean {
     if (task.status !== 'dead-letter') return false
     const { at, data } = event
     const { reviewer, reason } = data
     const until = event.type === 'Snoozed' ? event.data.until : null
     const verdict = verdicts[event.type]
-    this.rows.reviews.put({ queue: task.queue, revision, task_key: task.key, at, verdict, reviewer, reason, until, signature: task.signature, error: task.last_error })
+    this.deadLetters.reviewed(task, { revision, at, verdict, reviewer, reason, until })
     if (event.type === 'Snoozed') task.due_at = until
     if (event.type === 'Requeued') {
-      this.decided(task, at, verdict, reviewer, reason)
+      this.deadLetters.decided(task, at, verdict, reviewer, reason)
       task.retries = 0
       task.attempts = 0
       rest(task, 0, at)
       this.add(task, 'requeued', at)
     }
     if (event.type === 'Discarded') {
-      this.decided(task, at, verdict, reviewer, reason)
+      this.deadLetters.decided(task, at, verdict, reviewer, reason)
       task.missing = 0
       this.finish(task, 'discarded', at)
       this.add(task, 'discarded', at)
