@@ -169,6 +169,15 @@ describe('who may connect', () => {
     await until(() => client.status() !== undefined)
     expect(client.status()).toBe(status)
   })
+
+  // A client library would not send such a target. An exception at it would end the process, before any token is checked.
+  test.each(['//', '///', '//[', '/\\', '//a:99999/', 'http://['])('a target that is no URL is refused: %s', async (target) => {
+    const socket = connect(server.http.port, '127.0.0.1')
+    const answer = new Promise<string>((resolve) => socket.once('data', (data) => resolve(String(data))))
+    socket.write(`GET ${target} HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n`)
+    expect(await answer).toMatch(/^HTTP\/1\.1 404 /)
+    socket.destroy()
+  })
 })
 
 test('a client that cannot keep up is closed with 4008, comes back from its last revision, and gets everything in order', async () => {

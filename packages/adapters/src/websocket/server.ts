@@ -95,7 +95,7 @@ export const serveWebSockets = (http: Server, { daybook, tokens, isReplayed, req
 
   http.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     socket.on('error', () => socket.destroy())
-    const url = new URL(request.url ?? '/', 'http://localhost')
+    const url = targetOf(request)
     const { searchParams: query } = url
     const note = noteOf(requestLog, request, url)
     const refuse = (what: Refused): void => {
@@ -135,6 +135,10 @@ export const serveWebSockets = (http: Server, { daybook, tokens, isReplayed, req
     },
   }
 }
+
+const root = 'http://localhost/'
+/** The target of a request. One that cannot be parsed, such as `//`, is taken for `/`: whoever is connected may send it, also without a token. */
+const targetOf = ({ url = '/' }: IncomingMessage): URL => new URL(URL.canParse(url, root) ? url : root, root)
 
 /** Why nobody can go on from this revision; `undefined` if another server has brought the log that far already. */
 const missingBefore = async (daybook: Daybook, { name }: QueueEngine, first: number): Promise<Problem | undefined> => {
