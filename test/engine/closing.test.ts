@@ -180,6 +180,29 @@ test('a queue that is opened twice at once has one engine', async () => {
   await daybook.close()
 })
 
+test('queues without events that requests have named do not stay open without end; those that are in use, or were opened for good, do', async () => {
+  const store = openMemoryStore()
+  const daybook = createDaybook({ store })
+  await daybook.ready
+  const kept = await daybook.open('kept')
+  const used = await daybook.visit('used')
+  await used.submit(enqueue('a'), caller)
+  const asked = await daybook.visit('asked')
+  const waiting = asked.claim({ type: 'Claim', agent: 'w', max: 1 }, caller, { waitMs: 60_000 })
+  const first = await daybook.visit('first')
+  let closed = 0
+  for (let i = 0; i < 1_200; i++) (await daybook.visit(`any-${i}`)).committed.subscribe({ complete: () => closed++ })
+  await first.close()
+  expect(closed).toBeGreaterThanOrEqual(190)
+  expect(closed).toBeLessThanOrEqual(210)
+  expect(await daybook.visit('first')).not.toBe(first)
+  for (const [name, engine] of [['kept', kept], ['used', used], ['asked', asked]] as const) expect(await daybook.visit(name)).toBe(engine)
+  expect(await kept.submit(enqueue('b'), caller)).toMatchObject({ right: { revision: 0 } })
+  await asked.submit(enqueue('c'), caller)
+  expect(await waiting).toMatchObject({ right: { value: [{ task: 'c' }] } })
+  await daybook.close()
+})
+
 test('a store that cannot be read: ready rejects, and close ends', async () => {
   const store = faultyStore(openMemoryStore())
   const before = await openEngine(store, 'q', undefined, { skipped: () => undefined, progress: () => undefined })

@@ -31,7 +31,7 @@ test('while the log is being read: alive, not ready (with the progress), and no 
     store: 'memory', log: openMemoryStore(), contentLog: openMemoryStore(), queue: () => undefined,
     find: async () => undefined,
     refused: () => [],
-    problem: () => undefined, open: () => Promise.reject(new Error('not asked for')),
+    problem: () => undefined, open: () => Promise.reject(new Error('not asked for')), visit: () => Promise.reject(new Error('not asked for')),
     queues: () => [], loading: () => loading, ready, close: () => Promise.resolve(),
   }
   await using(startTestServer({ daybook }), async (server) => {

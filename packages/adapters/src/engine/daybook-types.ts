@@ -29,6 +29,8 @@ export interface Daybook {
   readonly find: (name: string) => Promise<QueueEngine | undefined>
   /** The queue, opened for its first event if necessary. Nothing is written until there is an event. */
   readonly open: (name: string) => Promise<QueueEngine>
+  /** Like `open`, for one request. If the queue has no events, it may be closed when it has nothing to do. */
+  readonly visit: (name: string) => Promise<QueueEngine>
   /** All queues except deleted ones. */
   readonly queues: () => ReadonlyArray<QueueEngine>
   /** Why a shared store could not be listed at the last attempt. */

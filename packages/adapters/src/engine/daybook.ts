@@ -26,12 +26,23 @@ export const createDaybook = (options: DaybookOptions): Daybook => new Registry(
 const lookMs = 3_000
 /** Pause before a queue that could not be opened is tried again, in milliseconds. A request that names the queue tries at once. */
 const retryMs = 60_000
+/** Number of queues without events that stay open for requests. Each takes about 170 KiB. */
+const visitedMax = 1_000
+/** How many of them are looked at, at most, when there are more. Some may be busy. */
+const visitedLooks = 16
+
+const isBusy = (engine: QueueEngine): boolean => {
+  const { mailbox, appendsInFlight, waitingClaims } = engine.status()
+  return mailbox > 0 || appendsInFlight > 0 || waitingClaims > 0
+}
 
 class Registry implements Daybook {
   readonly ready: Promise<void>
   readonly contentLog: LogReader
   private readonly engines = new Map<string, QueueEngine>()
   private readonly opening = new Map<string, Promise<QueueEngine>>()
+  /** Queues without events that are open for requests alone, the oldest first. A request may give any name, so there may be no end to them. */
+  private readonly visited = new Set<string>()
   private readonly unusable = new Map<string, string>()
   /** By queue that could not be opened: the time of the last automatic attempt. */
   private readonly triedAt = new Map<string, number>()
@@ -74,6 +85,19 @@ class Registry implements Daybook {
   }
 
   open(name: string): Promise<QueueEngine> {
+    this.visited.delete(name)
+    return this.opened(name)
+  }
+
+  async visit(name: string): Promise<QueueEngine> {
+    const isNew = !this.engines.has(name) && !this.opening.has(name)
+    if (isNew) this.visited.add(name)
+    const engine = await this.opened(name)
+    if (isNew) this.closeVisited()
+    return engine
+  }
+
+  private opened(name: string): Promise<QueueEngine> {
     if (this.closing !== undefined) return Promise.reject(new Error('the server is stopping'))
     const known = this.engines.get(name)
     if (known !== undefined) return Promise.resolve(known)
@@ -202,6 +226,21 @@ class Registry implements Daybook {
       return engine
     } finally {
       this.progress.delete(name)
+    }
+  }
+
+  /** A request that comes to a queue just as it is closed is told to try again. */
+  private closeVisited(): void {
+    let looks = 0
+    for (const name of this.visited) {
+      if (this.visited.size <= visitedMax || looks++ === visitedLooks) return
+      this.visited.delete(name)
+      const engine = this.engines.get(name)
+      if (this.opening.has(name) || (engine !== undefined && isBusy(engine))) this.visited.add(name)
+      else if (engine !== undefined && engine.status().revision < 0) {
+        this.engines.delete(name)
+        void engine.close()
+      }
     }
   }
 

@@ -215,7 +215,7 @@ const queueOf = async (
   // The queue may be one that has not been read yet.
   if (!isReplayed()) return E.left(problem('unavailable', 'the log is being read: see /readyz', { retryAfterSeconds: soonSeconds }))
   try {
-    const found = await (unused === 'opened' ? daybook.open(name) : daybook.find(name))
+    const found = await (unused === 'opened' ? daybook.visit(name) : daybook.find(name))
     if (found !== undefined) return there(found)
     return unused === 'empty' ? E.right(unusedQueue(name)) : E.left(noSuchQueue(name))
   } catch (error) {

@@ -106,7 +106,7 @@ export const serveWebSockets = (http: Server, { daybook, tokens, isReplayed, req
     const admitted = admittedTo(request, query)
     if (E.isLeft(admitted)) return refuse(admitted.left)
     const serve = async (): Promise<void> => {
-      const queue = await daybook.open(query.get('queue') ?? 'default')
+      const queue = await daybook.visit(query.get('queue') ?? 'default')
       const from = query.get('from') ?? 'end'
       const end = queue.status().revision + 1
       const first = from === 'end' ? end : Number(from)

@@ -109,8 +109,14 @@ export class Meter {
     const meter = new QueueMeter()
     this.queues.set(queue.name, meter)
     // The server that appended an event counts it.
-    queue.committed.subscribe((committed) => {
-      if (committed.isOwn) meter.count(committed.events)
+    queue.committed.subscribe({
+      next: (committed) => {
+        if (committed.isOwn) meter.count(committed.events)
+      },
+      // A queue without events may be closed, and others may follow it without end.
+      complete: () => {
+        if (queue.status().revision < 0 && this.queues.get(queue.name) === meter) this.queues.delete(queue.name)
+      },
     })
   }
 
