@@ -132,6 +132,21 @@ describe('over HTTP', () => {
     ['progress', '/tasks/held/heartbeat', (value) => `{"agentId":"w","token":TOKEN,"progress":${value}}`, 'progress'],
     ['a failure', '/tasks/held/fail', (value) => `{"agentId":"w","token":TOKEN,"error":"e","checkpoint":${value}}`, 'checkpoint'],
   ]
+  test('many such numbers deep within lists cost no more than others: a path is written for those that the answer names alone', async () => {
+    const numbers = Array<string>(10_000).fill('9007199254740993').join()
+    const began = performance.now()
+    const answer = await server.post(`${q}/tasks`, undefined, { raw: `{"type":"t","payload":${'['.repeat(1_000)}${numbers}${']'.repeat(1_000)}}` })
+    expect(answer).toMatchObject({ status: 400, body: { code: 'invalid' } })
+    // Half a minute with a path for each.
+    expect(performance.now() - began).toBeLessThan(5_000)
+  })
+
+  test('a text with such a number that is not JSON is refused as one', async () => {
+    for (const raw of ['{"\\q":9007199254740993}', '{9007199254740993', '{"a":{"b\n":[9007199254740993']) {
+      expect(await server.post(`${q}/tasks`, undefined, { raw }), raw).toMatchObject({ status: 400, body: { code: 'invalid', detail: expect.stringContaining('not JSON') as string } })
+    }
+  })
+
   test.each(entrances)('%s', async (_, path, body, place) => {
     for (const [value, within] of values) {
       const answer = await server.post(q + path, undefined, { raw: body(value).replace('TOKEN', String(token)) })

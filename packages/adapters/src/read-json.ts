@@ -18,31 +18,24 @@ export class InexactNumber extends Error {
 /** @throws SyntaxError if the text is not JSON, {@link InexactNumber} for an inexact number. */
 export const parseJson = (text: string): Json => {
   const value = JSON.parse(text) as Json
-  const [first] = inexactNumbers(text)
-  if (first !== undefined) throw new InexactNumber(first)
+  for (const first of scan(text)) throw new InexactNumber(fieldOf(first))
   return value
 }
 
-interface Inexact extends FieldError {
-  readonly start: number
-  readonly end: number
-}
-
-/** The inexact numbers of a JSON text, with their paths: `tasks[3].payload.id`. */
-export const inexactNumbers = (text: string): ReadonlyArray<Inexact> => (mayBeInexact.test(text) ? scan(text) : none)
+/** The inexact numbers of a JSON text, with their paths: `tasks[3].payload.id`. For texts of one's own: each path may be as long as the text. */
+export const inexactNumbers = (text: string): ReadonlyArray<FieldError> => Array.from(scan(text), fieldOf)
 
 /** Replaces each inexact number in a JSON text by an infinite one. The codecs then refuse it with its path, and other items of a list can still be accepted. */
 export const infiniteForInexact = (text: string): string => {
   let exact = ''
   let from = 0
-  for (const { start, end } of inexactNumbers(text)) {
-    exact += `${text.slice(from, start)}1e999`
+  for (const { part, end } of scan(text)) {
+    exact += `${text.slice(from, end - part.length)}1e999`
     from = end
   }
   return from === 0 ? text : exact + text.slice(from)
 }
 
-const none: ReadonlyArray<Inexact> = []
 /** Every inexact number has 16 digits in a row or an exponent of three digits. Most texts have neither, and need no second scan. */
 const mayBeInexact = /[\d.]{16}|\d[eE][+-]?\d{3}/
 
@@ -50,29 +43,39 @@ const token = /\s+|[{}[\]:,]|"(?:[^"\\]|\\.)*"|[^\s{}[\],:"]+/y
 
 interface Open {
   readonly isList: boolean
+  /** As it is written, with its quotes. */
   key: string
   index: number
 }
 
-const scan = (text: string): ReadonlyArray<Inexact> => {
-  const found: Array<Inexact> = []
+interface Inexact {
+  readonly part: string
+  readonly end: number
+  /** Where it is, until the next one is looked for. A path is written only if it is asked for: numbers may be many, and deep within lists. */
+  readonly open: ReadonlyArray<Open>
+}
+
+const scan = function* (text: string): Generator<Inexact, void> {
+  if (!mayBeInexact.test(text)) return
   const open: Array<Open> = []
-  token.lastIndex = 0
-  for (let match = token.exec(text); match !== null; match = token.exec(text)) {
-    const [part] = match
+  let end = 0
+  for (;;) {
+    // Others may have used it since the last part.
+    token.lastIndex = end
+    const [part] = token.exec(text) ?? []
+    if (part === undefined) return
+    end = token.lastIndex
     const inside = open[open.length - 1]
     const first = part[0] as string
-    if (first === '{' || first === '[') open.push({ isList: first === '[', key: '', index: 0 })
+    if (first === '{' || first === '[') open.push({ isList: first === '[', key: '""', index: 0 })
     else if (first === '}' || first === ']') open.pop()
     else if (first === ',' && inside !== undefined) inside.index++
-    else if (first === '"' && inside?.isList === false && isKey(text, token.lastIndex)) inside.key = JSON.parse(part) as string
-    else if ((first === '-' || (first >= '0' && first <= '9')) && !isHeld(part)) {
-      const end = token.lastIndex
-      found.push({ path: pathOf(open), message: messageOf(part), start: end - part.length, end })
-    }
+    else if (first === '"' && inside?.isList === false && isKey(text, end)) inside.key = part
+    else if ((first === '-' || (first >= '0' && first <= '9')) && !isHeld(part)) yield { part, end, open }
   }
-  return found
 }
+
+const fieldOf = ({ part, open }: Inexact): FieldError => ({ path: pathOf(open), message: messageOf(part) })
 
 const isKey = (text: string, end: number): boolean => {
   let at = end
@@ -81,7 +84,7 @@ const isKey = (text: string, end: number): boolean => {
 }
 
 const pathOf = (open: ReadonlyArray<Open>): string =>
-  open.reduce((path, { isList, key, index }) => (isList ? `${path}[${index}]` : path === '' ? key : `${path}.${key}`), '').toWellFormed()
+  open.reduce((path, { isList, key, index }) => (isList ? `${path}[${index}]` : path === '' ? JSON.parse(key) as string : `${path}.${JSON.parse(key) as string}`), '').toWellFormed()
 
 const isHeld = (number: string): boolean => {
   const value = Number(number)
