@@ -132,6 +132,13 @@ describe('every wrong field is named', () => {
     expect(paths(answer)).toEqual(['availableAt'])
   })
 
+  test('of very many, the first hundred: otherwise an answer would be thirty times as long as its request', async () => {
+    const wrong = Object.fromEntries(Array.from({ length: 5_000 }, (_, i) => [`k${i}`, 1]))
+    const answer = await server.post(`${q}/tasks`, { ...valid, ...wrong })
+    expect(answer).toMatchObject({ status: 400, body: { detail: expect.stringMatching(/^k0: .*\(and 4999 more\)$/) as string } })
+    expect(paths(answer)).toEqual(Object.keys(wrong).slice(0, 100))
+  })
+
   test('a number too large for a double is refused with its path', async () => {
     for (const [raw, path] of [['{"type":"t","payload":{"a":[1e999]}}', 'payload.a[0]'], ['{"type":"t","priority":1e999}', 'priority'], ['{"tasks":[{"type":"t","metadata":{"m":-1e999}}]}', 'tasks[0].metadata.m']] as const) {
       const answer = await server.post(`${q}/tasks`, undefined, { raw })

@@ -63,7 +63,7 @@ export const noSuchQueue = (name: string): Problem =>
 export const noSuchTask = (queue: { readonly name: string }, id: string): Problem =>
   problem('not-found', `no task ${id} in queue ${queue.name}: it was never enqueued here, or it finished and its retention is over`)
 
-export const invalid = (errors: ReadonlyArray<FieldError>): Problem => problem('invalid', invalidFields(errors).detail, { errors })
+export const invalid = (errors: ReadonlyArray<FieldError>): Problem => problemOf(invalidFields(errors))
 
 export const problemOf = (refusal: Refusal): Problem =>
   'retryAfterSeconds' in refusal

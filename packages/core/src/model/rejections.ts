@@ -27,11 +27,14 @@ export interface Rejection {
   readonly errors?: ReadonlyArray<FieldError>
 }
 
-/** A refusal of invalid fields. Its text names the first of them. */
+/** The largest number of invalid fields that a refusal names. A small request may have very many, with a long message for each. */
+const errorsMax = 100
+
+/** A refusal of invalid fields. Its text names the first of them, and says how many there are. */
 export const invalid = (errors: ReadonlyArray<FieldError>): Rejection => {
   const [first] = errors
   const detail = first === undefined ? 'the request is invalid' : `${first.path}: ${first.message}`
-  return reject('invalid', errors.length > 1 ? `${detail} (and ${errors.length - 1} more)` : detail, errors)
+  return reject('invalid', errors.length > 1 ? `${detail} (and ${errors.length - 1} more)` : detail, errors.slice(0, errorsMax))
 }
 
 export const reject = (code: RejectionCode, detail: string, errors?: ReadonlyArray<FieldError>): Rejection =>
