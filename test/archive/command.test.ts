@@ -181,7 +181,19 @@ test('without its segments, a server starts from a snapshot, and says what it ca
     const other = await serve({ host: '127.0.0.1', port: 0, dataDir: copy, store: { kind: 'sqlite', file: join(copy, 'daybook.sqlite'), sharing: 'exclusive' }, auth: 'off' }, { warn: (text) => warnings.push(text) })
     expect(other.daybook.refused()).toEqual([{ queue: 'q', reason: expect.stringContaining('put them back there') as string }])
     expect(other.daybook.queues().map(({ name }) => name)).toEqual(['side'])
-    await other.close()
+    try {
+      const client = createClient({ url: other.url, queue: 'q', retryForMs: 10 })
+      // It must not look like a queue that nobody has used.
+      const putBack = expect.objectContaining({ code: 'unavailable', detail: expect.stringContaining('put them back there') as string }) as Error
+      const reads = [() => client.tasks(), () => client.summary(), () => client.task('later'), () => client.events(), () => client.at({ revision: 30 }).state(), () => client.diff({ from: 30 })]
+      for (const read of reads) await expect(read()).rejects.toThrow(putBack)
+      await expect(client.complete('later', { agentId: 'a', token: 1, result: { success: true } })).rejects.toThrow(putBack)
+      expect(await client.verify()).toMatchObject({ ok: false, broken: { kind: 'missing' } })
+      await client.close()
+      expect(await runHere(['doctor', '--url', other.url])).toMatchObject({ code: 1, out: expect.stringMatching(/BAD .*queue q: is not open, so it answers nothing: .*put them back there/) as string })
+    } finally {
+      await other.close()
+    }
   } finally {
     renameSync(hidden, archiveDir)
   }

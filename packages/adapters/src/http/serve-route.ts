@@ -139,7 +139,9 @@ const answer = async (context: Context, route: Route, asked: Asked): Promise<Han
   if (part !== undefined && E.isLeft(part)) return part
   // Whether the queue was used at that moment is judged by the state of the moment.
   const unused = isPast || route.of === 'span' ? 'empty' : route.unused
-  const queue = await queueOf(context, name, unused)
+  // What is not read from the state, such as reports and the verification, is answered for a queue that cannot be opened, too.
+  const needsState = route.of !== 'queue' || unused !== 'empty'
+  const queue = await queueOf(context, name, unused, needsState)
   if (E.isLeft(queue)) return queue
   if (queue.right.status().revision >= 0 || unused === 'opened') meter.watch(queue.right)
   const late = await notYet(queue.right, query.right, limits)
@@ -201,6 +203,7 @@ const queueOf = async (
   { daybook, isReplayed }: Context,
   name: string,
   unused: QueueRoute['unused'],
+  needsState = true,
 ): Promise<E.Either<Problem, QueueEngine>> => {
   const there = (queue: QueueEngine): E.Either<Problem, QueueEngine> => {
     const refusal = refusalOfUnused(unused, name, queue.status().revision, queue.status().deleted)
@@ -217,6 +220,9 @@ const queueOf = async (
   try {
     const found = await (unused === 'opened' ? daybook.visit(name) : daybook.find(name))
     if (found !== undefined) return there(found)
+    // A queue that cannot be opened must not look like one without tasks.
+    const refused = needsState ? daybook.refused().find(({ queue }) => queue === name) : undefined
+    if (refused !== undefined) return E.left(problem('unavailable', refused.reason, { retryAfterSeconds: 1 }))
     return unused === 'empty' ? E.right(unusedQueue(name)) : E.left(noSuchQueue(name))
   } catch (error) {
     return E.left(problem('unavailable', error instanceof Error ? error.message : 'the store cannot be read', { retryAfterSeconds: 1 }))

@@ -8,9 +8,12 @@ import { aheadText, FoldCheck } from './fold-check.js'
 export const checkServer = async (client: DaybookClient, url: string, tell: Tell): Promise<ReadonlyArray<Finding>> => {
   const findings: Array<Finding> = []
   await client.health()
+  let notOpen: number
   try {
-    const { ahead = [], degraded = [], readOnly = [] } = await client.ready()
+    const { ahead = [], degraded = [], readOnly = [], refused = [] } = await client.ready()
     findings.push({ level: 'good', about: url, says: 'alive and ready' })
+    notOpen = refused.length
+    for (const { queue, reason } of refused) findings.push({ level: 'bad', about: `${url}, queue ${queue}`, says: `is not open, so it answers nothing: ${reason}` })
     for (const { queue, reason } of readOnly) findings.push({ level: 'bad', about: `${url}, queue ${queue}`, says: reason })
     for (const { queue, seconds } of ahead) findings.push({ level: 'note', about: `${url}, queue ${queue}`, says: aheadText(seconds, 'the clock of its server') })
     for (const { part, queue, reason, since } of degraded) {
@@ -22,7 +25,7 @@ export const checkServer = async (client: DaybookClient, url: string, tell: Tell
     return findings
   }
   const queues = await client.queues()
-  if (queues.length === 0) findings.push({ level: 'note', about: url, says: 'holds no queues yet' })
+  if (queues.length + notOpen === 0) findings.push({ level: 'note', about: url, says: 'holds no queues yet' })
   for (const { name } of queues) {
     const check = new FoldCheck(name)
     for await (const event of client.in(name).eachEvent()) {
