@@ -1,4 +1,7 @@
 /** EV-07: the engine of an erasable queue: what it folds, what it refuses, and what it does without keys. */
+import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { contentOf, type QueueEngine } from '@daybook/adapters/engine'
 import { openMemoryStore } from '@daybook/adapters/memory'
 import type { EventStore, RecordedEvent } from '@daybook/adapters/store'
@@ -175,6 +178,23 @@ describe('EV-07: what is encrypted belongs to its event', () => {
     expect(nonces.length).toBeGreaterThan(8)
     expect(new Set(nonces).size).toBe(nonces.length)
   })
+})
+
+test('EV-07: if the file with the keys is damaged, it is named, and nobody is led to start without it', () => {
+  const dir = mkdtempSync(join(tmpdir(), 'daybook-damaged-keys-'))
+  try {
+    const file = join(dir, 'log.db.keys')
+    const sound = new KeyFile(file)
+    sound.add(Array.from({ length: 200 }, (_, i): NewKey => ({ id: `key-${i}`, queue: 'q', task: `t${i}`, revision: i, key: Buffer.alloc(32, i) })))
+    sound.close()
+    const find = (): unknown => new KeyFile(file).find('key-7')
+    truncateSync(file, 5_000)
+    expect(find).toThrow(`the file with the keys of erasable tasks, ${file}, is damaged (database disk image is malformed): restore it from a backup. Do not start without it`)
+    writeFileSync(file, 'no database '.repeat(1_000))
+    expect(find).toThrow(`${file}, is damaged (file is not a database)`)
+  } finally {
+    rmSync(dir, { recursive: true, force: true })
+  }
 })
 
 test('EV-07: no content that users write is taken for encrypted', async () => {

@@ -20,7 +20,7 @@ const schema = `
   COMMIT;
 `
 
-const open = (file: string): Database.Database => {
+const open = (file: string): Parts => {
   // Created before SQLite would create it, so that nobody else on the machine can read it. Its WAL gets the same mode.
   if (file !== ':memory:') closeSync(openSync(file, 'a', 0o600))
   const db = new Database(file, { timeout: busyMs })
@@ -32,12 +32,17 @@ const open = (file: string): Database.Database => {
     const found = db.pragma('user_version', { simple: true })
     if (found !== 0 && found !== version) throw new Error(`${file} is of another version of Daybook (${String(found)}): update this one`)
     if (found === 0) db.exec(schema)
-    return db
+    return partsOf(db)
   } catch (error) {
     db.close()
-    throw error
+    throw isDamage(error) ? new Error(damaged(file, error.message), { cause: error }) : error
   }
 }
+
+const isDamage = (error: unknown): error is Error => error instanceof Database.SqliteError && (error.code === 'SQLITE_NOTADB' || error.code.startsWith('SQLITE_CORRUPT'))
+/** A start without the file would make dead letters of its unfinished tasks, so nobody should try that. */
+const damaged = (file: string, what: string): string =>
+  `the file with the keys of erasable tasks, ${file}, is damaged (${what}): restore it from a backup. Do not start without it: its unfinished tasks would become dead letters`
 
 /** The key of a row is null after it was deleted. */
 type Row = { readonly id: string; readonly key: Buffer | null }
@@ -103,7 +108,7 @@ export class KeyFile implements KeyStore {
   }
 
   private parts(): Parts {
-    return (this.opened ??= partsOf(open(this.file)))
+    return (this.opened ??= open(this.file))
   }
 }
 
