@@ -63,6 +63,12 @@ const verified = async (store: EventStore, folder: string): Promise<Verified> =>
 const sizesIn = async (folder: string): Promise<ReadonlyArray<number | undefined>> =>
   ((await readCheckpoints(folder, 'q'))?.notes ?? []).map((note) => readCheckpoint(openNote(note, signer) ?? '')?.size)
 
+test('EV-07: a file that holds no key is named', () => {
+  const spoilt = join(dir, 'spoilt.pem')
+  writeFileSync(spoilt, 'no key')
+  expect(() => openSigningKey(spoilt)).toThrow(`${spoilt} holds no private key that signs checkpoints: restore it from a backup`)
+})
+
 test('EV-07: a checkpoint for each growth, over restarts; all of them fit the log', async () => {
   const folder = newFolder()
   const { store, grow } = await newLog([3, 1])

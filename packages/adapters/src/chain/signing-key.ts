@@ -5,9 +5,18 @@ import type { Signer } from './note.js'
 
 /** @throws Error if the file cannot be read or made, or holds another kind of key. */
 export const openSigningKey = (file: string): KeyObject => {
-  const key = crypto.createPrivateKey(readOrMake(file))
+  const key = keyIn(readOrMake(file), file)
   if (key.asymmetricKeyType !== 'ed25519') throw new Error(`${file} holds a key of type ${key.asymmetricKeyType ?? 'none'}; checkpoints are signed with Ed25519`)
   return key
+}
+
+const keyIn = (text: string, file: string): KeyObject => {
+  try {
+    return crypto.createPrivateKey(text)
+  } catch (error) {
+    // OpenSSL's words name neither the file nor what it is for.
+    throw new Error(`${file} holds no private key that signs checkpoints: restore it from a backup, or move it away, and another one is made`, { cause: error })
+  }
 }
 
 const readOrMake = (file: string): string => {
