@@ -1,5 +1,5 @@
 /** Memories over a real server: what is kept, what comes with claims, and a memory that cannot be reached (TQM-MEM-001, TQM-MEM-002). */
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createClient, type DaybookClient, type Result } from '@daybook/adapters/client'
@@ -161,6 +161,14 @@ describe('the embedded memory', () => {
     expect(await claimBy(memory, 'next')).toMatchObject({ task: { id: 'next' }, memories: [{ task: 'first' }], memoriesMissing: undefined })
     const away = { recallFor: () => Promise.resolve({ memories: [], missing: 'it is away' }) }
     expect(await claimBy(away, 'last')).toMatchObject({ task: { id: 'last' }, memories: undefined, memoriesMissing: 'it is away' })
+  })
+
+  test('a file that is damaged is told as such, with what to do', async () => {
+    const file = join(folder(), 'memory.db')
+    writeFileSync(file, 'no database '.repeat(1_000))
+    const bank = openSqliteBank(file)
+    await expect(bank.identity()).rejects.toThrow(`the memory ${file} cannot be used: it is damaged (file is not a database): move it away, and everything is remembered again from the log`)
+    await bank.close()
   })
 
   test('the handler of a worker has the memories', async () => {

@@ -15,7 +15,18 @@ export type Answered = { readonly id: number } & ({ readonly value: unknown } | 
 
 const version = 1
 
+/** An error of SQLite would reach the other thread without its message. */
 const open = (file: string): Database.Database => {
+  try {
+    return opened(file)
+  } catch (error) {
+    if (!(error instanceof Database.SqliteError)) throw error
+    const isDamaged = error.code === 'SQLITE_NOTADB' || error.code.startsWith('SQLITE_CORRUPT')
+    throw new Error(isDamaged ? `it is damaged (${error.message}): move it away, and everything is remembered again from the log` : error.message, { cause: error })
+  }
+}
+
+const opened = (file: string): Database.Database => {
   const db = new Database(file)
   db.pragma('journal_mode = WAL')
   db.pragma('synchronous = NORMAL')
