@@ -2,7 +2,7 @@
 import { createClient, type DaybookClient } from '@daybook/adapters/client'
 import { type RunningServer, serve } from '@daybook/adapters/serve'
 import Database from 'better-sqlite3'
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { closeSync, existsSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -150,6 +150,22 @@ describe('EV-04: a server keeps its read models', () => {
     await until(async () => (await metric('daybook_read_models_failing')) === 'daybook_read_models_failing 0')
     await client().readModels({ atLeast: 0 })
     expect(query('SELECT type FROM tasks')).toEqual([{ type: 'mow' }])
+  })
+
+  test('if a part of the file is damaged, it says which file that is and what to do', async () => {
+    const client = (await start())()
+    await client.enqueue({ type: 'mow' })
+    await client.readModels({ atLeast: 0 })
+    await running?.close()
+    const [page] = query<{ readonly number: number; readonly size: number }>("SELECT rootpage AS number, page_size AS size FROM sqlite_schema, pragma_page_size WHERE name = 'totals'")
+    if (page === undefined) throw new Error('there is no table totals')
+    const descriptor = openSync(file(), 'r+')
+    writeSync(descriptor, Buffer.alloc(page.size, 0xff), 0, page.size, (page.number - 1) * page.size)
+    closeSync(descriptor)
+    await (await start())().enqueue({ type: 'rake' })
+    await until(async () => (await metric('daybook_read_models_failing')) === 'daybook_read_models_failing 1')
+    const ready = (await (await fetch(`${running?.url ?? ''}/readyz`)).json()) as { readonly degraded: ReadonlyArray<{ readonly reason: string }> }
+    expect(ready.degraded[0]?.reason).toBe(`the read models ${file()} cannot be used (database disk image is malformed): delete the file, it is built anew from the log`)
   })
 
   test('with --read-models off, or a store in memory, there are none, and whoever asks is told', async () => {

@@ -16,7 +16,7 @@ import { isLost } from '../log-follower/index.js'
 import type { OpenedLog } from '../store/index.js'
 import type { Group } from './group.js'
 import { restAfter } from './rest-after.js'
-import { ViewsFile, type ViewsOptions } from './views-file.js'
+import { unusable, ViewsFile, type ViewsOptions } from './views-file.js'
 
 /**
  * The largest number of events that are folded and written together. It depends on how far the tables are behind. A task that lived shortly is
@@ -77,7 +77,7 @@ export interface FeedStatus {
  * @throws ProjectionFailed
  */
 export const feedViews = async (options: FeedOptions): Promise<void> => {
-  const { signal, report, once = false, grown, waitAfterError = pauseOf(signal) } = options
+  const { file, signal, report, once = false, grown, waitAfterError = pauseOf(signal) } = options
   const delays = backoff({ ...retryMs, random: Math.random })
   let feeder: Feeder | undefined
   let problem: string | undefined
@@ -94,7 +94,8 @@ export const feedViews = async (options: FeedOptions): Promise<void> => {
         await grown()
       } catch (error) {
         if (once || error instanceof ProjectionFailed) throw error
-        problem = error instanceof Error ? error.message : String(error)
+        const why = unusable(error, file)
+        problem = why instanceof Error ? why.message : String(why)
         const { queues, building } = feeder?.status() ?? { queues: [], building: undefined }
         report({ queues, building, problem })
         // Opened again, because memory and file may differ.

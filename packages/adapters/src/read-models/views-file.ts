@@ -126,7 +126,8 @@ const adviceOn: Readonly<Record<string, string>> = {
   SQLITE_CANTOPEN: 'see whether it is a folder, and whether it may be read and written',
 }
 
-const unusable = (error: unknown, file: string): unknown => {
+/** The error, with the name of the file and what to do if it is SQLite's. */
+export const unusable = (error: unknown, file: string): unknown => {
   if (!(error instanceof Database.SqliteError)) return error
   const advice = error.code.startsWith('SQLITE_CORRUPT') ? 'delete the file, it is built anew from the log' : (adviceOn[error.code] ?? 'see whether another process writes to it, and whether the disk is full or may not be written')
   return new Error(`the read models ${file} cannot be used (${error.message}): ${advice}`, { cause: error })
