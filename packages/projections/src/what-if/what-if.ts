@@ -67,7 +67,8 @@ const agentsFor = ({ tasks, from }: Recording, count: number): ReadonlyArray<Rec
 
 function* notesOf({ left }: Recording, { drawn, refused }: ModelNotes, which: string): Generator<string, void> {
   for (const [reason, count] of Object.entries(left)) yield `left out: ${count} ${reason}`
-  if (drawn > 0) yield `${which}: ${drawn} attempts were not recorded, or not to their end; their lengths and ends are those of others of their type, by chance`
+  if (drawn === 1) yield `${which}: 1 attempt was not recorded, or not to its end; its length and end are those of another of its type, by chance`
+  if (drawn > 1) yield `${which}: ${drawn} attempts were not recorded, or not to their end; their lengths and ends are those of others of their type, by chance`
   const actions = Object.entries(refused)
   if (actions.length > 0) yield `${which}: some recorded actions do not apply there: ${actions.map(([command, count]) => `${count} ${command}`).join(', ')}`
 }
