@@ -151,3 +151,35 @@ test('EV-06: tasks of batches are modelled, and their callbacks come once and wh
   expect(changed.completed).toBe(3)
   expect(changed.series.busy[Math.floor(25 / changed.series.pieceSeconds)]).toBe(0)
 })
+
+test.each([
+  ['later', { deadlineAt: from + 50 * second }, { deadlineAt: from + 400 * second }, { deadlines: { decided: 1, met: 1 }, max: 205 }],
+  ['sooner', { deadlineAt: from + 400 * second }, { deadlineAt: from + 50 * second }, { deadlines: { decided: 1, met: 0 }, max: 205 }],
+  ['none', { deadlineAt: from + 50 * second }, { deadlineAt: null }, { deadlines: { decided: 0, met: 0 }, max: 205 }],
+  // The wait is from the moment from which on the task was available.
+  ['available later', {}, { availableAt: from + 200 * second }, { deadlines: { decided: 0, met: 0 }, max: 5 }],
+  ['available at once', { availableAt: from + 500 * second }, { availableAt: null }, { deadlines: { decided: 0, met: 0 }, max: 195 }],
+])('LK-11, EV-06: what was amended counts as it is in the end, whether that was in the period or before it: %s', (_, given, change, { deadlines, max }) => {
+  const log = logOf([0, enqueue('a', given)], [10, { type: 'AmendTask', task: 'a', reason: 'the customer says so', ...change }], [205, claim('x')], [220, complete('a', 'x', 1)])
+  for (const begin of [0, 60]) {
+    const { figures: { recorded } } = whatIf(recordingOf(log, from + begin * second, from + 300 * second))
+    expect(recorded.all, `from second ${begin}`).toMatchObject({ deadlines, waits: { tasks: 1, max }, completed: 1 })
+  }
+})
+
+test('LK-11, EV-06: in the model, an amendment counts as in the record', () => {
+  const { recorded, model } = modelled(
+    [0, { type: 'Pause', reason: '' }], [0, enqueue('a', { deadlineAt: from + 50 * second })], [10, { type: 'AmendTask', task: 'a', reason: 'they can wait', deadlineAt: from + 400 * second }],
+    [205, { type: 'Resume', reason: '' }], [205, claim('x')], [220, complete('a', 'x', 1)],
+  )
+  expect(recorded.all.deadlines).toEqual({ decided: 1, met: 1 })
+  expect(model).toEqual(recorded)
+})
+
+test('LK-11, EV-06: after the first claim, an amendment changes no wait', () => {
+  const log = logOf(
+    [0, enqueue('a', { backoffSeconds: 20 })], [9, claim('x')], [12, { type: 'Fail', ...held('a', 'x', 1), error: { message: 'no' }, retryable: true }],
+    [20, { type: 'AmendTask', task: 'a', reason: 'not yet', availableAt: from + 200 * second }], [205, claim('x')], [220, complete('a', 'x', 2)],
+  )
+  expect(whatIf(recordingOf(log, from, from + 300 * second)).figures.recorded.all.waits).toMatchObject({ tasks: 1, max: 9 })
+})

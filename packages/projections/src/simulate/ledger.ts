@@ -1,5 +1,5 @@
 /** Records one run from what the simulation tells its observer, and makes figures of it. */
-import { matchesType, type QueueEvent } from '@daybook/core'
+import { type DataOf, matchesType, type QueueEvent } from '@daybook/core'
 import { Fairness, jainIndex } from './fairness.js'
 import { type Figures, type GroupFigures, waitsOf } from './figures.js'
 import type { Observer } from './observer.js'
@@ -66,6 +66,8 @@ export class Ledger implements Observer {
   private readonly arrivedAt: Float64Array
   private readonly startedAt: Float64Array
   private readonly endedAt: Float64Array
+  /** NaN for none. */
+  private readonly deadlineAt: Float64Array
   private readonly groupOf: ReadonlyArray<Group>
   private readonly tenants: ReadonlyArray<string | null>
   private readonly priorities: ReadonlyArray<number>
@@ -108,6 +110,7 @@ export class Ledger implements Observer {
     this.startedAt = new Float64Array(arrivals.length).fill(Number.NaN)
     this.indexes = rules.places ?? simulated
     this.endedAt = new Float64Array(arrivals.length).fill(Number.NaN)
+    this.deadlineAt = Float64Array.from(arrivals, ({ deadlineAt }) => deadlineAt ?? Number.NaN)
     this.waitingByTenant = this.tenants.map(() => series(pieces))
     this.waitingByPriority = this.priorities.map(() => series(pieces))
     ;[this.busy, this.capacity] = [series(pieces), series(pieces)]
@@ -144,6 +147,8 @@ export class Ledger implements Observer {
       // An imported task did not arrive here, so it counts only among those that wait. A finished one has no place.
       case 'TaskImported':
         return event.data.status === 'dead-letter' ? void this.indexes.enter(event.data.task) : undefined
+      case 'TaskAmended':
+        return this.amend(event.data, at)
       case 'TaskDue':
       case 'Released':
       case 'ClaimReturned':
@@ -220,6 +225,17 @@ export class Ledger implements Observer {
     this.moveIndex(index, availableAt > at ? Now.delayed : Now.ready, at)
   }
 
+  /** Its wait is from its last `availableAt`, and its deadline is the last one. Its priority stays that with which it arrived, so that groups stay the same. */
+  private amend({ task, deadlineAt, availableAt }: DataOf<'TaskAmended'>, at: number): void {
+    const index = this.indexes.of(task)
+    if (index === undefined) return
+    if (deadlineAt !== undefined) this.deadlineAt[index] = deadlineAt ?? Number.NaN
+    if (availableAt === undefined) return
+    // After the first claim, the wait is over.
+    if (Number.isNaN(this.startedAt[index])) this.arrivedAt[index] = availableAt ?? at
+    this.moveIndex(index, availableAt === null ? Now.ready : Now.delayed, at)
+  }
+
   private finish(task: string, to: Now, at: number): void {
     const index = this.indexes.of(task)
     if (index !== undefined) this.endedAt[index] = at
@@ -287,12 +303,12 @@ export class Ledger implements Observer {
   }
 
   private groupFigures(indexes: ReadonlyArray<number>): GroupFigures {
-    const { now, startedAt, endedAt, workload: { arrivals, until } } = this
+    const { now, startedAt, endedAt, deadlineAt: deadlines, workload: { until } } = this
     const waited = indexes.filter((i) => !this.begunBefore.has(i))
     let [decided, met] = [0, 0]
     for (const i of indexes) {
-      const deadlineAt = arrivals[i]?.deadlineAt
-      if (deadlineAt === undefined) continue
+      const deadlineAt = deadlines[i] as number
+      if (Number.isNaN(deadlineAt)) continue
       const isCompleted = now[i] === Now.completed
       if (!isCompleted && now[i] !== Now.dead && now[i] !== Now.gone && deadlineAt >= until) continue
       decided++

@@ -1,6 +1,6 @@
 /** Reads a log, event by event, into a {@link Recording} of a period. */
 import {
-  beginReplay, type Command, type DataOf, endReplay, evolve, initial, isUnreadable, patchSettings, type QueueEvent, type QueueState, type Settings,
+  beginReplay, type Command, type DataOf, endReplay, type EventOf, evolve, initial, isUnreadable, patchSettings, type QueueEvent, type QueueState, type Settings,
   settingsDefault, skip, type Unreadable,
 } from '@daybook/core'
 import { Presence } from './presence.js'
@@ -238,6 +238,7 @@ export class Recorder {
         return this.input(at, { type: 'Bump', task: id, reason: event.data.reason })
       case 'TaskAmended': {
         const { reason, priority, deadlineAt, availableAt } = event.data
+        if (!this.isInPeriod) return amendBefore(task, event)
         return this.input(at, { type: 'AmendTask', task: id, reason, ...(priority === undefined ? {} : { priority }), ...(deadlineAt === undefined ? {} : { deadlineAt }), ...(availableAt === undefined ? {} : { availableAt }) })
       }
     }
@@ -285,6 +286,19 @@ export class Recorder {
   private leave(reason: string): void {
     this.left.set(reason, (this.left.get(reason) ?? 0) + 1)
   }
+}
+
+/** The period begins with the task as it is then. */
+const amendBefore = (task: Task, { at, data: { priority, deadlineAt, availableAt } }: EventOf<'TaskAmended'>): void => {
+  const { deadlineAt: former, ...facts } = task.facts
+  const deadline = deadlineAt === undefined ? former : (deadlineAt ?? undefined)
+  task.facts = {
+    ...facts,
+    ...(priority === undefined ? {} : { priority }),
+    ...(deadline === undefined ? {} : { deadlineAt: deadline }),
+    ...(availableAt === undefined ? {} : { availableAt: availableAt ?? at }),
+  }
+  if (availableAt !== undefined) task.now = availableAt === null ? 'ready' : 'delayed'
 }
 
 /** The random number from which `retryDelayMs` computes this delay. */
