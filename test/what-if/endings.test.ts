@@ -183,3 +183,13 @@ test('LK-11, EV-06: after the first claim, an amendment changes no wait', () => 
   )
   expect(whatIf(recordingOf(log, from, from + 300 * second)).figures.recorded.all.waits).toMatchObject({ tasks: 1, max: 9 })
 })
+
+test('EV-06: a period after the queue was deleted begins with the settings of a new queue', () => {
+  const log = logOf(
+    [0, { type: 'Configure', patch: { assignment: { tenants: { acme: 5 } }, score: { starvationLimit: 60 } } }], [0, enqueue('old')], [1, claim('x')], [2, complete('old', 'x', 1)],
+    [10, { type: 'DeleteQueue', reason: 'done with' }], [20, enqueue('new', { tenant: 'acme' })], [120, claim('x')], [121, complete('new', 'x', 2)],
+  )
+  const { figures: { recorded } } = whatIf(recordingOf(log, from + 15 * second, from + 300 * second))
+  expect(recorded.fairness.tenants.map(({ weight }) => weight)).toEqual([1])
+  expect(recorded.starvation).toMatchObject({ limit: 7_200, starved: 0 })
+})

@@ -117,9 +117,13 @@ export class Recorder {
         return event.data.cause === 'by-hand' ? this.input(at, { type: 'StopRedrive', reviewer: event.data.reviewer ?? '', reason: event.data.reason ?? '' }) : undefined
       case 'RedriveAdvanced':
         return this.wasRedriven(event.data.task)
+      case 'QueueDeleted':
+        // What comes later begins with the settings of a new queue. The model does not delete it, so in the period its settings go on.
+        if (!this.isInPeriod) this.settings = settingsDefault
+        else this.leave(event.type)
+        return
       case 'ScheduleSet':
       case 'ScheduleRemoved':
-      case 'QueueDeleted':
         if (this.isInPeriod) this.leave(event.type)
         return
       default: {
