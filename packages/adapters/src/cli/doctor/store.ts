@@ -7,11 +7,13 @@ import { decodeRecorded, streamOf, streamPrefix } from '../../engine/index.js'
 import { openSnapshotFolder } from '../../files/index.js'
 import { checkSqliteFile, openSqliteStore } from '../../sqlite/index.js'
 import { type EventStore, type SnapshotStore, StoreError } from '../../store/index.js'
+import { keysFileOf } from '../../task-keys/index.js'
 import { assertLogFile } from '../log-file.js'
 import type { Finding, Tell } from './finding.js'
 import { FoldCheck } from './fold-check.js'
+import { KeyCheck } from './key-check.js'
 
-/** Snapshots are checked only when the data folder is given. */
+/** Snapshots are checked only when the data folder is given; with EventStoreDB, so are the keys of erasable tasks. */
 export const checkFile = async (file: string, dataDir: string | undefined, tell: Tell): Promise<ReadonlyArray<Finding>> => {
   await assertLogFile({ kind: 'sqlite', file })
   tell(`${file}: checking the file`)
@@ -29,15 +31,15 @@ export const checkFile = async (file: string, dataDir: string | undefined, tell:
     // The server that has the file open can check the events.
     return [...findings, { level: 'unread', about: file, says: `the events were not read: ${error.message} With a server running: daybook doctor --url …` }]
   }
-  return [...findings, ...(await checkEvents(joinedStore(store, archiveBeside(file)), dataDir, tell))]
+  return [...findings, ...(await checkEvents(joinedStore(store, archiveBeside(file)), keysFileOf({ kind: 'sqlite', file }), dataDir, tell))]
 }
 
-export const checkEventStoreDb = async ({ url, archive }: { readonly url: string; readonly archive?: string }, dataDir: string | undefined, tell: Tell): Promise<ReadonlyArray<Finding>> => {
+export const checkEventStoreDb = async ({ url, archive, keys }: { readonly url: string; readonly archive?: string; readonly keys?: string }, dataDir: string | undefined, tell: Tell): Promise<ReadonlyArray<Finding>> => {
   const { openEventStoreDb } = await import('../../eventstoredb/index.js')
   const own = openEventStoreDb({ url })
   const store = archive === undefined ? own : joinedStore(own, archive)
   tell(`${store.name}: looking for queues`)
-  const findings = await checkEvents(store, dataDir, tell).catch((error: unknown): ReadonlyArray<Finding> => {
+  const findings = await checkEvents(store, dataDir === undefined ? undefined : keys, dataDir, tell).catch((error: unknown): ReadonlyArray<Finding> => {
     if (!(error instanceof StoreError)) throw error
     return [{ level: 'unread', about: store.name, says: `the events were not read: ${error.message}` }]
   })
@@ -45,8 +47,9 @@ export const checkEventStoreDb = async ({ url, archive }: { readonly url: string
 }
 
 /** Checks every event of every queue, and closes the store. */
-const checkEvents = async (store: EventStore, dataDir: string | undefined, tell: Tell): Promise<ReadonlyArray<Finding>> => {
+const checkEvents = async (store: EventStore, keysFile: string | undefined, dataDir: string | undefined, tell: Tell): Promise<ReadonlyArray<Finding>> => {
   const findings: Array<Finding> = []
+  const keys = keysFile === undefined ? undefined : new KeyCheck(keysFile)
   try {
     const snapshots = dataDir === undefined ? undefined : await openSnapshotFolder(join(dataDir, 'snapshots'))
     const streams = await store.streams(streamPrefix)
@@ -57,7 +60,10 @@ const checkEvents = async (store: EventStore, dataDir: string | undefined, tell:
       const check = new FoldCheck(queue)
       try {
         for await (const page of store.read(stream)) {
-          for (const recorded of page) check.event(recorded.revision, recorded.type, decodeRecorded(recorded))
+          for (const recorded of page) {
+            check.event(recorded.revision, recorded.type, decodeRecorded(recorded))
+            keys?.event(recorded.data)
+          }
           tell(`${queue}: ${plural(check.events, 'event')}`)
         }
       } catch (error) {
@@ -65,11 +71,12 @@ const checkEvents = async (store: EventStore, dataDir: string | undefined, tell:
         findings.push({ level: 'bad', about: `queue ${queue}`, says: `can be read up to revision ${check.events - 1} only: ${adviceless(error.message)}` })
         continue
       }
-      findings.push(...check.findings(Date.now()))
+      findings.push(...check.findings(Date.now()), ...(keys?.findings(queue) ?? []))
       if (snapshots !== undefined) findings.push(...(await checkSnapshots(snapshots, stream, queue, check.events - 1)))
     }
     return findings
   } finally {
+    keys?.close()
     await store.close()
   }
 }
