@@ -334,7 +334,11 @@ describe('EV-04: a new version of a projection', () => {
     await work(7, 8)
     const reported = await feedOnce(models)
     const [first] = reported
-    expect(first?.building).toMatchObject({ names: ['tasks'] })
+    // Told before the first batch, which may take seconds: what answers, and how far the build is.
+    expect(first).toMatchObject({
+      queues: [{ queue: 'q', revision: log.length - 1, head: engine.status().revision }],
+      building: { names: ['tasks'], done: 5, of: engine.status().revision + 1 },
+    })
     expect(reported.at(-1)?.building).toBeUndefined()
     expect(reported.at(-1)?.queues).toEqual([{ queue: 'q', revision: engine.status().revision, head: engine.status().revision }])
     expect(query("SELECT name FROM sqlite_schema WHERE name LIKE 'next%'")).toEqual([])

@@ -113,6 +113,8 @@ class Feeder {
   private readonly views: ViewsFile
   private readonly inode: number
   private readonly places = new Map<string, QueuePlace>()
+  /** Until then, nobody knows which queues there are. A batch of the first one may take seconds. */
+  private isFirst = true
   /** Whether the tables have all their indexes. */
   private isIndexed = false
   /** The end of each queue's log when it was first examined. */
@@ -144,11 +146,12 @@ class Feeder {
     return undefined
   }
 
-  /** Takes one batch of each queue that has more. Returns whether there was nothing to do. */
+  /** Takes one batch of each queue that has more. The first round only looks how far the tables are. Returns whether there was nothing to do. */
   async round(): Promise<boolean> {
     const { log, signal, once = false, rest = restFor } = this.options
     this.checkFile()
-    let isLevel = true
+    const isFirst = this.isFirst
+    let isLevel = !isFirst
     for (const stream of await log.streams(streamPrefix)) {
       if (signal.aborted) return true
       const queue = stream.slice(streamPrefix.length)
@@ -157,7 +160,7 @@ class Feeder {
         const head = await log.head(stream)
         for (const group of this.groups()) {
           if (!(await this.isOfThisLog(group, queue, head))) return false
-          if (group.at(queue).revision >= head) continue
+          if (isFirst || group.at(queue).revision >= head) continue
           const { revision } = group.at(queue)
           const begun = performance.now()
           await this.takeNext(group, queue, head)
@@ -172,6 +175,7 @@ class Feeder {
         this.unreadable.set(queue, { reason: error.message, again: performance.now() + lostRetryMs })
       }
     }
+    this.isFirst = false
     if (isLevel && !this.isIndexed) {
       this.views.completeIndexes()
       this.isIndexed = true
