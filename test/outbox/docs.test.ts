@@ -25,13 +25,15 @@ afterAll(async () => {
   await postgres.stop()
 })
 
-const run = async (program: string, args: ReadonlyArray<string>): Promise<{ readonly code: number | null; readonly output: string }> => {
+const run = async (program: string, args: ReadonlyArray<string>): Promise<{ readonly code: number | null; readonly printed: string; readonly output: string }> => {
   // In this folder, so that imports are resolved as in a service of the workspace.
   const child = spawn(program, args, { cwd: here, env: { ...process.env, DATABASE_URL: postgres.url, DAYBOOK_URL: queue.url, DAYBOOK_TOKEN: queue.token } })
+  let printed = ''
   let output = ''
+  child.stdout.on('data', (chunk: Buffer) => (printed += chunk.toString()))
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk.toString()))
   const [code] = (await once(child, 'close')) as [number | null]
-  return { code, output }
+  return { code, printed, output }
 }
 
 describe.skipIf(withoutPostgres)('docs/outbox.md', () => {
@@ -39,10 +41,11 @@ describe.skipIf(withoutPostgres)('docs/outbox.md', () => {
     const page = await readFile(join(root, 'docs/outbox.md'), 'utf8')
     const [sh = '', ts = '', ...more] = [...page.matchAll(/<!-- run -->\n```\w+\n([\s\S]*?)```/g)].map(([, code = '']) => code)
     expect(more).toEqual([])
-    const printed = await run('bash', ['-euo', 'pipefail', '-c', sh])
-    expect(printed.code, printed.output).toBe(0)
+    const migration = await run('bash', ['-euo', 'pipefail', '-c', sh])
+    expect(migration.code, migration.output).toBe(0)
     const pool = postgres.pool()
-    await pool.query(printed.output)
+    // Without what programs may say on stderr.
+    await pool.query(migration.printed)
     await pool.query('SELECT number, queue, task, problem FROM daybook_outbox WHERE problem IS NOT NULL')
 
     const file = join(here, `.example-${process.pid}.mjs`)
