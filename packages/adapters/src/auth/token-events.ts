@@ -1,5 +1,5 @@
 /** The events of tokens, in a stream of their own. They contain the hash of a token, never the token. */
-import { QueueName, TenantName, validate } from '@daybook/core'
+import { QueueName, TenantName, validate, listOf } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
 import { metaOf, parseObject, readStamp } from '../engine/log/wire.js'
@@ -19,7 +19,7 @@ export const TokenName = t.refinement(
 )
 
 const some = <C extends t.Mixed>(codec: C, what: string) =>
-  t.refinement(t.readonlyArray(codec), (list) => list.length > 0 && list.length <= 100 && new Set(list).size === list.length, `list of 1 to 100 different ${what}`)
+  t.refinement(listOf(codec), (list) => list.length > 0 && list.length <= 100 && new Set(list).size === list.length, `list of 1 to 100 different ${what}`)
 
 const SomeRoles = some(Role, 'roles')
 const SomeQueues = some(QueueName, 'queues')

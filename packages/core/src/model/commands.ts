@@ -1,5 +1,6 @@
 /** The commands of a queue. A command is data. A decision depends only on the state, the command and its envelope, so it can be repeated exactly. */
 import * as t from 'io-ts'
+import { listOf } from './list.js'
 import { BatchEnd } from '../state/batches.js'
 import { ContentText } from '../text/content-text.js'
 import { Json } from '../text/json.js'
@@ -70,7 +71,7 @@ export type DeadLetterFilter = t.TypeOf<typeof DeadLetterFilter>
 /** Selects the tasks that match all given parts, for lists and bulk commands. */
 export const TaskFilter = t.exact(
   t.partial({
-    statuses: t.readonlyArray(Status),
+    statuses: listOf(Status),
     type: TypePattern,
     phase: Phase,
     priorityMin: Priority,
@@ -117,9 +118,9 @@ const newContent = { content: ContentText, contentRevision: Count }
 const tag = <T extends string>(type: T) => t.type({ type: t.literal(type) })
 
 const abilities = {
-  types: t.readonlyArray(TypePattern),
-  phases: t.readonlyArray(Phase),
-  skills: t.readonlyArray(Name),
+  types: listOf(TypePattern),
+  phases: listOf(Phase),
+  skills: listOf(Name),
   tenant: Name,
   maxTasks: integer(1, 1_000_000),
 }
@@ -127,7 +128,7 @@ const abilities = {
 export const Findings = t.intersection(
   [
     t.type({
-      discoveries: t.readonlyArray(
+      discoveries: listOf(
         t.intersection([t.type({ kind: Name, content: ContentText }), t.partial({ priority: Priority, ticketId: Name })], 'finding'),
       ),
       /** Number of discoveries that were not understood. */
@@ -143,15 +144,15 @@ const decided = { approval: Name, reason: Text }
 
 export const commandCodecs = {
   /** Enqueues all of the tasks or none. */
-  Enqueue: t.intersection([tag('Enqueue'), t.type({ tasks: t.readonlyArray(PreparedTask) })]),
-  Import: t.intersection([tag('Import'), t.type({ tasks: t.readonlyArray(ImportedTask) })]),
+  Enqueue: t.intersection([tag('Enqueue'), t.type({ tasks: listOf(PreparedTask) })]),
+  Import: t.intersection([tag('Import'), t.type({ tasks: listOf(ImportedTask) })]),
   Claim: t.intersection([
     tag('Claim'),
     t.type({ agent: AgentId, max: integer(1, 1_000) }),
     t.partial({
-      types: t.readonlyArray(TypePattern),
-      phases: t.readonlyArray(Phase),
-      skills: t.readonlyArray(Name),
+      types: listOf(TypePattern),
+      phases: listOf(Phase),
+      skills: listOf(Name),
       tenant: Name,
       /** Length of the leases without a heartbeat, in seconds. Default and maximum: the task's `timeout`. */
       leaseSeconds: PositiveSeconds,
@@ -188,7 +189,7 @@ export const commandCodecs = {
   Retry: t.intersection([tag('Retry'), review, t.partial(newContent)]),
   Discard: t.intersection([tag('Discard'), review]),
   /** A guardian approves. `contents`: those of the approval's tasks, which the engine reads from the log. */
-  Approve: t.intersection([tag('Approve'), t.type(decided), t.partial({ contents: t.readonlyArray(ContentText) })]),
+  Approve: t.intersection([tag('Approve'), t.type(decided), t.partial({ contents: listOf(ContentText) })]),
   Refuse: t.intersection([tag('Refuse'), t.type(decided)]),
   /** Sends the dead letters back at `until`, unless a reviewer decides otherwise before. */
   Snooze: t.intersection([tag('Snooze'), review, t.type({ until: Instant })]),
@@ -239,7 +240,7 @@ export const commandCodecs = {
    */
   CreateBatch: t.intersection([
     tag('CreateBatch'),
-    t.type({ id: BatchId, tasks: t.readonlyArray(PreparedTask) }),
+    t.type({ id: BatchId, tasks: listOf(PreparedTask) }),
     t.partial({ tenant: Name, description: Text, callback: ScheduledTask, on: BatchEnd, open: t.literal(true) }),
   ]),
   CloseBatch: t.intersection([tag('CloseBatch'), t.type({ id: BatchId })]),

@@ -1,5 +1,6 @@
 /** The settings of a queue. Each has a default, and a change is an event (TQM-CFG). */
 import * as t from 'io-ts'
+import { listOf } from './list.js'
 import { Deduplicate, Phase, PriorityName } from './task.js'
 import { between, integer, Name, PositiveSeconds, Priority, Seconds, TaskType } from './scalars.js'
 
@@ -90,7 +91,7 @@ const rateLimit = {
  * The task that is spawned for a kind of discovery (TQM-BR-001). Fields that are left out are taken from the parent; the priority, from the
  * discovery's severity.
  */
-const discovery = { type: TaskType, phase: Phase, priority: t.union([Priority, PriorityName]), skills: t.readonlyArray(Name) }
+const discovery = { type: TaskType, phase: Phase, priority: t.union([Priority, PriorityName]), skills: listOf(Name) }
 const DiscoveryRule = t.exact(t.partial(discovery), 'discovery rule')
 export type DiscoveryRule = t.TypeOf<typeof DiscoveryRule>
 

@@ -3,6 +3,7 @@
  * state, views, the HTTP API, the client's types and the import follow from this table.
  */
 import * as t from 'io-ts'
+import { listOf } from './list.js'
 import { Json, JsonObject, RecordedJson, RecordedObject } from '../text/json.js'
 import { Concurrency } from '../limits/limit.js'
 import { BatchId, ConcurrencyKey, Count, Instant, integer, Name, PositiveSeconds, Priority, RecordedText, Seconds, TaskId, TaskType, Text } from './scalars.js'
@@ -67,7 +68,7 @@ export const taskFields = {
   /** Tasks with the same key run one after the other, in the order in which they were enqueued. */
   orderingKey: { codec: Name, kept: 'extras', isShown: true },
   /** Given and shown as `requires: { skills }`. */
-  skills: { codec: t.readonlyArray(Name), kept: 'group', isList: true },
+  skills: { codec: listOf(Name), kept: 'group', isList: true },
   /** Id of the task that this one is a part of. That task need not be in the queue. */
   parentTaskId: { codec: TaskId, kept: 'extras', isShown: true },
   /** The kind of the parent's discovery that the task is about (TQM-BR-001); `validation_failed` for fixes and re-checks. */

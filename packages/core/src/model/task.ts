@@ -1,5 +1,6 @@
 /** The values of a task's fields: statuses, phases, priorities, results and failures. The fields are in `task-fields.ts`. */
 import * as t from 'io-ts'
+import { listOf } from './list.js'
 import { Json, JsonObject } from '../text/json.js'
 import { AgentId, clipped, Name, PositiveSeconds, TaskId, TaskType, Text, textMax, UnicodeText } from './scalars.js'
 
@@ -57,7 +58,7 @@ export type Deduplicate = t.TypeOf<typeof Deduplicate>
 
 export const dependenciesMax = 256
 export const Dependencies = t.refinement(
-  t.readonlyArray(TaskId),
+  listOf(TaskId),
   (ids) => ids.length <= dependenciesMax,
   `at most ${dependenciesMax} task ids`,
 )
@@ -71,11 +72,11 @@ export const Result = t.partial(
     status: UnicodeText,
     output: Json,
     decisionReport: Json,
-    discoveries: t.readonlyArray(Json),
+    discoveries: listOf(Json),
     validationFailed: t.boolean,
     /** The same flag, as the reference model of the requirements spells it. */
     validation_failed: t.boolean,
-    errors: t.readonlyArray(UnicodeText),
+    errors: listOf(UnicodeText),
     metrics: JsonObject,
   },
   'result',

@@ -1,5 +1,5 @@
 /** Enqueueing, importing, reading and cancelling tasks. */
-import { type TaskPage, cancellableOf, cursorAfter, type Enqueued, listTasks, type PreparedTask, type QueuedPlace, queuedPlaceOf, reasonsOf, type Rejection, type Result, type TaskFilter, taskOf, validate } from '@daybook/core'
+import { type TaskPage, cancellableOf, cursorAfter, type Enqueued, listTasks, type PreparedTask, type QueuedPlace, queuedPlaceOf, reasonsOf, type Rejection, type Result, type TaskFilter, taskOf, validate, listOf } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
 import { erasureOf, metaOf, newTaskId, type Outcome, prepareImport, prepareTask, type QueueView, showEvent, streamOf, taskIdsOf } from '../../engine/index.js'
@@ -24,7 +24,7 @@ export type EnqueueBody =
   | { readonly kind: 'all'; readonly tasks: ReadonlyArray<TaskBody> }
   | { readonly kind: 'each'; readonly tasks: ReadonlyArray<unknown> }
 
-const Bulk = t.intersection([t.type({ tasks: t.readonlyArray(TaskBody) }), t.partial({ atomic: t.boolean })], 'NewTasks')
+const Bulk = t.intersection([t.type({ tasks: listOf(TaskBody) }), t.partial({ atomic: t.boolean })], 'NewTasks')
 /** The body without its tasks. Each task is checked on its own. */
 const Each = t.type({ tasks: t.UnknownArray, atomic: t.literal(false) })
 
@@ -189,7 +189,7 @@ const enqueuedEach = async ({ queue, caller }: QueueCall, tasks: ReadonlyArray<P
 
 // ------------------------------------------------------------------------------------------- import
 
-export const ImportsBody = t.type({ tasks: t.readonlyArray(ImportBody) }, 'ImportedTasks')
+export const ImportsBody = t.type({ tasks: listOf(ImportBody) }, 'ImportedTasks')
 
 export const importTasks = async ({ body, queue, caller, limits }: QueueCall<t.TypeOf<typeof ImportsBody>>): Promise<Handled> => {
   const refused = tooMany('tasks', body.tasks.length, limits.itemsMax)

@@ -1,5 +1,5 @@
 /** Claims, heartbeats and outcomes. */
-import { between, canonicalJson, type ClaimRequest, type Command, type CommandType, type FieldError, type Json, keptFailure, Name, type Replies, type Result, taskOf, validate, whyNothing } from '@daybook/core'
+import { between, canonicalJson, type ClaimRequest, type Command, type CommandType, type FieldError, type Json, keptFailure, Name, type Replies, type Result, taskOf, validate, whyNothing, listOf } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
 import { type Outcome, type QueueEngine, prepareCallback, prepareResult } from '../../engine/index.js'
@@ -183,7 +183,7 @@ const completedText = ({ status, spawned = [], approvals = [], left = 0 }: Repli
 // -------------------------------------------------------------------------------------- many at once
 
 const OneOutcome = t.union([outcomeBodies.heartbeat, outcomeBodies.complete, outcomeBodies.fail, outcomeBodies.release, outcomeBodies.park])
-const Outcomes = t.type({ outcomes: t.readonlyArray(OneOutcome) }, 'Outcomes')
+const Outcomes = t.type({ outcomes: listOf(OneOutcome) }, 'Outcomes')
 /** The body without its outcomes. Each outcome is checked on its own: an invalid one must not block the 499 others. */
 const Around = t.type({ outcomes: t.UnknownArray })
 export type OutcomesBody = t.TypeOf<typeof Around>

@@ -27,6 +27,7 @@ import {
   Token,
   TypePattern,
   UnicodeText,
+  listOf,
 } from '@daybook/core'
 import * as t from 'io-ts'
 import { millisecondsOf, Time } from '../time.js'
@@ -90,9 +91,9 @@ export const ImportBody = t.intersection(
 export type ImportBody = t.TypeOf<typeof ImportBody>
 
 const abilities = {
-  types: t.readonlyArray(TypePattern),
-  phases: t.readonlyArray(Phase),
-  skills: t.readonlyArray(Name),
+  types: listOf(TypePattern),
+  phases: listOf(Phase),
+  skills: listOf(Name),
   tenant: Name,
 }
 

@@ -1,5 +1,5 @@
 /** The routes of batches. */
-import { BatchEnd, BatchId, Name, ScheduledTask, Text } from '@daybook/core'
+import { BatchEnd, BatchId, Name, ScheduledTask, Text, listOf } from '@daybook/core'
 import * as t from 'io-ts'
 import { readers } from './access.js'
 import { ids, keys, orNull, revision } from '../answers/parts.js'
@@ -12,7 +12,7 @@ import { Time } from '../time.js'
 import { TaskBody } from '../json/wire.js'
 
 export const NewBatchBody = t.partial(
-  { id: BatchId, tenant: Name, description: Text, tasks: t.readonlyArray(TaskBody), callback: ScheduledTask, on: BatchEnd, open: t.boolean },
+  { id: BatchId, tenant: Name, description: Text, tasks: listOf(TaskBody), callback: ScheduledTask, on: BatchEnd, open: t.boolean },
   'NewBatch',
 )
 export type NewBatchBody = t.TypeOf<typeof NewBatchBody>
@@ -39,14 +39,14 @@ const batch = t.intersection([
     deadLetters: t.number,
     approvals: t.number,
     progress: t.number,
-    reasons: t.readonlyArray(BatchReason),
+    reasons: listOf(BatchReason),
   }),
   t.partial({ tenant: t.string, description: t.string, closedAt: Time, cancelledAt: Time, cancelReason: t.string, finishedAt: Time, callback: ScheduledTask, callbackTask: t.string }),
 ])
 const Batch = t.intersection([batch, t.type({})], 'Batch')
 const BatchAnswer = t.intersection([batch, t.type(revision)], 'Batch now')
-const BatchesAnswer = t.type({ batches: t.readonlyArray(Batch), nextCursor: orNull(t.string), ...revision }, 'Batches')
-const CreatedBatchAnswer = t.type({ batch: Batch, results: t.readonlyArray(EnqueuedOfMany), ...revision }, 'Created batch')
+const BatchesAnswer = t.type({ batches: listOf(Batch), nextCursor: orNull(t.string), ...revision }, 'Batches')
+const CreatedBatchAnswer = t.type({ batch: Batch, results: listOf(EnqueuedOfMany), ...revision }, 'Created batch')
 const CancelledBatchAnswer = t.type({ batch: Batch, cancelled: t.number, ...revision }, 'Cancelled batch')
 
 export const batchRoutes = (of: string, { pageMax }: HttpLimits): ReadonlyArray<Route> => [
