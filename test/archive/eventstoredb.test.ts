@@ -156,3 +156,25 @@ test('interrupted before the events are hidden: the next run hides them, and onl
     await node.close()
   }
 })
+
+test('archived events are picked while the store is away', async () => {
+  const node = await EventStoreServer.start()
+  const archive = join(dir, 'away')
+  const own = openEventStoreDb({ url: node.url })
+  const log = joinedStore(own, archive)
+  let closed = false
+  try {
+    const texts = Array.from({ length: 20 }, (_, i) => ({ id: `00000000-0000-4000-8000-${String(i).padStart(12, '0')}`, type: 'Counted', data: `{"n":${i}}`, metadata: '{}' }))
+    await own.append('taskqueue-q', texts, 'no_stream')()
+    await archiveLog({ address: { kind: 'eventstoredb', url: node.url, archive }, archive, streams: ['taskqueue-q'], before: { revision: 15 } })
+    const before = await log.pick('taskqueue-q', [3, 9])
+    expect(before.map((event) => event?.data)).toEqual(['{"n":3}', '{"n":9}'])
+    await node.close()
+    closed = true
+    expect(await log.pick('taskqueue-q', [3, 9])).toEqual(before)
+    await expect(log.pick('taskqueue-q', [3, 17])).rejects.toMatchObject({ code: 'unavailable' })
+  } finally {
+    await log.close()
+    if (!closed) await node.close()
+  }
+}, 60_000)

@@ -73,7 +73,9 @@ export const joinedReader = <L extends TrimmedLog>(log: L, segments: SegmentFold
     const pickOf = async (first: number): Promise<ReadonlyArray<RecordedEvent | undefined>> => {
       const isHere = (revision: number): boolean => revision >= first || !Number.isInteger(revision) || revision < 0
       if (revisions.every(isHere)) return log.pick(stream, revisions)
-      const here = await log.pick(stream, revisions.filter(isHere))
+      const wanted = revisions.filter(isHere)
+      // Archived events need no call to the store, which may be away.
+      const here = wanted.length === 0 ? [] : await log.pick(stream, wanted)
       const found: Array<RecordedEvent | undefined> = []
       let next = 0
       for (const revision of revisions) found.push(isHere(revision) ? here[next++] : await segments.pick(stream, revision))
