@@ -187,6 +187,34 @@ test('EV-07: a queue that was signed, and all of whose events are gone, is named
   await again.close()
 })
 
+test('EV-07: checkpoints of all queues that stay late for the same reason are reported once, and again after they were signed in between', async () => {
+  const dataDir = newFolder()
+  const folder = join(dataDir, 'checkpoints')
+  const said: Array<string> = []
+  const late = (): number => said.filter((text) => text.includes('checkpoints are late')).length
+  const server = await serve({ host: '127.0.0.1', port: 0, dataDir, store: { kind: 'sqlite', file: join(dataDir, 'daybook.sqlite'), sharing: 'exclusive' }, auth: 'off', checkpoints: { everyMs: 5 } }, { log: { write: (text) => void said.push(text) } })
+  const signed = async (): Promise<boolean> => (await readCheckpoints(folder, 'q'))?.notes.length === 1
+  /** A file whose name is of no queue: no round can list the queues. */
+  const stray = join(folder, '%.checkpoints')
+  const outage = async (): Promise<void> => {
+    writeFileSync(stray, '')
+    await until(() => late() > 0)
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    expect(late()).toBe(1)
+    rmSync(stray)
+    await until(async () => !JSON.stringify(await (await fetch(`${server.url}/readyz`)).json()).includes('checkpoints are late'))
+  }
+  try {
+    await createClient({ url: server.url, queue: 'q' }).enqueue({ type: 'mail', payload: 1 })
+    await until(signed)
+    await outage()
+    said.length = 0
+    await outage()
+  } finally {
+    await server.close()
+  }
+})
+
 test('EV-07: a server signs with a key of its own, tells its witness, and finds its log cut short', async () => {
   const posted: Array<string> = []
   const witness = createServer((request, response) => {

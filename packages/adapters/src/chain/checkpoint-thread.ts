@@ -46,6 +46,8 @@ const serve = async (port: MessagePort, { log: address, dataDir, keyFile, witnes
   const queues = new Map<string, Checkpointer>()
   /** The last message about each queue whose events cannot be read. */
   const late = new Map<string, string>()
+  /** The last message about all queues, so that a store that is away for long is reported once. */
+  let allLate: string | undefined
   try {
     while (!stopping.signal.aborted) {
       const ending = isLast
@@ -72,10 +74,12 @@ const serve = async (port: MessagePort, { log: address, dataDir, keyFile, witnes
           else late.set(stream, problem)
           send({ kind: 'queue', queue, ...checkpointer.status, ...(problem === undefined ? {} : { problem }) })
         }
+        allLate = undefined
         send({ kind: 'late', problem: undefined })
       } catch (error) {
         const problem = `checkpoints are late: ${error instanceof Error ? error.message : String(error)}`
-        warn(problem)
+        if (problem !== allLate) warn(problem)
+        allLate = problem
         send({ kind: 'late', problem })
         // The state in memory may differ from that on disk.
         queues.clear()
