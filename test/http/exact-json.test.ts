@@ -132,13 +132,11 @@ describe('over HTTP', () => {
     ['progress', '/tasks/held/heartbeat', (value) => `{"agentId":"w","token":TOKEN,"progress":${value}}`, 'progress'],
     ['a failure', '/tasks/held/fail', (value) => `{"agentId":"w","token":TOKEN,"error":"e","checkpoint":${value}}`, 'checkpoint'],
   ]
-  test('many such numbers deep within lists cost no more than others: a path is written for those that the answer names alone', async () => {
-    const numbers = Array<string>(10_000).fill('9007199254740993').join()
-    const began = performance.now()
-    const answer = await server.post(`${q}/tasks`, undefined, { raw: `{"type":"t","payload":${'['.repeat(1_000)}${numbers}${']'.repeat(1_000)}}` })
+  test('many such numbers deep within lists are refused like others: a path is written for those alone that the answer names', async () => {
+    // With a path for each, this takes ten minutes and more memory than there is.
+    const numbers = Array<string>(60_000).fill('9007199254740993').join()
+    const answer = await server.post(`${q}/tasks`, undefined, { raw: `{"type":"t","payload":${'['.repeat(4_000)}${numbers}${']'.repeat(4_000)}}` })
     expect(answer).toMatchObject({ status: 400, body: { code: 'invalid' } })
-    // Half a minute with a path for each.
-    expect(performance.now() - began).toBeLessThan(5_000)
   })
 
   test('a text with such a number that is not JSON is refused as one', async () => {

@@ -16,10 +16,10 @@ export interface NewerBuild {
 }
 
 const changes: ReadonlyArray<readonly [file: string, from: string, to: string]> = [
-  ['version.js', "daybookVersion = '0.1.0'", "daybookVersion = '0.2.0'"],
-  ['version.js', 'needsOf = {}', "needsOf = { QueueHeld: '0.2.0' }"],
-  ['events.js', 'QueuePaused: t.type({ reason: Text }),', 'QueuePaused: t.type({ reason: Text }), QueueHeld: t.type({ reason: Text }),'],
-  ['evolve.js', "case 'QueuePaused':", "case 'QueueHeld': case 'QueuePaused':"],
+  ['model/version.js', "daybookVersion = '0.1.0'", "daybookVersion = '0.2.0'"],
+  ['model/version.js', 'needsOf = {}', "needsOf = { QueueHeld: '0.2.0' }"],
+  ['model/events.js', 'QueuePaused: t.type({ reason: Text }),', 'QueuePaused: t.type({ reason: Text }), QueueHeld: t.type({ reason: Text }),'],
+  ['fold/evolve.js', "case 'QueuePaused':", "case 'QueueHeld': case 'QueuePaused':"],
   ['decide/index.js', "type: 'QueuePaused'", "type: 'QueueHeld'"],
 ]
 

@@ -319,4 +319,6 @@ export const enginePlants: ReadonlyArray<Plant> = [
   { title: 'a content is given twice', file: at('contents/content-cache.ts'), find: '    this.lengths[at] = 0\n', replace: '', killedBy: ['test/engine/content-cache.test.ts'] },
   { title: 'a full cache gives up what was put first', file: at('contents/content-cache.ts'), find: 'share <= this.chunks[least]!.share', replace: 'share < this.chunks[least]!.share', killedBy: ['test/engine/content-cache.test.ts'] },
   { title: 'a full cache does not give up anything', file: at('contents/content-cache.ts'), find: '    while (this.bytes + text.length > this.bytesMax) this.giveUp(this.leastLeft())\n', replace: '', killedBy: ['test/engine/content-cache.test.ts'] },
+  { title: 'queues that requests name stay open without end', file: 'packages/adapters/src/engine/daybook.ts', find: '    if (isNew) this.closeVisited()\n', replace: '', killedBy: ['test/engine/closing.test.ts'] },
+  { title: 'a queue that cannot be opened looks unused', file: 'packages/adapters/src/http/serve-route.ts', find: 'if (refused !== undefined) return E.left', replace: 'if (refused === null) return E.left', killedBy: ['test/archive/command.test.ts'] },
 ]

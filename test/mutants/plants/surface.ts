@@ -48,4 +48,5 @@ export const surfacePlants: ReadonlyArray<Plant> = [
     replace: 'const answer = recorded[operation]?.[0]',
     killedBy: ['test/http/contract/examples.test.ts', 'test/http/contract/lint.test.ts'],
   },
+  { title: 'a refusal names all invalid fields', file: 'packages/core/src/model/rejections.ts', find: 'errors.slice(0, errorsMax)', replace: 'errors', killedBy: ['test/http/bad-input.test.ts'] },
 ]

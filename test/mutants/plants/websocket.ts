@@ -61,4 +61,5 @@ export const webSocketPlants: ReadonlyArray<Plant> = [
     replace: 'const start = next',
     killedBy: sockets,
   },
+  { title: 'a request for a WebSocket whose target is no URL ends the server', file: 'packages/adapters/src/websocket/server.ts', find: 'new URL(URL.canParse(url, root) ? url : root, root)', replace: 'new URL(url, root)', killedBy: ['test/http/websocket.test.ts'] },
 ]

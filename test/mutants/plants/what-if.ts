@@ -18,4 +18,6 @@ export const whatIfPlants: ReadonlyArray<Plant> = [
   { title: 'what-if: what an agent had when the period began is forgotten', file: `${folder}model.ts`, find: '      agent.resume(facts.task, held)\n', replace: '', killedBy: days },
   { title: 'what-if: a finished task that is imported takes the place of the next with its id', file: `${folder}task-places.ts`, find: " && event.data.status === 'dead-letter'", replace: '', killedBy: endings },
   { title: 'what-if: tasks that began before the period count in waits', file: 'packages/projections/src/simulate/ledger.ts', find: 'if (isBegun) this.begunBefore.add(index)', replace: '', killedBy: endings },
+  { title: 'what-if: an amended deadline is the first one', file: 'packages/projections/src/simulate/ledger.ts', find: 'this.deadlineAt[index] = deadlineAt ?? Number.NaN', replace: 'void deadlineAt', killedBy: ['test/what-if/endings.test.ts'] },
+  { title: 'what-if: a new queue has the settings of the deleted one', file: 'packages/projections/src/what-if/recorder.ts', find: 'if (!this.isInPeriod) this.settings = settingsDefault\n        else this.leave', replace: 'if (this.isInPeriod) this.leave', killedBy: ['test/what-if/endings.test.ts'] },
 ]
