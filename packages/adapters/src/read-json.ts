@@ -18,11 +18,12 @@ export class InexactNumber extends Error {
 /** @throws SyntaxError if the text is not JSON, {@link InexactNumber} for an inexact number. */
 export const parseJson = (text: string): Json => {
   const value = JSON.parse(text) as Json
-  for (const first of scan(text)) throw new InexactNumber(fieldOf(first))
+  const { value: first } = scan(text).next()
+  if (first !== undefined) throw new InexactNumber(fieldOf(first))
   return value
 }
 
-/** The inexact numbers of a JSON text, with their paths: `tasks[3].payload.id`. For texts of one's own: each path may be as long as the text. */
+/** The inexact numbers of a JSON text, with their paths: `tasks[3].payload.id`. Not for requests: the path of each number is built, and may be as long as the text. */
 export const inexactNumbers = (text: string): ReadonlyArray<FieldError> => Array.from(scan(text), fieldOf)
 
 /** Replaces each inexact number in a JSON text by an infinite one. The codecs then refuse it with its path, and other items of a list can still be accepted. */
@@ -51,7 +52,7 @@ interface Open {
 interface Inexact {
   readonly part: string
   readonly end: number
-  /** Where it is, until the next one is looked for. A path is written only if it is asked for: numbers may be many, and deep within lists. */
+  /** The lists and objects around it. Valid only until the next number is asked for. {@link fieldOf} makes a path of them, which may be long. */
   readonly open: ReadonlyArray<Open>
 }
 

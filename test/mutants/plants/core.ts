@@ -218,5 +218,5 @@ export const corePlants: ReadonlyArray<Plant> = [
     replace: "head.paused === ''",
     killedBy: ['test/core/reasons.test.ts'],
   },
-  { title: 'all of a long list is checked', file: `${core}model/list.ts`, find: '++invalid === invalidMax', replace: '++invalid === list.length', killedBy: ['test/core/list.test.ts'] },
+  { title: 'all of a long list is checked', file: `${core}model/list.ts`, find: '++invalid === errorsMax', replace: '++invalid === list.length', killedBy: ['test/core/list.test.ts'] },
 ]

@@ -1,5 +1,5 @@
 /** The events of tokens, in a stream of their own. They contain the hash of a token, never the token. */
-import { QueueName, TenantName, validate, listOf } from '@daybook/core'
+import { listOf, QueueName, TenantName, validate } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
 import { metaOf, parseObject, readStamp } from '../engine/log/wire.js'

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import Database from 'better-sqlite3'
+import { isDamage } from '../sqlite/errors.js'
 import type { Memory, RecallRequest } from './memory-bank.js'
 import { matchOf } from './words.js'
 
@@ -15,14 +16,13 @@ export type Answered = { readonly id: number } & ({ readonly value: unknown } | 
 
 const version = 1
 
-/** An error of SQLite would reach the other thread without its message. */
+/** An error of SQLite is thrown as a plain one, because it would reach the other thread without its message. */
 const open = (file: string): Database.Database => {
   try {
     return opened(file)
   } catch (error) {
     if (!(error instanceof Database.SqliteError)) throw error
-    const isDamaged = error.code === 'SQLITE_NOTADB' || error.code.startsWith('SQLITE_CORRUPT')
-    throw new Error(isDamaged ? `it is damaged (${error.message}): move it away, and everything is remembered again from the log` : error.message, { cause: error })
+    throw new Error(isDamage(error) ? `it is damaged (${error.message}): move it away, and everything is remembered again from the log` : error.message, { cause: error })
   }
 }
 

@@ -113,7 +113,7 @@ class Feeder {
   private readonly views: ViewsFile
   private readonly inode: number
   private readonly places = new Map<string, QueuePlace>()
-  /** Until then, nobody knows which queues there are. A batch of the first one may take seconds. */
+  /** The first round only looks at all queues, so that their places are reported before the first batch, which may take seconds. */
   private isFirst = true
   /** Whether the tables have all their indexes. */
   private isIndexed = false

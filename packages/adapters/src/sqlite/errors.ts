@@ -43,6 +43,9 @@ export const appendFailure = (error: unknown, stage: 'before-commit' | 'commit')
     : { error: { _tag: 'Unavailable', reason: `Nothing was written: ${textOf(error)}.` }, fatal: true }
 }
 
+/** Whether SQLite says that the file is damaged, or none of its own. */
+export const isDamage = (error: unknown): boolean => /^SQLITE_(NOTADB|CORRUPT)/.test(codeOf(error))
+
 const meanings: ReadonlyArray<readonly [prefix: string, code: StoreErrorCode, advice: string]> = [
   ['SQLITE_NOTADB', 'not-a-database', 'It is not an SQLite database: give another file.'],
   ['SQLITE_CORRUPT', 'damaged', 'It is damaged: run the doctor, or restore a backup.'],

@@ -5,6 +5,7 @@
 import { closeSync, existsSync, openSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import type { FoundKey, HeldKey, Intention, KeyReader, KeyStore, NewKey, TaskKey } from './key-store.js'
+import { isDamage } from '../sqlite/errors.js'
 
 const version = 1
 
@@ -35,11 +36,10 @@ const open = (file: string): Parts => {
     return partsOf(db)
   } catch (error) {
     db.close()
-    throw isDamage(error) ? new Error(damaged(file, error.message), { cause: error }) : error
+    throw isDamage(error) ? new Error(damaged(file, (error as Error).message), { cause: error }) : error
   }
 }
 
-const isDamage = (error: unknown): error is Error => error instanceof Database.SqliteError && (error.code === 'SQLITE_NOTADB' || error.code.startsWith('SQLITE_CORRUPT'))
 /** A start without the file would make dead letters of its unfinished tasks, so nobody should try that. */
 const damaged = (file: string, what: string): string =>
   `the file with the keys of erasable tasks, ${file}, is damaged (${what}): restore it from a backup. Do not start without it: its unfinished tasks would become dead letters`

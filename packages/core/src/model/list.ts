@@ -1,11 +1,12 @@
 /** Lists in input from outside. */
 import * as E from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
+import { errorsMax } from './rejections.js'
 
-/** A refusal names no more fields than this, and making an error takes much longer than reading an item. */
-const invalidMax = 100
-
-/** Like `t.readonlyArray`, but checks nothing after the hundredth invalid item: a request may have a million of them. */
+/**
+ * Like `t.readonlyArray`, but checks no more items once a refusal has enough invalid ones to name. A request may have a million of them, and making an
+ * error takes much longer than checking an item.
+ */
 export const listOf = <C extends t.Mixed>(item: C): t.ReadonlyArrayC<C> => {
   const plain = t.readonlyArray(item)
   return new t.ReadonlyArrayType(
@@ -22,9 +23,9 @@ export const listOf = <C extends t.Mixed>(item: C): t.ReadonlyArrayC<C> => {
   )
 }
 
-/** The index after the last invalid item that is named; `undefined` if there are fewer. */
+/** The index after the last invalid item that a refusal names; `undefined` if the list has fewer. */
 const endOfInvalid = (item: t.Mixed, list: ReadonlyArray<unknown>): number | undefined => {
   let invalid = 0
-  for (let i = 0; i < list.length; i++) if (!item.is(list[i]) && ++invalid === invalidMax) return i + 1
+  for (let i = 0; i < list.length; i++) if (!item.is(list[i]) && ++invalid === errorsMax) return i + 1
   return undefined
 }

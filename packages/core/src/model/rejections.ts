@@ -28,7 +28,7 @@ export interface Rejection {
 }
 
 /** The largest number of invalid fields that a refusal names. A small request may have very many, with a long message for each. */
-const errorsMax = 100
+export const errorsMax = 100
 
 /** A refusal of invalid fields. Its text names the first of them, and says how many more were found. */
 export const invalid = (errors: ReadonlyArray<FieldError>): Rejection => {

@@ -1,4 +1,4 @@
-/** The breakers of a queue: one for each task type that ever failed. */
+/** The breakers of a queue: one for each task type whose tasks ever failed, or whose breaker an operator ever opened. */
 import type { Alerts } from './alerts.js'
 import { type Breaker, newBreaker, type TenantShare } from './state.js'
 import { SortedList } from '../structures/sorted-list.js'

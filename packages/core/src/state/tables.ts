@@ -59,8 +59,7 @@ const leaseEndOf = (task: TaskRecord): number => task.lease?.expiresAt ?? 0
 const byToken = (a: TaskRecord, b: TaskRecord): number => tokenOf(a) - tokenOf(b) || byNumber(a, b)
 const noShares: ReadonlyArray<never> = []
 const newLine = (): SortedList<TaskRecord> => new SortedList(numberOf, byNumber)
-/** The tasks that an agent holds. */
-const newHand = (): SortedList<TaskRecord> => new SortedList(tokenOf, byNumber)
+const newLeaseList = (): SortedList<TaskRecord> => new SortedList(tokenOf, byNumber)
 
 export class Tables {
   readonly undoLog = new UndoLog()
@@ -210,7 +209,7 @@ export class Tables {
       if (task.extras.batchId !== undefined) this.batches.enlist(task)
       if (task.lease === null || !isHeld(task)) continue
       held.push(task)
-      addToList(this.leases, task.lease.agent, task, newHand)
+      addToList(this.leases, task.lease.agent, task, newLeaseList)
       if (task.group.meters.length > 0) this.limits.moved(task.group, 1)
     }
     this.delays.fill(sortedByKey(delayed, delayOf))
@@ -478,7 +477,7 @@ export class Tables {
       if (task.delayedUntil > 0) this.delays.add(task)
     } else if (task.lease !== null && isHeld(task)) {
       this.leaseEnds.add(task)
-      addToList(this.leases, task.lease.agent, task, newHand)
+      addToList(this.leases, task.lease.agent, task, newLeaseList)
     }
   }
 

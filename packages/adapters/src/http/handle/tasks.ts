@@ -1,5 +1,5 @@
 /** Enqueueing, importing, reading and cancelling tasks. */
-import { type TaskPage, cancellableOf, cursorAfter, type Enqueued, listTasks, type PreparedTask, type QueuedPlace, queuedPlaceOf, reasonsOf, type Rejection, type Result, type TaskFilter, taskOf, validate, listOf } from '@daybook/core'
+import { type TaskPage, cancellableOf, cursorAfter, type Enqueued, listOf, listTasks, type PreparedTask, type QueuedPlace, queuedPlaceOf, reasonsOf, type Rejection, type Result, type TaskFilter, taskOf, validate } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
 import { erasureOf, metaOf, newTaskId, type Outcome, prepareImport, prepareTask, type QueueView, showEvent, streamOf, taskIdsOf } from '../../engine/index.js'

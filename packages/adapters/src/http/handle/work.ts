@@ -1,5 +1,5 @@
 /** Claims, heartbeats and outcomes. */
-import { between, canonicalJson, type ClaimRequest, type Command, type CommandType, type FieldError, type Json, keptFailure, Name, type Replies, type Result, taskOf, validate, whyNothing, listOf } from '@daybook/core'
+import { between, canonicalJson, type ClaimRequest, type Command, type CommandType, type FieldError, type Json, keptFailure, listOf, Name, type Replies, type Result, taskOf, validate, whyNothing } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
 import { type Outcome, type QueueEngine, prepareCallback, prepareResult } from '../../engine/index.js'

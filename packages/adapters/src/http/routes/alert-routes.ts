@@ -1,6 +1,6 @@
 /** The routes of alerts. */
 import { readers } from './access.js'
-import { alertKinds, listOf } from '@daybook/core'
+import { alertKinds } from '@daybook/core'
 import * as t from 'io-ts'
 import * as alerts from '../handle/alerts.js'
 import * as q from '../query.js'
@@ -11,7 +11,7 @@ const AlertAnswer = t.type(
   { key: t.string, kind: t.keyof(Object.fromEntries(alertKinds.map((kind) => [kind, null]))), message: t.string, raisedAt: Time },
   'Alert',
 )
-const AlertsAnswer = t.type({ alerts: listOf(AlertAnswer), revision: t.number }, 'Alerts')
+const AlertsAnswer = t.type({ alerts: t.readonlyArray(AlertAnswer), revision: t.number }, 'Alerts')
 
 export const alertRoutes = (of: string): ReadonlyArray<Route> => [
   viewRoute({

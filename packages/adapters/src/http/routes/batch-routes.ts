@@ -1,5 +1,5 @@
 /** The routes of batches. */
-import { BatchEnd, BatchId, Name, ScheduledTask, Text, listOf } from '@daybook/core'
+import { BatchEnd, BatchId, listOf, Name, ScheduledTask, Text } from '@daybook/core'
 import * as t from 'io-ts'
 import { readers } from './access.js'
 import { ids, keys, orNull, revision } from '../answers/parts.js'
@@ -39,14 +39,14 @@ const batch = t.intersection([
     deadLetters: t.number,
     approvals: t.number,
     progress: t.number,
-    reasons: listOf(BatchReason),
+    reasons: t.readonlyArray(BatchReason),
   }),
   t.partial({ tenant: t.string, description: t.string, closedAt: Time, cancelledAt: Time, cancelReason: t.string, finishedAt: Time, callback: ScheduledTask, callbackTask: t.string }),
 ])
 const Batch = t.intersection([batch, t.type({})], 'Batch')
 const BatchAnswer = t.intersection([batch, t.type(revision)], 'Batch now')
-const BatchesAnswer = t.type({ batches: listOf(Batch), nextCursor: orNull(t.string), ...revision }, 'Batches')
-const CreatedBatchAnswer = t.type({ batch: Batch, results: listOf(EnqueuedOfMany), ...revision }, 'Created batch')
+const BatchesAnswer = t.type({ batches: t.readonlyArray(Batch), nextCursor: orNull(t.string), ...revision }, 'Batches')
+const CreatedBatchAnswer = t.type({ batch: Batch, results: t.readonlyArray(EnqueuedOfMany), ...revision }, 'Created batch')
 const CancelledBatchAnswer = t.type({ batch: Batch, cancelled: t.number, ...revision }, 'Cancelled batch')
 
 export const batchRoutes = (of: string, { pageMax }: HttpLimits): ReadonlyArray<Route> => [

@@ -1,6 +1,6 @@
 /** The routes of limits: how much runs at once, and how often it starts. */
 import { readers } from './access.js'
-import { Concurrency, Rate, listOf } from '@daybook/core'
+import { Concurrency, Rate } from '@daybook/core'
 import * as t from 'io-ts'
 import * as limits from '../handle/limits.js'
 import * as q from '../query.js'
@@ -13,7 +13,7 @@ export type LimitBody = t.TypeOf<typeof LimitBody>
 
 /** `live` and `shutUntil` are missing in limits for each key, type or tenant. */
 const LimitAnswer = t.intersection([t.type({ key: t.string }), t.partial({ ...members, live: t.number, shutUntil: Time })], 'Limit')
-const LimitsAnswer = t.type({ limits: listOf(LimitAnswer), revision: t.number }, 'Limits')
+const LimitsAnswer = t.type({ limits: t.readonlyArray(LimitAnswer), revision: t.number }, 'Limits')
 const LimitRemovedAnswer = t.type({ key: t.string, removed: t.literal(true) }, 'Removed limit')
 
 export const limitRoutes = (of: string): ReadonlyArray<Route> => {

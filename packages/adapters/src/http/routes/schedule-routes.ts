@@ -1,6 +1,6 @@
 /** The routes of schedules. */
 import { readers } from './access.js'
-import { Interval, MissedRuns, OverlappingRuns, ScheduledTask, scheduleFields, ScheduleName, SkipReason, listOf } from '@daybook/core'
+import { Interval, MissedRuns, OverlappingRuns, ScheduledTask, scheduleFields, ScheduleName, SkipReason } from '@daybook/core'
 import * as t from 'io-ts'
 import * as schedules from '../handle/schedules.js'
 import * as q from '../query.js'
@@ -26,14 +26,14 @@ const ScheduleAnswer = t.intersection(
       overlap: OverlappingRuns,
       paused: t.boolean,
       task: ScheduledTask,
-      next: listOf(Time),
-      last: listOf(PastRun),
+      next: t.readonlyArray(Time),
+      last: t.readonlyArray(PastRun),
     }),
     t.partial({ cron: t.string, every: Interval }),
   ],
   'Schedule',
 )
-const SchedulesAnswer = t.type({ schedules: listOf(ScheduleAnswer), revision: t.number }, 'Schedules')
+const SchedulesAnswer = t.type({ schedules: t.readonlyArray(ScheduleAnswer), revision: t.number }, 'Schedules')
 const ScheduleRemovedAnswer = t.type({ name: t.string, removed: t.literal(true) }, 'Removed schedule')
 
 export const scheduleRoutes = (of: string): ReadonlyArray<Route> => {

@@ -1,5 +1,5 @@
 /** The routes of tokens. */
-import { between, integer, listOf } from '@daybook/core'
+import { between, integer } from '@daybook/core'
 import * as t from 'io-ts'
 import { optionalTokenFields, Rate, Role, roles, type Tokens, tokenFields } from '../../auth/index.js'
 import { orNull } from '../answers/parts.js'
@@ -20,21 +20,21 @@ const listed = t.intersection([
   t.type({
     id: t.string,
     name: t.string,
-    roles: listOf(Role),
+    roles: t.readonlyArray(Role),
     status: t.keyof({ valid: null, expired: null, revoked: null }),
     lastUsedAt: orNull(Time),
   }),
-  t.partial({ queues: listOf(t.string), tenants: listOf(t.string), rate: Rate, expiresAt: Time, createdAt: Time, createdBy: t.string, revoked: Ended }),
+  t.partial({ queues: t.readonlyArray(t.string), tenants: t.readonlyArray(t.string), rate: Rate, expiresAt: Time, createdAt: Time, createdBy: t.string, revoked: Ended }),
 ])
 const ListedAnswer = t.intersection([listed, t.type({})], 'Token')
-const TokensAnswer = t.type({ tokens: listOf(ListedAnswer) }, 'Tokens')
+const TokensAnswer = t.type({ tokens: t.readonlyArray(ListedAnswer) }, 'Tokens')
 const MadeAnswer = t.intersection([listed, t.type({ token: t.string })], 'Made token')
 
 /** `auth`: `off` if the server accepts no tokens, and everybody may do everything. */
 const MeAnswer = t.intersection(
   [
-    t.type({ name: t.string, roles: listOf(Role), auth: t.keyof({ tokens: null, off: null }) }),
-    t.partial({ queues: listOf(t.string), tenants: listOf(t.string), rate: Rate, expiresAt: Time }),
+    t.type({ name: t.string, roles: t.readonlyArray(Role), auth: t.keyof({ tokens: null, off: null }) }),
+    t.partial({ queues: t.readonlyArray(t.string), tenants: t.readonlyArray(t.string), rate: Rate, expiresAt: Time }),
   ],
   'Me',
 )
