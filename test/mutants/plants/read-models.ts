@@ -34,6 +34,7 @@ export const readModelPlants: ReadonlyArray<Plant> = [
   { title: 'read models: near the end of the log, a rest is only as long as others have work', file: `${sqlite}rest-after.ts`, find: 'isNextFull ? (ms * appended) / events : ms', replace: '(ms * appended) / events', killedBy: rests },
   { title: 'read models: every batch is followed by a full one, as far as its rest knows', file: `${sqlite}feed.ts`, find: 'isNextFull: head - taken >= batchSizes.behind', replace: 'isNextFull: true', killedBy: feed },
   { title: 'read models: what comes later is read in batches as large as those of a build', file: `${sqlite}feed.ts`, find: '(this.firstHeads.get(group)?.get(queue) ?? -1) - from', replace: 'head - from', killedBy: feed },
+  { title: 'read models: very far behind, batches stay small', file: `${sqlite}feed.ts`, find: 'isBuilding || left >= farMin', replace: 'isBuilding', killedBy: feed },
   { title: 'read models: the thread of a build stays', file: `${sqlite}feed-worker.ts`, find: "        post('stop')\n", replace: '', killedBy: feedWorker },
   { title: 'read models: a short log gets a thread for builds', file: `${sqlite}feed-worker.ts`, find: 'start(events >= buildEventsMin)', replace: 'start(true)', killedBy: feedWorker },
   { title: 'read models: a build whose thread has died goes on with a usual one', file: `${sqlite}feed-worker.ts`, find: 'undefined : start(isBuilding)', replace: 'undefined : start(false)', killedBy: feedWorker },

@@ -21,9 +21,11 @@ import { unusable, ViewsFile, type ViewsOptions } from './views-file.js'
 /**
  * The largest number of events that are folded and written together. It depends on how far the tables are behind. A task that lived shortly is
  * written once, so large batches cost less per event; small ones show events sooner and take less memory. The largest are for builds, that is for
- * events that were in the log when it was first examined.
+ * events that were in the log when it was first examined, and for tables that are very far behind (ADR 64).
  */
-const batchSizes = { building: 50_000, behind: 20_000, level: 4_000 } as const
+const batchSizes = { far: 50_000, behind: 20_000, level: 4_000 } as const
+/** With this many events left, tables are very far behind. */
+const farMin = 100_000
 /** Number of rows kept in memory from batch to batch. A server needs its memory for other things than a build does. */
 const keptRows = { building: 50_000, following: 20_000 } as const
 /** A batch ends when its events have this many characters, because their words are in memory. */
@@ -199,8 +201,9 @@ class Feeder {
 
   private async takeNext(group: Group, queue: string, head: number): Promise<void> {
     const from = group.at(queue).revision + 1
-    const isBuilding = (this.firstHeads.get(group)?.get(queue) ?? -1) - from >= batchSizes.building
-    const limit = isBuilding ? batchSizes.building : head - from >= batchSizes.behind ? batchSizes.behind : batchSizes.level
+    const left = head - from
+    const isBuilding = (this.firstHeads.get(group)?.get(queue) ?? -1) - from >= batchSizes.far
+    const limit = isBuilding || left >= farMin ? batchSizes.far : left >= batchSizes.behind ? batchSizes.behind : batchSizes.level
     let text = 0
     let failure: unknown
     try {
