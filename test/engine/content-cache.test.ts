@@ -1,6 +1,7 @@
 /** The cache of contents, compared with a map that never evicts anything. */
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { countCalls } from '../support/count-calls.js'
 import { ContentCache } from '@daybook/adapters/engine'
 
 const text = fc.oneof(
@@ -87,6 +88,12 @@ test('a full cache keeps what was put first, and takes new contents where others
   expect(first.every((text) => text === content)).toBe(true)
   for (let revision = 5_000; revision < 5_200; revision++) cache.put(revision, content)
   expect(cache.take(5_199)).toBe(content)
+})
+
+test('its size costs the same, however many contents are in it: each request asks for it', async () => {
+  const cache = new ContentCache(2 ** 30)
+  for (let revision = 0; revision < 20_000; revision++) cache.put(revision, 'content')
+  expect(await countCalls(async () => expect(cache.size).toBe(7 * 20_000))).toBeLessThan(2_000)
 })
 
 test('teeth: a cache that keeps what was rolled back is caught', () => {

@@ -13,12 +13,13 @@ export class ContentCache {
   private readonly chunks: Array<Chunk> = []
   /** Size of all chunks. */
   private bytes = 0
+  private characters = 0
 
   constructor(private readonly bytesMax: number) {}
 
-  /** Characters of the contents in the cache. */
+  /** Characters of the contents in the cache. Cost: O(1), because the engine's status has it, and each request asks for that. */
   get size(): number {
-    return this.chunks.reduce((sum, chunk) => sum + chunk.size, 0)
+    return this.characters
   }
 
   /** Adds a content, which is never empty. Revisions ascend, except after a rollback: then contents from this revision on are dropped. */
@@ -29,6 +30,7 @@ export class ContentCache {
     if (last !== undefined && last.bytes >= chunkBytes) this.bytes += last.pack()
     while (this.bytes + text.length > this.bytesMax) this.giveUp(this.leastLeft())
     this.bytes += text.length
+    this.characters += text.length
     this.open().put(revision, text)
   }
 
@@ -37,6 +39,7 @@ export class ContentCache {
     const at = this.chunkOf(revision)
     const chunk = this.chunks[at]
     const text = chunk?.take(revision)
+    this.characters -= text?.length ?? 0
     if (chunk?.left === 0) this.giveUp(at)
     return text
   }
@@ -55,7 +58,9 @@ export class ContentCache {
 
   private cutFrom(revision: number): void {
     for (let last = this.chunks.at(-1); last !== undefined && last.lastRevision >= revision; last = this.chunks.at(-1)) {
+      const before = last.size
       last.cutFrom(revision)
+      this.characters -= before - last.size
       if (last.left > 0) return
       this.giveUp(this.chunks.length - 1)
     }
@@ -71,7 +76,10 @@ export class ContentCache {
   }
 
   private giveUp(at: number): void {
-    for (const gone of this.chunks.splice(at, 1)) this.bytes -= gone.bytes
+    for (const gone of this.chunks.splice(at, 1)) {
+      this.bytes -= gone.bytes
+      this.characters -= gone.size
+    }
   }
 
   /** The last chunk that begins at or before this revision. */
@@ -100,6 +108,8 @@ class Chunk {
   private packed: { readonly buffer: Buffer; readonly width: 1 | 2; readonly starts: ReadonlyArray<number> } | undefined
   /** Number of contents that were not taken. */
   left = 0
+  /** Characters of these. */
+  size = 0
   /** V8 stores a string with one byte per character if it can, otherwise with two. The common case is assumed while the chunk is open. */
   bytes = 0
 
@@ -115,10 +125,6 @@ class Chunk {
     return this.revisions.at(-1)!
   }
 
-  get size(): number {
-    return this.lengths.reduce((sum, length) => sum + length, 0)
-  }
-
   /** The share of the contents that was not taken, from 0 to 1. */
   get share(): number {
     return this.left / this.revisions.length
@@ -130,6 +136,7 @@ class Chunk {
     this.texts.push(text)
     this.bytes += text.length
     this.left++
+    this.size += text.length
   }
 
   take(revision: number): string | undefined {
@@ -138,6 +145,7 @@ class Chunk {
     if (this.revisions[at] !== revision || length === undefined || length === 0) return undefined
     this.lengths[at] = 0
     this.left--
+    this.size -= length
     if (this.packed !== undefined) {
       const { buffer, width, starts } = this.packed
       const start = starts[at]! * width
@@ -150,7 +158,9 @@ class Chunk {
 
   cutFrom(revision: number): void {
     while (this.revisions.length > 0 && this.lastRevision >= revision) {
-      if (this.lengths.pop() !== 0) this.left--
+      const length = this.lengths.pop() ?? 0
+      if (length > 0) this.left--
+      this.size -= length
       this.revisions.pop()
       this.texts.pop()
     }
