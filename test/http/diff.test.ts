@@ -1,5 +1,6 @@
 /** EV-06: the differences between two moments, and the events that caused them. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { countCalls } from '../support/count-calls.js'
 import { type Body, report, startTestServer, type TestServer } from './support.js'
 
 let server: TestServer
@@ -108,4 +109,41 @@ test('pages lead through all tasks that differ', async () => {
     cursor = `&cursor=${body.nextCursor}`
   }
   expect(seen).toEqual(Array.from({ length: 25 }, (_, i) => `p${i}`))
+})
+
+/** Number of function calls of a comparison of the last 40 events with the state before. */
+const callsOfDiff = async (q: string): Promise<number> => {
+  const { revision } = (await server.get(q)).body
+  const ask = async (): Promise<void> => expect((await server.get(`${q}/diff?from=${revision - 40}&limit=1`)).status).toBe(200) as void
+  // The first one folds the log up to there. Something else may run at the same time, so the least of three counts.
+  await ask()
+  return Math.min(await countCalls(ask), await countCalls(ask), await countCalls(ask))
+}
+
+test('EV-06: the cost of a comparison does not depend on how many breakers there are', async () => {
+  const calls = async (breakers: number): Promise<number> => {
+    const q = freshQueue()
+    await server.post(`${q}/tasks`, { type: 't', payload: 'first' })
+    for (let i = 0; i < breakers; i++) await server.post(`${q}/breakers/type-${i}/open`, { reason: 'down' })
+    for (let i = 0; i < 40; i++) await server.post(`${q}/agents`, { agentId: `a${i}` })
+    return callsOfDiff(q)
+  }
+  await calls(2)
+  const [few, many] = [await calls(2), await calls(300)]
+  expect(many / few).toBeLessThan(3)
+})
+
+test('EV-06: an event that ends no task costs the same, however many tasks wait for the task', async () => {
+  const calls = async (dependents: number): Promise<number> => {
+    const q = freshQueue()
+    await server.post(`${q}/tasks`, { id: 'hub', type: 't', payload: 0 })
+    for (let from = 0; from < dependents; from += 900) {
+      await server.post(`${q}/tasks`, { tasks: Array.from({ length: Math.min(900, dependents - from) }, (_, i) => ({ type: 't', payload: from + i + 1, dependencies: ['hub'] })) })
+    }
+    for (let i = 0; i < 40; i++) await server.call('PATCH', `${q}/tasks/hub`, { priority: 1 + (i % 9), reason: 'again' })
+    return callsOfDiff(q)
+  }
+  await calls(2)
+  const [few, many] = [await calls(300), await calls(2_700)]
+  expect(many / few).toBeLessThan(3.6)
 })

@@ -101,6 +101,13 @@ export const pastPlants: ReadonlyArray<Plant> = [
     killedBy: ['test/stores/snapshots.test.ts'],
   },
   {
+    title: 'past: a comparison looks at all breakers for each event about agents',
+    file: 'packages/adapters/src/http/handle/diff.ts',
+    find: "event.type === 'QueueDeleted' ? breakersOf(before)",
+    replace: 'task === undefined ? breakersOf(before)',
+    killedBy: ['test/http/diff.test.ts'],
+  },
+  {
     title: 'a difference leaves out what an event about another task did',
     file: 'packages/adapters/src/http/handle/diff.ts',
     find: 'if (taskOf(after, before.id)?.status !== before.status)',

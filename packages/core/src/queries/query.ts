@@ -145,19 +145,17 @@ export const breakerOf = (state: QueueState, type: string): BreakerView | undefi
   return breaker === undefined ? undefined : breakerView(breaker)
 }
 
-/** The type of a task, and the ids of the tasks that wait for its end: its dependents, and the next task with its ordering key. */
-export const neighboursOf = (state: QueueState, id: string): { readonly type: string; readonly waiting: ReadonlyArray<string> } | undefined => {
+/** The type of a task; `undefined` if it is unknown. */
+export const taskTypeOf = (state: QueueState, id: string): string | undefined => recordOf(QueueState.tablesOf(state), id)?.group.type
+
+/** The ids of the tasks that wait for the end of a task: its dependents, and the next task with its ordering key. Cost: O(dependents). */
+export const waitersOf = (state: QueueState, id: string): ReadonlyArray<string> => {
   const tables = QueueState.tablesOf(state)
   const task = recordOf(tables, id)
-  if (task === undefined) return undefined
+  if (task === undefined) return []
   const { orderingKey } = task.extras
-  const waiting = task.dependents.map((dependent) => dependent.id)
-  for (const other of (orderingKey === undefined ? undefined : tables.lines.get(orderingKey)) ?? []) {
-    if (other.number <= task.number) continue
-    waiting.push(other.id)
-    break
-  }
-  return { type: task.group.type, waiting }
+  const next = orderingKey === undefined ? undefined : tables.lines.get(orderingKey)?.seek(task.number + 1).item
+  return [...task.dependents.map((dependent) => dependent.id), ...(next === undefined ? [] : [next.id])]
 }
 
 const breakerView = (breaker: Breaker): BreakerView => ({

@@ -1,5 +1,5 @@
 /** Folds the events of an export again, one after the other. */
-import { breakerOf, depthOf, evolve, headOf, initial, isUnreadable, neighboursOf, passOver, type QueueEvent, type QueueState, skip, taskOf, type Unreadable, unreadableCount } from '@daybook/core'
+import { breakerOf, depthOf, evolve, headOf, initial, isUnreadable, passOver, type QueueEvent, type QueueState, skip, taskOf, taskTypeOf, type Unreadable, unreadableCount } from '@daybook/core'
 import type { HistoryEvent } from '../../client/index.js'
 import { decodeRecorded } from '../../engine/log/wire.js'
 
@@ -36,7 +36,7 @@ export class Replay {
     const task = typeof data.task === 'string' ? data.task : undefined
     const before = this.statusOf(task)
     const { misfits } = headOf(this.state)
-    const known = typeof data.taskType === 'string' ? data.taskType : task === undefined ? undefined : neighboursOf(this.state, task)?.type
+    const known = typeof data.taskType === 'string' ? data.taskType : task === undefined ? undefined : taskTypeOf(this.state, task)
     const breakerBefore = this.breakerOf(known)
     this.state = isUnreadable(decoded) ? skip(this.state, type, decoded) : evolve(this.state, decoded)
     const breakerAfter = this.breakerOf(known)

@@ -1,5 +1,5 @@
 /** The differences between two moments of a queue, and the events that caused them (EV-06). */
-import { breakerOf, breakersOf, type BreakerView, isUnreadable, neighboursOf, type QueueEvent, type QueueState, taskOf, type TaskView, type Unreadable } from '@daybook/core'
+import { breakerOf, breakersOf, type BreakerView, isUnreadable, type QueueEvent, type QueueState, taskOf, taskTypeOf, type TaskView, type Unreadable, waitersOf } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import { showEvent } from '../../engine/index.js'
 import type { RecordedEvent } from '../../store/index.js'
@@ -34,14 +34,13 @@ class Touching {
     if (isUnreadable(event)) return
     const { data } = event
     const task = 'task' in data ? data.task : undefined
-    const around = task === undefined ? undefined : neighboursOf(before, task)
     if (task !== undefined) this.touch(task, recorded, () => taskOf(before, task, this.at))
-    const type = 'taskType' in data ? data.taskType : around?.type
+    const type = 'taskType' in data ? data.taskType : task === undefined ? undefined : taskTypeOf(before, task)
     this.open = {
       event: recorded,
-      // An event about the queue may change all breakers, and one about a new task none.
-      breakers: type !== undefined ? { [type]: breakerOf(before, type) } : task === undefined ? breakersOf(before) : {},
-      waiting: ends.has(event.type) ? (around?.waiting ?? []).flatMap((id) => taskOf(before, id) ?? []) : [],
+      // The end of the queue changes all breakers. Any other event that is neither about a type nor about a known task changes none.
+      breakers: type !== undefined ? { [type]: breakerOf(before, type) } : event.type === 'QueueDeleted' ? breakersOf(before) : {},
+      waiting: task !== undefined && ends.has(event.type) ? waitersOf(before, task).flatMap((id) => taskOf(before, id) ?? []) : [],
     }
   }
 

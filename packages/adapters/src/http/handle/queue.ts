@@ -1,5 +1,6 @@
 /** A queue as a whole: its depth, breakers and settings. */
 import {
+  breakerOf,
   breakersOf,
   type BreakerView,
   type Depth,
@@ -85,7 +86,7 @@ const moveBreaker =
     if (!TaskType.is(taskType)) return E.left(invalid([{ path: 'type', message: `${JSON.stringify(taskType)} is not a ${TaskType.name}` }]))
     const moved = await queue.submit({ type, taskType, reason: body.reason }, caller)
     if (E.isLeft(moved)) return E.left(problemOf(moved.left))
-    const shown = await queue.read((state) => breakersOf(state)[taskType])
+    const shown = await queue.read((state) => breakerOf(state, taskType))
     // The revision is that of the command: an alert may have followed it.
     return replyWith(E.isLeft(shown) ? shown : E.right({ ...shown.right, revision: moved.right.revision }), (breaker) =>
       JSON.stringify({ type: taskType, breaker: shownBreaker(breaker ?? { state: 'closed', failures: 0 }) }),
