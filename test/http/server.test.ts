@@ -138,6 +138,32 @@ test('metrics: gauges, counters, and no ids', () =>
     for (const name of text.matchAll(/^# TYPE (\S+) (\S+)$/gm)) expect(name[1], 'one prefix for all').toMatch(/^daybook_/)
   }))
 
+test('metrics: of many breakers, an open one is always there', () =>
+  using(startTestServer(), async (server) => {
+    const types = Array.from({ length: 120 }, (_, i) => `t${String(i).padStart(3, '0')}`)
+    await server.post('/api/queues/q/tasks', { type: 'eng', payload: 1 })
+    for (const type of types) for (const verb of ['open', 'close']) await server.post(`/api/queues/q/breakers/${type}/${verb}`, { reason: 'a test' })
+    await server.post('/api/queues/q/breakers/zzz/open', { reason: 'down' })
+    const { text } = await server.get('/metrics')
+    expect(text).toContain('daybook_breaker_state{queue="q",type="zzz"} 2\n')
+    expect(text.match(/^daybook_breaker_state\{/gm)).toHaveLength(100)
+  }))
+
+test('metrics: a run that ends on another server than it began counts there, from its own claim', async () => {
+  const store = openMemoryStore({ isShared: true })
+  await using(startTestServer({}, store), (one) =>
+    using(startTestServer({}, store), async (other) => {
+      const q = '/api/queues/q'
+      const runs = async (server: TestServer): Promise<string | undefined> => /^daybook_run_seconds_count\{queue="q"\} (\d+)$/m.exec((await server.get('/metrics')).text)?.[1]
+      await other.post(`${q}/tasks`, { id: 'a', type: 't', payload: 1 })
+      const claimed = await one.post(`${q}/claims`, { agentId: 'w' })
+      await other.get(`${q}?atLeast=${claimed.revision}`)
+      const { lease } = claimed.body.claims[0]
+      expect((await other.post(`${q}/tasks/a/complete`, { agentId: 'w', token: lease.token, result: report })).status).toBe(200)
+      expect([await runs(one), await runs(other)]).toEqual(['0', '1'])
+    }))
+})
+
 test('metrics need a token, unless openMetrics is set', async () => {
   await using(startTestServer(), async (server) => expect((await server.get('/metrics', { headers: { authorization: '' } })).status).toBe(401))
   await using(startTestServer({ openMetrics: true }), async (server) => expect((await server.get('/metrics', { headers: { authorization: '' } })).status).toBe(200))

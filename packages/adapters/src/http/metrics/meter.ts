@@ -1,5 +1,5 @@
 /** Counters of the running server: plain numbers that become metrics at a scrape. */
-import type { EventType, QueueEvent } from '@daybook/core'
+import { type EventType, isUnreadable, type QueueEvent } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import type { Claim, QueueEngine } from '../../engine/index.js'
 import type { AppendError, AppendObserver } from '../../store/index.js'
@@ -42,38 +42,26 @@ export class QueueMeter {
   /** Failed attempts that are retried, by cause. */
   readonly retries = new Map<string, number>()
   readonly deadLetters = new Map<string, number>()
-  /** Claims of live leases: task → when it was claimed. */
+  /** Claims of live leases, whichever server appended them: task → when it was claimed. */
   private readonly claimedAt = new Map<string, number>()
   readonly waitSeconds = new Histogram(taskSeconds)
   readonly runSeconds = new Histogram(taskSeconds)
 
+  /** Counts events that this server appended. */
   count(events: ReadonlyArray<QueueEvent>): void {
     for (let i = 0; i < events.length; i++) {
       const event = events[i] as QueueEvent
       this.events.set(event.type, (this.events.get(event.type) ?? 0) + 1)
+      const ranMs = this.follow(event)
+      if (ranMs !== undefined) this.runSeconds.observe(ranMs / 1_000)
       switch (event.type) {
-        case 'Claimed':
-          this.claimedAt.set(event.data.task, event.at)
-          break
         case 'Failed':
         case 'ClaimExpired':
           // A failed attempt that makes a dead letter is followed at once by `DeadLettered`.
           if (events[i + 1]?.type !== 'DeadLettered') increment(this.retries, event.type === 'Failed' ? 'failed' : event.data.cause)
-          this.ended(event.data.task, event.at)
-          break
-        case 'Completed':
-        case 'Released':
-        case 'ClaimReturned':
-        case 'TaskParked':
-        case 'RateLimited':
-        case 'ClaimRevoked':
-          this.ended(event.data.task, event.at)
           break
         case 'ParkTimedOut':
           if (event.data.onTimeout === 'fail' && events[i + 1]?.type !== 'DeadLettered') increment(this.retries, 'callback-missing')
-          break
-        case 'Cancelled':
-          this.claimedAt.delete(event.data.task)
           break
         case 'DeadLettered':
           increment(this.deadLetters, event.data.reason)
@@ -83,11 +71,30 @@ export class QueueMeter {
     }
   }
 
-  private ended(task: string, at: number): void {
-    const claimedAt = this.claimedAt.get(task)
-    if (claimedAt === undefined) return
-    this.claimedAt.delete(task)
-    this.runSeconds.observe((at - claimedAt) / 1_000)
+  /** Follows the claim of an event. A lease may end on another server than it began. Returns how long it lasted, in milliseconds, if it has ended with a run. */
+  follow(event: QueueEvent): number | undefined {
+    switch (event.type) {
+      case 'Claimed':
+        this.claimedAt.set(event.data.task, event.at)
+        return undefined
+      case 'Failed':
+      case 'ClaimExpired':
+      case 'Completed':
+      case 'Released':
+      case 'ClaimReturned':
+      case 'TaskParked':
+      case 'RateLimited':
+      case 'ClaimRevoked': {
+        const claimedAt = this.claimedAt.get(event.data.task)
+        this.claimedAt.delete(event.data.task)
+        return claimedAt === undefined ? undefined : event.at - claimedAt
+      }
+      case 'Cancelled':
+        this.claimedAt.delete(event.data.task)
+        return undefined
+      default:
+        return undefined
+    }
   }
 }
 
@@ -112,6 +119,7 @@ export class Meter {
     queue.committed.subscribe({
       next: (committed) => {
         if (committed.isOwn) meter.count(committed.events)
+        else for (const event of committed.events) if (!isUnreadable(event)) meter.follow(event)
       },
       // A queue without events may be closed, and others may follow it without end.
       complete: () => {

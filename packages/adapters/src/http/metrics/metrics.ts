@@ -1,5 +1,5 @@
 /** Prometheus metrics. Counters come from committed events, gauges are read at each scrape. Ids are never labels. */
-import { activeAgentsOf, alertsOf, breakersOf, depthOf, type EventType, failedAttemptsOf, headOf } from '@daybook/core'
+import { activeAgentsOf, alertsOf, breakersOf, type BreakerView, depthOf, type EventType, failedAttemptsOf, headOf } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client'
 import type { Checkpoints } from '../../chain/index.js'
@@ -211,7 +211,7 @@ export const metricsOf = (
       oldest.set({ queue }, depth.oldestPendingAt === undefined ? 0 : Math.max(0, at - depth.oldestPendingAt) / 1_000)
       for (const { kind } of raised) alerts.inc({ queue, kind })
       for (const { by, name, count } of failed) failedAttempts.set({ queue, by, name }, count)
-      for (const [type, { state }] of Object.entries(breakers).slice(0, typesMax)) breaker.set({ queue, type }, breakerValue[state])
+      for (const [type, value] of breakersBounded(breakers)) breaker.set({ queue, type }, value)
     }
   }
 
@@ -246,6 +246,10 @@ const byTypeBounded = (byType: Readonly<Record<string, number>>): ReadonlyArray<
   const rest = all.slice(typesMax).reduce((sum, [, count]) => sum + count, 0)
   return rest === 0 ? all : [...all.slice(0, typesMax), ['other', rest]]
 }
+
+/** Open breakers first, then half-open ones: alert rules and `daybook top` must not miss one because many others are closed. */
+const breakersBounded = (breakers: Readonly<Record<string, BreakerView>>): ReadonlyArray<readonly [type: string, value: number]> =>
+  Object.entries(breakers).map(([type, { state }]) => [type, breakerValue[state]] as const).sort(([, a], [, b]) => b - a).slice(0, typesMax)
 
 interface HistogramSnapshot extends MetricSnapshot {
   readonly values: ReadonlyArray<{ readonly value: number; readonly labels: Readonly<Record<string, string>>; readonly metricName: string }>
