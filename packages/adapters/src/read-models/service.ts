@@ -47,6 +47,8 @@ const tellShare = 0.1
 
 export const startReadModels = ({ daybook, file, log, say = () => undefined }: ReadModelsOptions): ReadModels => {
   let last: FeedStatus = { queues: [], building: undefined, problem: undefined }
+  /** By queue: the last revision that the tables include. */
+  let revisions: ReadonlyMap<string, number> = new Map()
   let hasGrown = false
   const watchers = new Set<() => void>()
   const reports = new ReportReader(file)
@@ -56,6 +58,7 @@ export const startReadModels = ({ daybook, file, log, say = () => undefined }: R
   const hear = (status: FeedStatus): void => {
     const { building, problem } = last
     last = status
+    revisions = new Map(status.queues.map(({ queue, revision }) => [queue, revision]))
     failing = status.problem === undefined ? undefined : { reason: status.problem, since: failing?.since ?? Date.now() }
     if (status.problem !== undefined && status.problem !== problem) say(`read models: ${status.queue === undefined ? 'nothing goes on' : `queue ${status.queue} does not go on`} for now: ${status.problem}`)
     sayProgress(building, status.building)
@@ -91,7 +94,7 @@ export const startReadModels = ({ daybook, file, log, say = () => undefined }: R
   const telling = setInterval(tell, tellMs)
   telling.unref()
 
-  const revisionOf = (queue: string): number => last.queues.find((each) => each.queue === queue)?.revision ?? -1
+  const revisionOf = (queue: string): number => revisions.get(queue) ?? -1
 
   const statusOf = (engine: QueueEngine): ReadModelStatus => {
     const revision = revisionOf(engine.name)
