@@ -117,7 +117,7 @@ export const pastPlants: ReadonlyArray<Plant> = [
   {
     title: 'a difference leaves out the breakers that an event about the queue changed',
     file: 'packages/adapters/src/http/handle/diff.ts',
-    find: 'task === undefined ? breakersOf(before) : {}',
+    find: "event.type === 'QueueDeleted' ? breakersOf(before) : {}",
     replace: '{}',
     killedBy: histories,
   },
