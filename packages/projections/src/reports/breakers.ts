@@ -1,10 +1,11 @@
 /** When each breaker was open, half-open and closed. */
 import type { ReportQuestion, ReportSource } from './question.js'
-import type { ReportRow } from './rows.js'
+import { type ReportRow, rowsMax } from './rows.js'
 
 export const breakersReport = ({ clock, period, now }: ReportQuestion, source: ReportSource) => {
   const rows: Array<ReportRow> = []
   for (const { type, state, began_at, ended_at, cause, reason } of source.breakerSpans(period)) {
+    if (rows.length > rowsMax) break
     const from = Math.max(began_at, period.from)
     const to = Math.min(ended_at ?? now, period.to)
     if (to <= from && ended_at !== null) continue

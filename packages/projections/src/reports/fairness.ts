@@ -19,17 +19,18 @@ interface Share {
 
 export const fairnessReport = ({ clock, period, top, now }: ReportQuestion, source: ReportSource, buckets: ReadonlyArray<Span>) => {
   const groups = new Groups<Share>(buckets, () => ({ claimed: 0, due: 0, got: 0, weight: 1 }))
-  const compared = comparedIn(period, now, source.backlogs(period))
+  const compared = new Compared(source.backlogs(period), Math.min(now, period.to))
   const weights = new Weights([...source.weights()])
   for (const [quarter, claims] of claimsByQuarter(period, source)) {
     weights.passTo(quarter)
+    compared.passTo(quarter)
     for (const [tenant, claimed] of claims) {
       const share = groups.at(quarter, tenant)
       if (share === undefined) continue
       share.claimed += claimed
       share.weight = weights.of(tenant)
     }
-    const tenants = compared.get(quarter) ?? []
+    const tenants = compared.tenants()
     if (tenants.length < 2) continue
     const all = tenants.reduce((sum, tenant) => sum + (claims.get(tenant) ?? 0), 0)
     const weight = tenants.reduce((sum, tenant) => sum + weights.of(tenant), 0)
@@ -81,29 +82,47 @@ export const fairnessReport = ({ clock, period, top, now }: ReportQuestion, sour
 
 const nullOr = (value: number | null): number | null => (value === null ? null : rounded(value))
 
-/** Claims by tenant for each quarter, in order. */
-const claimsByQuarter = (period: Span, source: ReportSource): ReadonlyMap<number, ReadonlyMap<string, number>> => {
-  const found = new Map<number, Map<string, number>>()
+/** Claims by tenant for each quarter with claims, in order. Memory holds one quarter at a time. */
+function* claimsByQuarter(period: Span, source: ReportSource): Generator<readonly [quarter: number, claims: ReadonlyMap<string, number>]> {
+  let quarter = Number.NaN
+  let claims = new Map<string, number>()
   for (const { quarter_hour, value, claimed = 0 } of source.rollups('tenant', period, ['claimed'])) {
     if (claimed === 0) continue
-    const claims = found.get(quarter_hour) ?? new Map<string, number>()
-    found.set(quarter_hour, claims.set(value, claimed))
+    if (quarter_hour !== quarter) {
+      if (claims.size > 0) yield [quarter, claims]
+      quarter = quarter_hour
+      claims = new Map()
+    }
+    claims.set(value, claimed)
   }
-  return found
+  if (claims.size > 0) yield [quarter, claims]
 }
 
-/** The tenants that had ready tasks throughout, for each quarter that is over. */
-const comparedIn = (period: Span, now: number, backlogs: Iterable<Backlog>): ReadonlyMap<number, ReadonlyArray<string>> => {
-  const found = new Map<number, Array<string>>()
-  for (const { tenant, from, to = now } of backlogs) {
-    const end = Math.min(to, now, period.to)
-    for (let quarter = Math.max(Math.ceil(from / quarterMs) * quarterMs, period.from); quarter + quarterMs <= end; quarter += quarterMs) {
-      const tenants = found.get(quarter) ?? []
-      found.set(quarter, tenants)
-      tenants.push(tenant)
-    }
+/** The tenants that had ready tasks throughout a quarter that is over. Time must not go back. Memory holds each backlog once, however long it is. */
+class Compared {
+  /** The earliest last. */
+  private readonly waiting: Array<Backlog>
+  private present: ReadonlyArray<Backlog> = []
+
+  /** `end`: quarters that end later are not compared. */
+  constructor(backlogs: Iterable<Backlog>, private readonly end: number) {
+    this.waiting = [...backlogs].sort((a, b) => b.from - a.from)
   }
-  return found
+
+  /** Goes on to the quarter that begins then. */
+  passTo(quarter: number): void {
+    const { waiting, end } = this
+    const begun: Array<Backlog> = []
+    for (let next = waiting.at(-1); next !== undefined && next.from <= quarter; next = waiting.at(-1)) {
+      begun.push(next)
+      waiting.pop()
+    }
+    this.present = [...this.present, ...begun].filter(({ to = end }) => quarter + quarterMs <= Math.min(to, end))
+  }
+
+  tenants(): ReadonlyArray<string> {
+    return this.present.map(({ tenant }) => tenant)
+  }
 }
 
 /** The weights at a time, which must not go back. */

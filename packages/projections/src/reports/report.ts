@@ -12,7 +12,7 @@ import { fairnessReport } from './fairness.js'
 import { figuresOf } from './figures.js'
 import { largestOf } from './groups.js'
 import type { ReportName, ReportQuestion, ReportSource } from './question.js'
-import { type Column, groupColumn, groupOf, type ReportRow, timeColumns } from './rows.js'
+import { type Column, groupColumn, groupOf, type ReportRow, rowsMax, timeColumns } from './rows.js'
 
 export interface Report {
   readonly report: ReportName
@@ -38,6 +38,7 @@ export const reportOf = (question: ReportQuestion, source: ReportSource): E.Eith
     : report === 'failures' ? failuresReport(question, source, buckets)
     : report === 'fairness' ? fairnessReport(question, source, buckets)
     : figuresReport(report, question, source, buckets)
+  if (told.rows.length > rowsMax) return E.left(`a report has at most ${rowsMax} rows: take a shorter period${report === 'breakers' ? '' : ', larger buckets or a smaller top'}`)
   return E.right({ report, period, buckets, bucket, question, ...told })
 }
 
@@ -74,6 +75,7 @@ const figuresReport = (report: keyof typeof figuresOf, question: ReportQuestion,
   }
 
   for (const row of source.rollups(by, period, read)) {
+    if (rows.length > rowsMax) break
     while (row.quarter_hour >= (buckets[place] as Span).to) endBucket()
     const { value } = row
     if (!isShown.has(value)) {

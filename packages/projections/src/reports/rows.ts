@@ -9,6 +9,9 @@ export interface Column {
   readonly about: string
 }
 
+/** A report with more rows is refused: nobody reads them, and its text would be larger than memory. */
+export const rowsMax = 100_000
+
 export const timeColumns: ReadonlyArray<Column> = [{ name: 'from', about: 'when the bucket begins' }, { name: 'to', about: 'when it ends' }]
 
 const what: Readonly<Record<Dimension, string>> = {

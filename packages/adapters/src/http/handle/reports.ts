@@ -29,7 +29,7 @@ export const report =
     }
     if (E.isRight(answer)) return E.right({ status: 200, ...answer.right })
     const { kind, message } = answer.left
-    if (kind === 'invalid') return E.left(invalid([{ path: 'query.bucket', message }]))
+    if (kind === 'invalid') return E.left(invalid([{ path: name === 'breakers' ? 'query.from' : 'query.bucket', message }]))
     const building = views.building()
     const obstacle = views.problem()?.reason
     if (obstacle !== undefined) return E.left(problem('unavailable', `the tables of reports are not there: ${obstacle}`, { retryAfterSeconds: 1 }))
