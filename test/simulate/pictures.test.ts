@@ -35,6 +35,17 @@ test('SIM: pictures say the figures', () => {
   expect(textsOf(pictures['waiting-by-priority'])).toEqual(expect.arrayContaining(settings.byPriority.map(({ priority }) => `priority ${priority}`)))
 })
 
+test('SIM: of many tenants, the picture of deadlines shows those with most, and says so', () => {
+  const { byTenant, ...rest } = simulation.policies.settings
+  const [one] = byTenant
+  if (one === undefined) throw new Error('there is one')
+  const many = Array.from({ length: 5_000 }, (_, i) => ({ ...one, tenant: `tenant ${i}`, deadlines: { decided: i + 1, met: i } }))
+  const settings = { ...rest, byTenant: many }
+  const texts = textsOf(picturesOf({ ...simulation, policies: { settings, fifo: settings, strict: settings } }).deadlines)
+  expect(texts.filter((text) => text.startsWith('tenant '))).toEqual(Array.from({ length: 20 }, (_, i) => `tenant ${4_999 - i}`))
+  expect(texts.some((text) => text.includes('of the 20 tenants with most'))).toBe(true)
+})
+
 test('SIM: names are escaped, and a scenario without tasks, tenants or deadlines has pictures, too', () => {
   const { series, ...rest } = simulation.policies.settings
   const name = '<b> & "c"\u0001'

@@ -9,6 +9,7 @@ const engine = ['test/simulate/engine.test.ts']
 const theory = ['test/simulate/queueing.test.ts']
 
 export const simulationPlants: ReadonlyArray<Plant> = [
+  { title: 'pictures: each of many tenants has rows of its own', file: 'packages/projections/src/simulate/pictures.ts', find: 'tenants.length <= tenantsMax ? tenants', replace: 'tenants.length >= 0 ? tenants', killedBy: ['test/simulate/pictures.test.ts'] },
   { title: 'a simulated agent takes one task more than it can', file: `${simulate}fleet.ts`, find: 'this.running >= this.agent.concurrency', replace: 'this.running > this.agent.concurrency', killedBy: theory, named: 'Erlang' },
   { title: 'simulated agents do not register, so failed tasks are not left to others', file: `${simulate}fleet.ts`, find: 'this.register(Math.max(0.001, (this.world.until - period.from) / 1_000))', replace: '', killedBy: engine },
   { title: 'a simulated agent asks for another task before its report', file: `${simulate}fleet.ts`, find: 'this.running--\n    observer.ended(queue.at, this.agent.pool)', replace: 'this.running--\n    this.ask()\n    observer.ended(queue.at, this.agent.pool)', killedBy: engine },

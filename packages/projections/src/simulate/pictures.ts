@@ -10,6 +10,8 @@ export type PictureName = (typeof pictureNames)[number]
 
 /** The largest number of bands in a chart. The last one sums all others. */
 const bandsMax = 6
+/** The largest number of tenants with rows of their own. */
+const tenantsMax = 20
 
 export const picturesOf = (simulation: Simulation): Readonly<Record<PictureName, string>> => {
   const { name, seed, policies: { settings } } = simulation
@@ -79,9 +81,11 @@ export const waits = (of: string, runs: ReadonlyArray<Run>): string => {
 
 export const deadlines = (of: string, runs: ReadonlyArray<Run>): string => {
   const shareOf = ({ deadlines: { decided, met } }: GroupFigures): number => met / decided
+  const tenants = runs.find(({ isMain }) => isMain)?.figures.byTenant.filter((group) => group.deadlines.decided > 0) ?? []
+  const shown = tenants.length <= tenantsMax ? tenants : [...tenants].sort((a, b) => b.deadlines.decided - a.deadlines.decided).slice(0, tenantsMax)
   const groups: ReadonlyArray<readonly [string, (figures: Figures) => GroupFigures | undefined]> = [
     ['all tasks', ({ all }) => all],
-    ...groupsOf(runs, ({ byTenant }) => byTenant.map(({ tenant }) => tenant)).map((tenant) => [tenant ?? 'no tenant', ({ byTenant }: Figures) => byTenant.find((group) => group.tenant === tenant)] as const),
+    ...shown.map(({ tenant }) => tenant).map((tenant) => [tenant ?? 'no tenant', ({ byTenant }: Figures) => byTenant.find((group) => group.tenant === tenant)] as const),
   ]
   const having = groups.filter(([, groupOf]) => runs.every(({ figures }) => (groupOf(figures)?.deadlines.decided ?? 0) > 0))
   const least = Math.min(1, ...having.flatMap(([, groupOf]) => runs.flatMap(({ figures }) => {
@@ -93,7 +97,7 @@ export const deadlines = (of: string, runs: ReadonlyArray<Run>): string => {
   const place = scaleLinear([from, 1], [0, 1])
   return rowChart({
     title: 'Deadlines met',
-    subtitle: having.length === 0 ? 'no task had a deadline' : `${of}: of the tasks with a deadline; the axis begins at ${Math.round(from * 100)} %`,
+    subtitle: having.length === 0 ? 'no task had a deadline' : `${of}: of the tasks with a deadline${tenants.length > shown.length ? `, of the ${tenantsMax} tenants with most` : ''}; the axis begins at ${Math.round(from * 100)} %`,
     groups: having.map(([group, groupOf]) => ({
       name: group,
       rows: rowsOf(runs, groupOf, (figures) => ({ marks: [{ mark: 'dot', value: shareOf(figures) }], says: `${(shareOf(figures) * 100).toFixed(1)} %` })),
