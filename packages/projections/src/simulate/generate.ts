@@ -46,11 +46,13 @@ export const generate = (scenario: Scenario, seed = scenario.seed ?? seedDefault
 /** Parts of random keys: what a number is drawn for. */
 const drawn = { times: 1, regular: 2, bursts: 3, task: 16 } as const
 
-/** The fields that all tasks of a stream share, with spans parsed. */
+/** What all tasks of a stream share, with spans parsed and choices listed. */
 interface Drawing {
   readonly stream: Stream
   readonly seed: number
   readonly key: number
+  readonly priority: (random: Random) => string | number
+  readonly tenant: ((random: Random) => string) | undefined
   readonly runMs: (random: Random) => number
   readonly retryAfterSeconds: number
   readonly outages: ReadonlyArray<{ readonly from: number; readonly to: number; readonly failsAfterMs: number }>
@@ -58,10 +60,13 @@ interface Drawing {
 
 function* arrivalsOf(stream: Stream, outages: ReadonlyArray<Outage>, seed: number, until: number): Generator<Arrival, void> {
   const key = keyOf(nameOf(stream))
+  const { priority = priorityDefault, tenant } = stream
   const drawing: Drawing = {
     stream,
     seed,
     key,
+    priority: typeof priority === 'object' ? drawnFrom(priority) : () => priority,
+    tenant: typeof tenant === 'object' ? drawnFrom(tenant) : tenant === undefined ? undefined : () => tenant,
     runMs: drawnDuration(stream.duration),
     retryAfterSeconds: msOf(stream.rateLimits?.retryAfter ?? retryAfterDefault) / 1_000,
     outages: outages
@@ -70,6 +75,12 @@ function* arrivalsOf(stream: Stream, outages: ReadonlyArray<Outage>, seed: numbe
   }
   let index = 0
   for (const at of timesOf(stream, seed, key, until)) yield new DrawnTask(drawing, at, index++)
+}
+
+/** One of several, by weight. They are listed once: there may be thousands of tenants. */
+const drawnFrom = (weights: Readonly<Record<string, number>>): ((random: Random) => string) => {
+  const choices = Object.entries(weights)
+  return (random) => choose(random, choices)
 }
 
 function* timesOf({ arrivals: { perHour, every, bursts = [] } }: Stream, seed: number, key: number, until: number): Generator<number, void> {
@@ -107,11 +118,11 @@ class DrawnTask implements Arrival {
     readonly at: number,
     private readonly index: number,
   ) {
-    const { stream: { type, tenant, priority = priorityDefault, phase, skills, deadline }, seed, key } = drawing
+    const { stream: { type, phase, skills, deadline }, priority, tenant, seed, key } = drawing
     const random = randomOf(seed, key, index, drawn.task)
     this.type = type
-    this.priority = priorityNumber(typeof priority === 'object' ? choose(random, Object.entries(priority)) : priority)
-    if (tenant !== undefined) this.tenant = typeof tenant === 'string' ? tenant : choose(random, Object.entries(tenant))
+    this.priority = priorityNumber(priority(random))
+    if (tenant !== undefined) this.tenant = tenant(random)
     if (phase !== undefined) this.phase = phase
     if (skills !== undefined) this.skills = skills
     if (deadline !== undefined) this.deadlineAt = at + msOf(deadline)
