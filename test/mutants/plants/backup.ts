@@ -1,4 +1,4 @@
-/** Backups: what is in a copy of a data folder, and what a failure leaves. */
+/** Backups: what is in a copy of a data folder, and what a failure leaves. And who can read folders with data. */
 import type { Plant } from '../plant.js'
 
 const backup = 'packages/adapters/src/backup/'
@@ -62,4 +62,18 @@ export const backupPlants: ReadonlyArray<Plant> = [
     killedBy,
   },
   { title: 'a backup is of another folder than that of DAYBOOK_DATA', file: 'packages/adapters/src/cli/commands/backup.ts', find: "cli.io.env.DAYBOOK_DATA || dataDirDefault", replace: 'dataDirDefault', killedBy: ['test/backup/backup.test.ts'] },
+  {
+    title: 'other users of the machine can read a new data folder',
+    file: 'packages/adapters/src/files/make-folder.ts',
+    find: 'makeWithParents(resolve(path), ownerOnly)',
+    replace: 'makeWithParents(resolve(path), 0o777 | ownerOnly)',
+    killedBy: ['test/files/private-folders.test.ts'],
+  },
+  {
+    title: 'other users of the machine can list the segments of a new archive',
+    file: 'packages/adapters/src/archive/archive-stream.ts',
+    find: 'makeFolder(archive)',
+    replace: '',
+    killedBy: ['test/files/private-folders.test.ts'],
+  },
 ]

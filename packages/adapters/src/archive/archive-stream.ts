@@ -95,6 +95,7 @@ export const archiveStream = async (store: TrimmableStore, stream: string, { fir
   const { archive } = options
   const { log } = store
   const folder = streamFolder(archive, stream)
+  makeFolder(archive)
   makeFolder(folder)
   await removeUnfinished(folder)
   const done: Array<Segment> = []

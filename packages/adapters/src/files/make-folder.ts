@@ -1,29 +1,33 @@
 import { mkdirSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 
+/** Folders contain what tasks say, and keys. */
+const ownerOnly = 0o700
+
 /**
- * Creates a folder and its parents; does nothing if it exists.
+ * Creates a folder that only its owner may read, and its parents with the usual permissions. An existing folder keeps its own.
  *
  * *Gotchas*: not `mkdir` with `recursive`, which in Node 20 never returns below `/proc`: a folder exists there but takes no entries, so Node creates
  * the parent, tries again, and so on. Here each folder is tried at most twice.
  *
  * @throws Error with the obstacle.
  */
-export const makeFolder = (path: string): void => {
-  const folder = resolve(path)
+export const makeFolder = (path: string): void => makeWithParents(resolve(path), ownerOnly)
+
+const makeWithParents = (folder: string, mode?: number): void => {
   try {
-    makeOne(folder)
+    makeOne(folder, mode)
   } catch (error) {
     const above = dirname(folder)
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || above === folder) throw error
-    makeFolder(above)
-    makeLast(folder, above)
+    makeWithParents(above)
+    makeLast(folder, above, mode)
   }
 }
 
-const makeOne = (folder: string): void => {
+const makeOne = (folder: string, mode: number | undefined): void => {
   try {
-    mkdirSync(folder)
+    mkdirSync(folder, { mode })
   } catch (error) {
     // An existing folder is fine, even on a read-only file system.
     if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) throw error
@@ -31,9 +35,9 @@ const makeOne = (folder: string): void => {
 }
 
 /** The parent exists now. If creating the folder still fails because it is missing, the file system does not allow folders there. */
-const makeLast = (folder: string, above: string): void => {
+const makeLast = (folder: string, above: string, mode: number | undefined): void => {
   try {
-    makeOne(folder)
+    makeOne(folder, mode)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
     throw new Error(`no folder can be made in ${above}`, { cause: error })
