@@ -49,4 +49,25 @@ export const surfacePlants: ReadonlyArray<Plant> = [
     killedBy: ['test/http/contract/examples.test.ts', 'test/http/contract/lint.test.ts'],
   },
   { title: 'a refusal names all invalid fields', file: 'packages/core/src/model/rejections.ts', find: 'errors.slice(0, errorsMax)', replace: 'errors', killedBy: ['test/http/bad-input.test.ts'] },
+  {
+    title: 'streams of logs that are read at the same time keep every other request waiting',
+    file: 'packages/adapters/src/one-a-turn.ts',
+    find: '(last = last.then(() => new Promise((resolve) => setImmediate(resolve))))',
+    replace: '(last = Promise.resolve())',
+    killedBy: ['test/http/streams.test.ts'],
+  },
+  {
+    title: 'any number of streams of logs may be open',
+    file: 'packages/adapters/src/http/server.ts',
+    find: 'if (streams >= streamsMax) {',
+    replace: 'if (streams < 0) {',
+    killedBy: ['test/http/streams.test.ts'],
+  },
+  {
+    title: 'a stream of a log counts after its client has gone',
+    file: 'packages/adapters/src/http/server.ts',
+    find: '            streams--\n',
+    replace: '',
+    killedBy: ['test/http/streams.test.ts'],
+  },
 ]

@@ -20,6 +20,8 @@ export interface HttpLimits {
   readonly pageBytesMax: number
   /** Number of events that may be read to fill one page of a filtered log. */
   readonly scanEventsMax: number
+  /** Number of streams of logs at the same time. Each holds a few pages of up to 4 MiB while its client does not read. */
+  readonly streamsMax: number
   /** Answers kept for `Idempotency-Key`: number, bytes, and time. */
   readonly idempotencyEntriesMax: number
   readonly idempotencyBytesMax: number
@@ -37,6 +39,7 @@ export const httpLimitsDefault: HttpLimits = {
   pageMax: 1_000,
   pageBytesMax: 8 * 2 ** 20,
   scanEventsMax: 100_000,
+  streamsMax: 32,
   idempotencyEntriesMax: 10_000,
   idempotencyBytesMax: 64 * 2 ** 20,
   idempotencyMs: 24 * 3_600_000,

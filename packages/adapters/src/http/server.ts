@@ -156,8 +156,9 @@ interface Parts extends HttpServerOptions {
 }
 
 const addRoutes = (app: FastifyInstance, { routes, context, tokens, state, waiting, telemetry }: Parts): void => {
-  const { meter } = context
+  const { meter, limits: { streamsMax } } = context
   const admit = guard(tokens)
+  let streams = 0
   readJsonBodies(app)
   app.decorateRequest('grant')
 
@@ -220,8 +221,19 @@ const addRoutes = (app: FastifyInstance, { routes, context, tokens, state, waiti
           sent.undelivered?.()
           return refuse(reply, request, ended, meter)
         }
+        if (typeof sent.text !== 'string') {
+          if (streams >= streamsMax) {
+            sent.text.destroy()
+            return refuse(reply, request, problem('overloaded', `${streamsMax} streams of logs are open, which is the limit: try again later`, { retryAfterSeconds: 5 }), meter)
+          }
+          streams++
+          const forget = grant.onEnd(() => reply.raw.destroy())
+          whenClosed(reply, () => {
+            streams--
+            forget()
+          })
+        }
         meter.answered(route.method, route.path, sent.status)
-        if (typeof sent.text !== 'string') reply.raw.once('close', grant.onEnd(() => reply.raw.destroy()))
         if (sent.undelivered !== undefined) unlessDelivered(reply, sent.undelivered)
         return send(reply, request, sent, state.isDraining)
       },
@@ -241,6 +253,12 @@ const addRoutes = (app: FastifyInstance, { routes, context, tokens, state, waiti
     if (what.status >= 500) request.log.error({ err: error, correlationId: request.id }, 'a request failed')
     return refuse(reply, request, what, meter)
   })
+}
+
+/** The client may be gone already. Then the event comes no more. */
+const whenClosed = ({ raw }: FastifyReply, closed: () => void): void => {
+  if (raw.closed) closed()
+  else raw.once('close', closed)
 }
 
 /** Calls `undelivered` if the connection ends before the answer was handed to the operating system. The server cannot see further. */

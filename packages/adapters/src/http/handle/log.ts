@@ -7,6 +7,7 @@ import type { RecordedEvent } from '../../store/index.js'
 import { loggedLines } from '../json/event-lines.js'
 import { eventText, historyText } from '../json/event-text.js'
 import { noSuchQueue, noSuchTask, problem, problemOf } from '../problem.js'
+import { ownTurn } from '../../one-a-turn.js'
 import { revisionAt } from '../../past/index.js'
 import { type EventsQuery, type HistoryQuery, momentAt } from '../query.js'
 import { millisecondsOf } from '../time.js'
@@ -100,9 +101,15 @@ const firstOf = async ({ log, name, revision }: QueueView, from = '0'): Promise<
   return at === undefined ? Number(given) : (await revisionAt(log, streamOf(name), revision(), millisecondsOf(at) - 1)) + 1
 }
 
-/** All events that may match, and others. */
+/** All events that may match, and others. Many long logs that are read at the same time must not keep other requests waiting. */
 const pagesOf = async function* (queue: QueueView, { actor, correlationId }: EventsQuery, from: number, until: number): AsyncGenerator<ReadonlyArray<RecordedEvent>> {
-  for await (const [first, last] of spansOf(queue, { actor, correlationId }, from, until)) yield* queue.log.read(streamOf(queue.name), { from: first, limit: last - first + 1 })
+  await ownTurn()
+  for await (const [first, last] of spansOf(queue, { actor, correlationId }, from, until)) {
+    for await (const page of queue.log.read(streamOf(queue.name), { from: first, limit: last - first + 1 })) {
+      yield page
+      await ownTurn()
+    }
+  }
 }
 
 /** A page is sent before the next one is read, so that a slow client does not fill the memory (back-pressure). */

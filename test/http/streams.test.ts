@@ -1,0 +1,76 @@
+/** Streams of the log: many at the same time must leave the server's time and memory to others. */
+import { once } from 'node:events'
+import { get, type IncomingMessage } from 'node:http'
+import { openMemoryStore } from '@daybook/adapters/memory'
+import type { EventStore } from '@daybook/adapters/store'
+import { expect, onTestFinished, test } from 'vitest'
+import { inTime } from '../support/in-time.js'
+import { adminToken, startTestServer, type TestServer } from './support.js'
+
+const streamOf = async ({ http }: TestServer, path = '/api/queues/q/events'): Promise<IncomingMessage> => {
+  const request = get(`${http.url}${path}`, { agent: false, headers: { accept: 'application/x-ndjson', authorization: `Bearer ${adminToken}` } })
+  const [answer] = (await once(request, 'response')) as [IncomingMessage]
+  answer.on('error', () => undefined)
+  onTestFinished(() => void answer.destroy())
+  return answer
+}
+
+/** More than the operating system takes from a server whose client does not read. */
+const fill = async (server: TestServer): Promise<void> => {
+  onTestFinished(() => server.stop())
+  for (let i = 0; i < 24; i++) {
+    const tasks = Array.from({ length: 16 }, (_, each) => ({ type: 'mail', payload: { i, each, text: 'x'.repeat(60_000) } }))
+    expect((await server.post('/api/queues/q/tasks', { tasks })).status).toBe(201)
+  }
+}
+
+test('streams that nobody reads are limited in number; one that ends makes room, also if its client goes away', async () => {
+  const server = await startTestServer({ limits: { streamsMax: 2 } })
+  await fill(server)
+  const open = [await streamOf(server), await streamOf(server, '/api/queues/q/events?revision=300')]
+  expect(open.map(({ statusCode }) => statusCode)).toEqual([200, 200])
+  const more = await server.get('/api/queues/q/events', { headers: { accept: 'application/x-ndjson' } })
+  expect([more.status, more.body.code, more.headers.get('retry-after')]).toEqual([503, 'overloaded', '5'])
+  // A page is no stream.
+  expect((await server.get('/api/queues/q/events?limit=2')).body.events).toHaveLength(2)
+  open[0]?.destroy()
+  let next = await streamOf(server)
+  const again = async (): Promise<void> => {
+    while (next.statusCode !== 200) next = await streamOf(server)
+  }
+  await inTime('room for another stream', again())
+  let bytes = 0
+  for await (const part of next) bytes += (part as Buffer).length
+  expect(bytes).toBeGreaterThan(24 * 16 * 60_000)
+  expect((await streamOf(server)).statusCode).toBe(200)
+})
+
+test('of many streams that are read at the same time, each turn of the event loop reads one page of one', async () => {
+  const store = openMemoryStore()
+  let pages = 0
+  const counted: EventStore = {
+    ...store,
+    read: async function* (stream, options) {
+      for await (const page of store.read(stream, options)) {
+        pages++
+        yield page
+      }
+    },
+  }
+  const server = await startTestServer({}, counted)
+  onTestFinished(() => server.stop())
+  for (let i = 0; i < 5; i++) await server.post('/api/queues/q/tasks', { tasks: Array.from({ length: 1_000 }, (_, each) => ({ type: 'mail', payload: { i, each } })) })
+  const before = pages
+  let [most, last, isOver] = [0, pages, false]
+  const turn = (): void => {
+    most = Math.max(most, pages - last)
+    last = pages
+    if (!isOver) setImmediate(turn)
+  }
+  setImmediate(turn)
+  const streams = await Promise.all(Array.from({ length: 8 }, () => streamOf(server)))
+  await Promise.all(streams.map(async (stream) => once(stream.resume(), 'end')))
+  isOver = true
+  expect(pages - before).toBeGreaterThan(8)
+  expect(most).toBe(1)
+})
