@@ -1,4 +1,4 @@
-/** Streams of the log: many at the same time must leave the server's time and memory to others. */
+/** Streams of the log, and other large answers: many at the same time must leave the server's time and memory to others. */
 import { once } from 'node:events'
 import { get, type IncomingMessage } from 'node:http'
 import { openMemoryStore } from '@daybook/adapters/memory'
@@ -7,8 +7,8 @@ import { expect, onTestFinished, test } from 'vitest'
 import { inTime } from '../support/in-time.js'
 import { adminToken, startTestServer, type TestServer } from './support.js'
 
-const streamOf = async ({ http }: TestServer, path = '/api/queues/q/events'): Promise<IncomingMessage> => {
-  const request = get(`${http.url}${path}`, { agent: false, headers: { accept: 'application/x-ndjson', authorization: `Bearer ${adminToken}` } })
+const streamOf = async ({ http }: TestServer, path = '/api/queues/q/events', accept = 'application/x-ndjson'): Promise<IncomingMessage> => {
+  const request = get(`${http.url}${path}`, { agent: false, headers: { accept, authorization: `Bearer ${adminToken}` } })
   const [answer] = (await once(request, 'response')) as [IncomingMessage]
   answer.on('error', () => undefined)
   onTestFinished(() => void answer.destroy())
@@ -73,4 +73,20 @@ test('of many streams that are read at the same time, each turn of the event loo
   isOver = true
   expect(pages - before).toBeGreaterThan(8)
   expect(most).toBe(1)
+})
+
+test('large answers that nobody reads are limited in bytes; small ones are always sent', async () => {
+  const server = await startTestServer({ limits: { unreadBytesMax: 20 * 2 ** 20, pageBytesMax: 16 * 2 ** 20 } })
+  await fill(server)
+  const path = '/api/queues/q/tasks?limit=1000'
+  const first = await streamOf(server, path, 'application/json')
+  expect(first.statusCode).toBe(200)
+  const second = await server.get(path)
+  expect([second.status, second.body.code]).toEqual([503, 'overloaded'])
+  expect((await server.get('/api/queues/q/tasks?limit=1')).status).toBe(200)
+  first.destroy()
+  const again = async (): Promise<void> => {
+    while ((await server.get(path)).status !== 200);
+  }
+  await inTime('room for another large answer', again())
 })

@@ -22,6 +22,8 @@ export interface HttpLimits {
   readonly scanEventsMax: number
   /** Number of streams of logs at the same time. Each holds a few pages of up to 4 MiB while its client does not read. */
   readonly streamsMax: number
+  /** Bytes of large answers that clients have not read yet. */
+  readonly unreadBytesMax: number
   /** Answers kept for `Idempotency-Key`: number, bytes, and time. */
   readonly idempotencyEntriesMax: number
   readonly idempotencyBytesMax: number
@@ -40,6 +42,7 @@ export const httpLimitsDefault: HttpLimits = {
   pageBytesMax: 8 * 2 ** 20,
   scanEventsMax: 100_000,
   streamsMax: 32,
+  unreadBytesMax: 256 * 2 ** 20,
   idempotencyEntriesMax: 10_000,
   idempotencyBytesMax: 64 * 2 ** 20,
   idempotencyMs: 24 * 3_600_000,

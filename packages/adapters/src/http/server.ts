@@ -156,9 +156,10 @@ interface Parts extends HttpServerOptions {
 }
 
 const addRoutes = (app: FastifyInstance, { routes, context, tokens, state, waiting, telemetry }: Parts): void => {
-  const { meter, limits: { streamsMax } } = context
+  const { meter, limits: { streamsMax, unreadBytesMax } } = context
   const admit = guard(tokens)
   let streams = 0
+  let unreadBytes = 0
   readJsonBodies(app)
   app.decorateRequest('grant')
 
@@ -233,6 +234,13 @@ const addRoutes = (app: FastifyInstance, { routes, context, tokens, state, waiti
             forget()
           })
         }
+        // Other methods have had their effect, so their answers are never refused.
+        if (typeof sent.text === 'string' && route.method === 'GET' && sent.text.length > largeLength) {
+          const { length } = sent.text
+          if (unreadBytes > 0 && unreadBytes + length > unreadBytesMax) return refuse(reply, request, tooManyUnread, meter)
+          unreadBytes += length
+          whenClosed(reply, () => (unreadBytes -= length))
+        }
         meter.answered(route.method, route.path, sent.status)
         if (sent.undelivered !== undefined) unlessDelivered(reply, sent.undelivered)
         return send(reply, request, sent, state.isDraining)
@@ -272,6 +280,10 @@ const unlessDelivered = ({ raw }: FastifyReply, undelivered: () => void): void =
     if (!isOut) undelivered()
   })
 }
+
+/** Smaller answers are not counted: the operating system takes them even if the client does not read. */
+const largeLength = 65_536
+const tooManyUnread = problem('overloaded', 'too many large answers wait for clients that do not read them: try again shortly, or ask for less with limit', { retryAfterSeconds: soonSeconds })
 
 const ended = problem('unauthorized', 'this token was revoked or has expired meanwhile: ask an admin for another one')
 const stopping = problem('unavailable', 'the server is stopping: try again shortly', { retryAfterSeconds: soonSeconds })
