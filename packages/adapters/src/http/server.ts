@@ -23,6 +23,7 @@ import { securityHeaders } from './security-headers.js'
 import { type Context, renderProblem, type Sent, serveRoute } from './serve-route.js'
 import { serviceOf, type ServiceOptions } from './service.js'
 import { followTls, readTls, type TlsFiles, type TlsPair } from './tls.js'
+import { UnreadAnswers } from './unread.js'
 
 export interface HttpServerOptions extends ServiceOptions {
   /** Default `127.0.0.1`. */
@@ -156,10 +157,9 @@ interface Parts extends HttpServerOptions {
 }
 
 const addRoutes = (app: FastifyInstance, { routes, context, tokens, state, waiting, telemetry }: Parts): void => {
-  const { meter, limits: { streamsMax, unreadBytesMax } } = context
+  const { meter } = context
   const admit = guard(tokens)
-  let streams = 0
-  let unreadBytes = 0
+  const unread = new UnreadAnswers(context.limits)
   readJsonBodies(app)
   app.decorateRequest('grant')
 
@@ -222,26 +222,14 @@ const addRoutes = (app: FastifyInstance, { routes, context, tokens, state, waiti
           sent.undelivered?.()
           return refuse(reply, request, ended, meter)
         }
-        if (typeof sent.text !== 'string') {
-          if (streams >= streamsMax) {
-            sent.text.destroy()
-            return refuse(reply, request, problem('overloaded', `${streamsMax} streams of logs are open, which is the limit: try again later`, { retryAfterSeconds: 5 }), meter)
-          }
-          streams++
-          const forget = grant.onEnd(() => reply.raw.destroy())
-          whenClosed(reply, () => {
-            streams--
-            forget()
-          })
-        }
         // Other methods have had their effect, so their answers are never refused.
-        if (typeof sent.text === 'string' && route.method === 'GET' && sent.text.length > largeLength) {
-          const { length } = sent.text
-          if (unreadBytes > 0 && unreadBytes + length > unreadBytesMax) return refuse(reply, request, tooManyUnread, meter)
-          unreadBytes += length
-          whenClosed(reply, () => (unreadBytes -= length))
+        const tooMuch = typeof sent.text !== 'string' ? unread.addStream(reply) : route.method === 'GET' ? unread.addText(reply, sent.text) : undefined
+        if (tooMuch !== undefined) {
+          if (typeof sent.text !== 'string') sent.text.destroy()
+          return refuse(reply, request, tooMuch, meter)
         }
         meter.answered(route.method, route.path, sent.status)
+        if (typeof sent.text !== 'string') reply.raw.once('close', grant.onEnd(() => reply.raw.destroy()))
         if (sent.undelivered !== undefined) unlessDelivered(reply, sent.undelivered)
         return send(reply, request, sent, state.isDraining)
       },
@@ -263,12 +251,6 @@ const addRoutes = (app: FastifyInstance, { routes, context, tokens, state, waiti
   })
 }
 
-/** The client may be gone already. Then the event comes no more. */
-const whenClosed = ({ raw }: FastifyReply, closed: () => void): void => {
-  if (raw.closed) closed()
-  else raw.once('close', closed)
-}
-
 /** Calls `undelivered` if the connection ends before the answer was handed to the operating system. The server cannot see further. */
 const unlessDelivered = ({ raw }: FastifyReply, undelivered: () => void): void => {
   const { socket } = raw
@@ -280,10 +262,6 @@ const unlessDelivered = ({ raw }: FastifyReply, undelivered: () => void): void =
     if (!isOut) undelivered()
   })
 }
-
-/** Smaller answers are not counted: the operating system takes them even if the client does not read. */
-const largeLength = 65_536
-const tooManyUnread = problem('overloaded', 'too many large answers wait for clients that do not read them: try again shortly, or ask for less with limit', { retryAfterSeconds: soonSeconds })
 
 const ended = problem('unauthorized', 'this token was revoked or has expired meanwhile: ask an admin for another one')
 const stopping = problem('unavailable', 'the server is stopping: try again shortly', { retryAfterSeconds: soonSeconds })
