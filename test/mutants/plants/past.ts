@@ -108,6 +108,14 @@ export const pastPlants: ReadonlyArray<Plant> = [
     killedBy: ['test/http/diff.test.ts'],
   },
   {
+    title: 'past: a comparison looks at all waiting tasks for each event about a task',
+    file: 'packages/adapters/src/http/handle/diff.ts',
+    find: 'task !== undefined && ends.has(event.type)',
+    replace: 'task !== undefined',
+    killedBy: ['test/http/diff.test.ts'],
+    named: 'however many tasks wait',
+  },
+  {
     title: 'a difference leaves out what an event about another task did',
     file: 'packages/adapters/src/http/handle/diff.ts',
     find: 'if (taskOf(after, before.id)?.status !== before.status)',

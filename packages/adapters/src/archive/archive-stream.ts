@@ -95,6 +95,7 @@ export const archiveStream = async (store: TrimmableStore, stream: string, { fir
   const { archive } = options
   const { log } = store
   const folder = streamFolder(archive, stream)
+  // Each by itself, because only the folder that is named gets the permissions for its owner alone.
   makeFolder(archive)
   makeFolder(folder)
   await removeUnfinished(folder)

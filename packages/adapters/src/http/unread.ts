@@ -26,7 +26,7 @@ export class UnreadAnswers {
     return undefined
   }
 
-  /** The same of a text. The first one is never refused, however long it is. */
+  /** Counts a large text in the same way. The first one is never refused, however long it is. */
   addText(reply: FastifyReply, { length }: string): Problem | undefined {
     if (length <= largeLength) return undefined
     if (this.bytes > 0 && this.bytes + length > this.limits.unreadBytesMax) return tooMuch

@@ -100,7 +100,7 @@ function* claimsByQuarter(period: Span, source: ReportSource): Generator<readonl
 
 /** The tenants that had ready tasks throughout a quarter that is over. Time must not go back. Memory holds each backlog once, however long it is. */
 class Compared {
-  /** The earliest last. */
+  /** Backlogs that begin later. The next one to begin is the last in the list. */
   private readonly waiting: Array<Backlog>
   private present: ReadonlyArray<Backlog> = []
 
@@ -109,7 +109,7 @@ class Compared {
     this.waiting = [...backlogs].sort((a, b) => b.from - a.from)
   }
 
-  /** Goes on to the quarter that begins then. */
+  /** Goes on to the quarter that begins at this time. */
   passTo(quarter: number): void {
     const { waiting, end } = this
     const begun: Array<Backlog> = []

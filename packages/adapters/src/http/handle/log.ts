@@ -101,7 +101,7 @@ const firstOf = async ({ log, name, revision }: QueueView, from = '0'): Promise<
   return at === undefined ? Number(given) : (await revisionAt(log, streamOf(name), revision(), millisecondsOf(at) - 1)) + 1
 }
 
-/** All events that may match, and others. Many long logs that are read at the same time must not keep other requests waiting. */
+/** All events that may match, and others. Streams take turns, so that many at the same time do not keep other requests waiting. */
 const pagesOf = async function* (queue: QueueView, { actor, correlationId }: EventsQuery, from: number, until: number): AsyncGenerator<ReadonlyArray<RecordedEvent>> {
   await ownTurn()
   for await (const [first, last] of spansOf(queue, { actor, correlationId }, from, until)) {
