@@ -14,7 +14,7 @@ import { NumberRows } from './number-rows.js'
 import { RowIndex } from './row-index.js'
 import type { KeptRows, RowStore } from './row-store.js'
 import { type RemovedPlace, Rows } from './rows.js'
-import { factsAt, finishedAtOf, idAt, idCheckIn, idHashAt, keyAt, keyCheckIn, keyHashAt, readTask, statusIn, writeTask } from './task-bytes.js'
+import { factsAt, finishedAtOf, idAt, idCheckIn, idHashAt, isIndexedAt, keyAt, keyCheckIn, keyHashAt, readTask, statusIn, writeTask } from './task-bytes.js'
 import { checkOfText, hashOfText } from './text-hash.js'
 
 /** All that is needed to put a removed row back. */
@@ -200,7 +200,7 @@ export class FinishedTasks {
       const { number, group, agent, band, hasExtras } = this.rows.at(row, factsAt)
       const named = this.load(row, number, group, agent, names)
       this.index(row, this.rows.at(row, this.idHash), this.rows.at(row, this.keyHash), band)
-      joins(number, band, named, hasExtras ? this.taskAt(row) : undefined)
+      joins(number, band, named, hasExtras && this.rows.at(row, isIndexedAt) ? this.taskAt(row) : undefined)
     }
   }
 
@@ -215,7 +215,7 @@ export class FinishedTasks {
       const band = columns.band(i)
       const group = this.load(row, number, columns.group(i), columns.agent(i), names)
       this.index(row, columns.idHash(i), columns.keyHash(i), band)
-      joins(number, band, group, columns.hasExtras(i) || others.has(i) ? this.taskAt(row) : undefined)
+      joins(number, band, group, columns.isIndexed(i) || others.has(i) ? this.taskAt(row) : undefined)
     }
   }
 

@@ -74,7 +74,7 @@ export const writeTask = (to: ByteWriter, task: TaskRecord, group: number, agent
   if ((parts & has.extras) !== 0) to.text(JSON.stringify(extras))
 }
 
-/** Without fields that are of no use after the finish and that every CRITICAL task has: a start has to read each row with extras. */
+/** Without fields that are of no use after the finish and that every CRITICAL task has. */
 const keptOf = (extras: TaskExtras): TaskExtras => {
   if (extras.readySince === undefined) return extras
   const { readySince: _, ...kept } = extras
@@ -210,6 +210,28 @@ export const factsAt = (bytes: Uint8Array, at: number): RowFacts => {
   const group = from.number()
   const agent = (parts & has.lease) === 0 ? -1 : from.number()
   return { number, group, agent, band: from.number(), hasExtras: (parts & has.extras) !== 0 }
+}
+
+/**
+ * Whether the task has a rare field of which the state has an index: ticket, chain or callback key. A start reads such rows. Others, such as those
+ * with a deadline, may be most of a queue.
+ */
+export const isIndexedAt = (bytes: Uint8Array, at: number): boolean => {
+  const from = new ByteReader(bytes, at)
+  from.skipText()
+  from.skipText()
+  from.skipNumbers(2)
+  const parts = from.number()
+  if ((parts & has.extras) === 0) return false
+  const hasLease = (parts & has.lease) !== 0
+  // From the group to the last revision; then the optional numbers.
+  from.skipNumbers((hasLease ? 1 : 0) + 6)
+  if ((parts & has.usualRetries) === 0) from.skipNumbers(2)
+  if ((parts & has.oneAttempt) === 0) from.skipNumbers(5)
+  if (hasLease) from.skipNumbers((parts & has.plainLease) === 0 ? 6 : 2)
+  if ((parts & has.dependencies) !== 0) from.skipText()
+  const { ticketId, rootTaskId, parking } = JSON.parse(from.text()) as TaskExtras
+  return ticketId !== undefined || rootTaskId !== undefined || parking !== undefined
 }
 
 export const finishedAtOf = (bytes: Uint8Array, at: number): number => {
