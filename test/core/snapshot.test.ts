@@ -1,5 +1,5 @@
 /** The cost of a snapshot at its beginning, while the queue waits. INV-15 compares loaded states over random histories. */
-import { beginSnapshot, phases, type SnapshotPage, snapshotPages, snapshotReader, taskOf } from '@daybook/core'
+import { beginIncrement, beginSnapshot, noteChanges, phases, type SnapshotPage, snapshotPages, snapshotReader, taskOf } from '@daybook/core'
 import { textOf } from '@daybook/core/testing'
 import { expect, test } from 'vitest'
 import { Queue, task } from './queue.js'
@@ -67,4 +67,43 @@ test('INV-15: a snapshot has finished tasks without a record of each, in pages o
   const reader = snapshotReader()
   for (const page of pages) if (page.rows !== 464) reader.page(page)
   expect(() => reader.finish()).toThrow('has 1536 finished tasks, and says that it has 2000')
+})
+
+/** A queue with 3,000 tasks, its snapshot, and what an increment has after 2,000 of them were completed and one was added. */
+const changedQueue = () => {
+  const q = new Queue().configure({ decisionReport: 'optional' }).enqueue(...many(0, 3_000))
+  const whole = snapshotPages(q.state)
+  noteChanges(q.state)
+  const { ids, token } = q.claim('ann', { max: 2_000 })
+  ids.forEach((id, i) => q.complete(id, token - ids.length + 1 + i))
+  return { q: q.enqueue(...many(3_000, 1)), whole }
+}
+
+test('INV-15: an increment has only the tasks that changed, and is refused with a base that is not its own', () => {
+  const { q, whole } = changedQueue()
+  const increment = beginIncrement(q.state).next(Number.POSITIVE_INFINITY) ?? []
+  expect(increment.filter(({ text }) => text.startsWith('{"id"')).map(({ rows }) => rows)).toEqual([1])
+  const load = (base: ReadonlyArray<SnapshotPage>) => {
+    const reader = snapshotReader()
+    for (const page of increment) reader.page(page)
+    reader.base()
+    for (const page of base) reader.page(page)
+    return reader.finish()
+  }
+  expect(textOf(load(whole))).toBe(textOf(q.state))
+  expect(() => load([])).toThrow('have 1 unfinished tasks, and it says that there are 1001')
+  expect(() => load(snapshotPages(new Queue().enqueue(...many(0, 3_002)).state))).toThrow('have 1002 unfinished tasks')
+})
+
+test('an increment takes small steps, also over tasks that have finished', () => {
+  const { q } = changedQueue()
+  const work = beginIncrement(q.state)
+  let steps = 0
+  while (work.next(16) !== undefined) steps++
+  // 2,000 finished tasks, a chunk of 512 a step; then 2,000 numbers without a task, 256 a step.
+  expect(steps).toBeGreaterThanOrEqual(4 + 7)
+})
+
+test('an increment needs the changes since the one before', () => {
+  expect(() => beginIncrement(new Queue().enqueue(...many(0, 3)).state)).toThrow('it is not known what changed')
 })

@@ -2,10 +2,10 @@
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { openSnapshotFolder } from '@daybook/adapters/files'
-import { replay } from '@daybook/adapters/engine'
+import { openSnapshotFolder, readSnapshotFolder } from '@daybook/adapters/files'
+import { replay, streamOf } from '@daybook/adapters/engine'
 import { openSqliteStore } from '@daybook/adapters/sqlite'
-import type { PreparedTask } from '@daybook/core'
+import { foldVersion, type PreparedTask } from '@daybook/core'
 import { answersMatchLog, holds, leasesAreUnique, nothingIsLost, readLog, type LogEntry, type Exchange } from '../support/audit.js'
 import { chainIsWhole } from '../support/chain.js'
 import { Child, enqueuesAreWhole, type Held, heldAfter, type Line } from './child.js'
@@ -126,9 +126,12 @@ export class KilledQueue {
   async checkSnapshotsAreRemoved(): Promise<void> {
     // The second snapshot of a process begins when the first is whole and older ones are removed.
     await this.runAndKill({ after: 'snapshot', times: 2, msMax: 0 })
-    const files = await readdir(join(this.folder, 'snapshots'))
-    // The children keep two, and four older ones. The second one may be whole as well.
-    holds(files.length <= 2 + 4 + 1, () => `snapshots were not removed: ${files.join()}`)
+    const folder = join(this.folder, 'snapshots')
+    const bases = (await readSnapshotFolder(folder).list(streamOf('q'), foldVersion, Number.MAX_SAFE_INTEGER)).usable.flatMap(({ header }) => header.base?.revision ?? [])
+    // Increments need those on which they are based.
+    const others = (await readdir(folder)).filter((name) => !bases.some((revision) => name.endsWith(`.${revision}.snapshot`)))
+    // The children keep two, the newest with another base, and four older ones. The second one may be complete as well.
+    holds(others.length <= 2 + 1 + 4 + 1, () => `snapshots were not removed: ${others.join()}`)
   }
 
   async end(): Promise<void> {

@@ -4,6 +4,7 @@
  */
 import {
   type Command,
+  beginIncrement,
   beginSnapshot,
   decide,
   decodeEvent,
@@ -14,6 +15,7 @@ import {
   isUnreadable,
   listTasks,
   mark,
+  noteChanges,
   poisonConsumedStates,
   type QueueEvent,
   type QueueState,
@@ -182,6 +184,71 @@ const snapshotOf = (state: QueueState) => {
     },
     check: () => expect(textOf(load(pages))).toBe(moment),
   }
+}
+
+test('INV-15: an increment and its bases show the state at its start, whatever happens meanwhile, and also after restarts', () => {
+  const doing = fc.oneof(fc.constantFrom('snapshot' as const, 'snapshot' as const, 'restart' as const, 'mark' as const, 'rollback' as const), fc.nat({ max: 3 }))
+  fc.assert(
+    fc.property(histories, fc.array(doing, { minLength: 20, maxLength: 60 }), (events, doings) => {
+      let state = initial('q')
+      let next = 0
+      let point: { readonly mark: ReturnType<typeof mark>; readonly next: number } | undefined
+      /** The newest first: the pages, the state that they show, and how many events led to it. */
+      let chain: ReadonlyArray<{ readonly pages: ReadonlyArray<SnapshotPage>; readonly moment: string; readonly at: number }> = []
+      let underWay: { readonly step: (tasks: number) => boolean } | undefined
+      const begin = (): void => {
+        const work = chain.length === 0 ? beginSnapshot(state, true) : beginIncrement(state)
+        noteChanges(state)
+        const [moment, at] = [textOf(state), next]
+        const pages: Array<SnapshotPage> = []
+        underWay = {
+          step: (tasks) => {
+            const more = work.next(tasks)
+            pages.push(...(more ?? []))
+            if (more === undefined) chain = [{ pages, moment, at }, ...chain]
+            return more !== undefined
+          },
+        }
+      }
+      const step = (tasks: number): void => {
+        if (underWay?.step(tasks) === false) underWay = undefined
+      }
+      for (const doing of doings) {
+        if (doing === 'mark') point ??= underWay === undefined ? { mark: mark(state), next } : undefined
+        else if (doing === 'rollback') {
+          if (point === undefined) continue
+          state = rollback(state, point.mark)
+          next = point.next
+          point = undefined
+        } else if (typeof doing === 'number') {
+          step(doing)
+          state = fold(events.slice(next, next + 3), state)
+          next = Math.min(next + 3, events.length)
+        } else if (point !== undefined) continue
+        else if (doing === 'snapshot' && underWay === undefined) begin()
+        else if (doing === 'restart' && underWay === undefined && chain[0] !== undefined) {
+          state = loadChain(chain.map(({ pages }) => pages))
+          noteChanges(state)
+          expect(textOf(state)).toBe(chain[0].moment)
+          state = fold(events.slice(chain[0].at, next), state)
+        }
+      }
+      while (underWay !== undefined) step(3)
+      for (let from = 0; from < chain.length; from++) expect(textOf(loadChain(chain.slice(from).map(({ pages }) => pages)))).toBe(chain[from]?.moment)
+      expect(textOf(fold(events.slice(next), state))).toBe(textOf(fold(events)))
+    }),
+    runs(150),
+  )
+})
+
+/** `chain`: the pages of an increment, and of each snapshot on which it is based. */
+const loadChain = (chain: ReadonlyArray<ReadonlyArray<SnapshotPage>>): QueueState => {
+  const reader = snapshotReader()
+  chain.forEach((pages, index) => {
+    if (index > 0) reader.base()
+    pages.forEach((page) => reader.page(page))
+  })
+  return reader.finish()
 }
 
 test('INV-15: an abandoned snapshot costs nothing more, and the next one is complete', () => {

@@ -2,7 +2,7 @@
  * INV-15 compares states by a text that does not come from the snapshot code, so it catches a snapshot that lacks any part. Here
  * each column of numbers and each member of each text is left out once.
  */
-import { evolve, initial, type QueueState, skip, type SnapshotPage, snapshotPages, snapshotReader } from '@daybook/core'
+import { beginIncrement, evolve, initial, noteChanges, type QueueState, skip, type SnapshotPage, snapshotPages, snapshotReader } from '@daybook/core'
 import { differenceOf, textOf } from '@daybook/core/testing'
 import * as fc from 'fast-check'
 import { beforeAll, describe, expect, test } from 'vitest'
@@ -120,4 +120,45 @@ describe('INV-15 has teeth: it catches a snapshot', () => {
     const missed = Array.from(bytes!.keys()).filter((at) => isMissed(at, 1) && isMissed(at, 2))
     expect(missed).toEqual([])
   })
+})
+
+test('INV-15 has teeth: it catches an increment that lacks any number of a task that its base has, or any task', () => {
+  let numbers = 0
+  let tasks = 0
+  for (const scenario of fc.sample(scenarios(120), { numRuns: 12, seed: fixedSeed })) {
+    const { log } = new World(() => ({})).run(scenario)
+    const half = Math.ceil(log.length / 2)
+    let state = log.slice(0, half).reduce(evolve, initial('q'))
+    const base = snapshotPages(state)
+    noteChanges(state)
+    const based = new Set([...base].filter((page) => kindOf(page) === 'tasks').flatMap((page) => [...page.numbers.slice(0, page.rows)]))
+    state = log.slice(half).reduce(evolve, state)
+    const text = textOf(state)
+    const increment = beginIncrement(state).next(Number.POSITIVE_INFINITY) ?? []
+    const isIncrementCaught = (pages: ReadonlyArray<SnapshotPage>): boolean => {
+      try {
+        const reader = snapshotReader()
+        pages.forEach((page) => reader.page(page))
+        reader.base()
+        base.forEach((page) => reader.page(page))
+        return textOf(reader.finish()) !== text
+      } catch {
+        return true
+      }
+    }
+    expect(isIncrementCaught(increment)).toBe(false)
+    const [noted] = increment.filter((page) => kindOf(page) === 'tasks' && page.text === '')
+    for (const number of noted?.numbers ?? []) {
+      if (!based.has(number)) continue
+      const others = noted!.numbers.filter((other) => other !== number)
+      expect(isIncrementCaught(increment.map((page) => (page === noted ? { ...page, rows: others.length, numbers: others } : page)))).toBe(true)
+      numbers++
+    }
+    const changed = increment.filter((page) => kindOf(page) === 'tasks' && page.text !== '')
+    if (changed.length === 0) continue
+    expect(isIncrementCaught(increment.filter((page) => !changed.includes(page)))).toBe(true)
+    tasks += changed.length
+  }
+  expect(numbers).toBeGreaterThan(40)
+  expect(tasks).toBeGreaterThan(5)
 })

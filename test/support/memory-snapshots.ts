@@ -1,5 +1,5 @@
 /** A snapshot store in memory whose contents can be inspected and damaged, and which can be made to fail. */
-import type { SnapshotHeader, SnapshotStore } from '@daybook/adapters/store'
+import { joinBases, type SnapshotHeader, type SnapshotStore } from '@daybook/adapters/store'
 import type { SnapshotPage } from '@daybook/core'
 
 interface Kept {
@@ -45,17 +45,18 @@ export const memorySnapshots = (): MemorySnapshots => {
       }
     },
     list: async (stream, foldVersion, revisionMax) => {
-      const ours = kept.filter(({ header }) => header.stream === stream).reverse()
+      const ours = kept.filter(({ header }) => header.stream === stream)
       const fits = ({ header }: Kept): boolean => header.foldVersion === foldVersion && header.revision <= revisionMax
-      return {
-        usable: ours.filter(fits).map(({ header, pages }) => ({
+      const { usable, baseless } = joinBases(
+        ours.filter(fits).map(({ header, pages }) => ({
           header,
           pages: async function* () {
             yield* pages
           },
         })),
-        skipped: ours.filter((each) => !fits(each)).map(({ header }) => ({ name: `@${header.revision}`, reason: 'it does not fit' })),
-      }
+      )
+      const others = [...ours.filter((each) => !fits(each)), ...baseless]
+      return { usable: usable.toReversed(), skipped: others.map(({ header }) => ({ name: `@${header.revision}`, reason: 'it does not fit' })) }
     },
   }
   return store

@@ -8,6 +8,7 @@ const teeth = ['test/properties/snapshot-teeth.test.ts']
 const finished = ['test/properties/finished-tasks.test.ts']
 const folder = ['test/stores/snapshots.test.ts']
 const syncOrder = ['test/stores/sync-order.test.ts']
+const increments = ['test/stores/increments.test.ts']
 const engine = ['test/engine/snapshots.test.ts']
 
 export const snapshotPlants: ReadonlyArray<Plant> = [
@@ -108,8 +109,8 @@ export const snapshotPlants: ReadonlyArray<Plant> = [
   {
     title: 'a snapshot writes a task twice that changes while it is taken',
     file: core('queries/task-walk.ts'),
-    find: 'if (copied.delete(task)) continue',
-    replace: '',
+    find: 'else if (!copied.delete(task)) {',
+    replace: 'else {',
     killedBy: folds,
     named: 'taken in steps',
   },
@@ -124,8 +125,8 @@ export const snapshotPlants: ReadonlyArray<Plant> = [
   {
     title: 'a snapshot holds tasks added after its start',
     file: core('queries/task-walk.ts'),
-    find: 'if (task === undefined || task.number > lastNumber) {',
-    replace: 'if (task === undefined) {',
+    find: 'if (number === undefined || number > lastNumber) {',
+    replace: 'if (number === undefined) {',
     killedBy: folds,
     named: 'taken in steps',
   },
@@ -214,4 +215,22 @@ export const snapshotPlants: ReadonlyArray<Plant> = [
     replace: '    } finally {\n      this.isUnderWay = this.last < this.tried',
     killedBy: engine,
   },
+  { title: 'a task that changes is not in the next increment', file: core('state/tables.ts'), find: '    this.changed?.add(task.number)\n    if (this.undoLog', replace: '    if (this.undoLog', killedBy: folds, named: 'an increment and its bases' },
+  { title: 'a new task is not in the next increment', file: core('state/tables.ts'), find: '    this.changed?.add(task.number)\n    this.undoLog', replace: '    this.undoLog', killedBy: folds, named: 'an increment and its bases' },
+  { title: 'a task of a base counts although an increment has a newer one', file: core('snapshot/snapshot-page.ts'), find: 'if (superseded.size > 0 && superseded.has(get(column.number))) continue', replace: '', killedBy: folds, named: 'an increment and its bases' },
+  { title: 'rare fields of a page are lost behind a task that counts no more', file: core('snapshot/snapshot-page.ts'), find: 'while (at < few.length && (few[at] as Few<T>[number])[0] < row) at++', replace: '', killedBy: folds, named: 'an increment and its bases' },
+  { title: 'groups of a base are taken for those of its increment', file: core('snapshot/snapshot.ts'), find: '    groups = undefined\n', replace: '', killedBy: folds, named: 'an increment and its bases' },
+  { title: 'finished tasks of a base count', file: core('snapshot/snapshot.ts'), find: 'else if (isBase && (page.bytes !== undefined || page.rows === 0)) return', replace: '', killedBy: folds, named: 'an increment and its bases' },
+  { title: 'a group is made for tasks that count no more', file: core('snapshot/snapshot-page.ts'), find: '    this.texts.push(text)\n', replace: '    this.made[this.texts.push(text) - 1] = this.groupOf(text)\n', killedBy: folds, named: 'an increment and its bases' },
+  { title: 'an increment with a base that is not its own is loaded', file: core('snapshot/snapshot.ts'), find: 'unfinishedCount !== undefined && tasks.length !== unfinishedCount', replace: 'false', killedBy: ['test/core/snapshot.test.ts'] },
+  { title: 'an increment passes over all finished tasks in one step', file: core('queries/task-walk.ts'), find: 'taken += absentCost', replace: 'taken += 0', killedBy: ['test/core/snapshot.test.ts'] },
+  { title: 'an increment is used without its base', file: 'packages/adapters/src/store/snapshot-store.ts', find: 'if (wanted !== undefined && base === undefined) baseless', replace: 'if (wanted === null) baseless', killedBy: increments },
+  { title: 'a snapshot of another log is taken for the base', file: 'packages/adapters/src/store/snapshot-store.ts', find: ' && header.eventId === eventId', replace: '', killedBy: increments },
+  { title: 'an increment is written although its base is gone', file: files('snapshots/snapshots.ts'), find: 'if (base !== undefined && !(await list', replace: 'if (base === null && !(await list', killedBy: increments },
+  { title: 'a base is thinned out although an increment needs it', file: files('snapshots/snapshot-ladder.ts'), find: '    if (bases.has(revisionOf(index))) continue\n', replace: '', killedBy: increments },
+  { title: 'all snapshots are based on one file', file: files('snapshots/snapshot-ladder.ts'), find: 'keep > 1 && wholes.size === 1 ?', replace: 'keep < 0 ?', killedBy: increments },
+  { title: 'earlier versions take an increment for a whole snapshot', file: files('snapshots/snapshot-format.ts'), find: 'base === undefined ? formatVersion : incrementVersion, stream', replace: 'formatVersion, stream', killedBy: increments },
+  { title: 'after a snapshot that failed the next one is an increment', file: 'packages/adapters/src/engine/state/snapshotter.ts', find: '    this.base = undefined\n', replace: '', killedBy: engine },
+  { title: 'increments are based on each other for ever', file: 'packages/adapters/src/engine/state/snapshot-policy.ts', find: 'cost.inLast + (cost.changed ?? 0) <= 2', replace: 'cost.inLast <= Infinity * 2', killedBy: ['test/engine/snapshot-policy.test.ts'] },
+  { title: 'a server that was started never takes an increment', file: 'packages/adapters/src/engine/state/replay.ts', find: 'if (snapshot !== undefined) noteChanges(state)', replace: '', killedBy: engine },
 ]

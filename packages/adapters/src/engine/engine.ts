@@ -101,7 +101,7 @@ class Engine implements QueueEngine {
     store: EventStore,
     readonly name: string,
     snapshots: SnapshotStore | undefined,
-    { state, chain, snapshotRevision, lastId }: Replayed,
+    { state, chain, snapshot, lastId }: Replayed,
     options: EngineOptions,
     checkedClock: CheckedClock,
   ) {
@@ -134,7 +134,7 @@ class Engine implements QueueEngine {
       stream: streamOf(name),
     })
     this.recovery = new Recovery({ log, live, durable, inFlight, mailbox, waiting, contents, availability, turns, grace, isClosing, warn })
-    this.snapshotter = new Snapshotter(snapshots, snapshotRevision, {
+    this.snapshotter = new Snapshotter(snapshots, snapshot, {
       stream: streamOf(name),
       lastId: () => durable.lastId,
       sealed: () => live.chain.head,

@@ -1,4 +1,4 @@
-export { type LadderLimits, ladderDefault, superfluousRungs } from './snapshots/snapshot-ladder.js'
+export { type LadderLimits, ladderDefault, newestRungs, superfluousRungs } from './snapshots/snapshot-ladder.js'
 export { openSnapshotFolder, readSnapshotFolder, type SnapshotFolder, type SnapshotFolderOptions } from './snapshots/snapshots.js'
 export { type QueueFolders, type QueueFoldersOptions, startQueueFiles } from './queue-files/queue-folders.js'
 export { type QueueFiles, type QueueFilesOfOptions, type QueueFilesProblem, type QueueFilesStatus, startQueueFilesOf } from './queue-files/queue-files.js'

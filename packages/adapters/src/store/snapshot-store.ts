@@ -15,6 +15,15 @@ export interface SnapshotHeader {
   readonly foldVersion: number
   /** The last seal of the log at that revision (EV-07); `null` for none. Missing in snapshots of earlier versions. */
   readonly sealed?: ChainHead | null
+  /** Only in an increment: the snapshot on which it is based. */
+  readonly base?: SnapshotBase
+}
+
+export interface SnapshotBase {
+  readonly revision: number
+  readonly eventId: string
+  /** How many tasks this increment and all snapshots on which it is based have together, at most. A task that changed is counted more than once. */
+  readonly tasks: number
 }
 
 export interface SnapshotWriter {
@@ -29,6 +38,8 @@ export interface LoadedSnapshot {
   readonly header: SnapshotHeader
   /** The pages in the order in which they were written. Rejects if a checksum fails: then try the next snapshot. */
   readonly pages: () => AsyncIterable<SnapshotPage>
+  /** The base of an increment, and so on up to a whole snapshot, which has none. Its pages must be read after those of the increment. */
+  readonly base?: LoadedSnapshot
   /** The rows at a place that its pages name. Throws if they are gone: then the snapshot cannot be used. Missing if no page names a place. */
   readonly rowsAt?: (place: RowsPlace) => KeptRows
 }
@@ -41,6 +52,7 @@ export interface SkippedSnapshot {
 export interface SnapshotStore {
   /** A store for the rows of a stream's old finished tasks, so that snapshots need not contain them. Default: rows are in memory, and in snapshots. */
   readonly rowStoreOf?: (stream: string) => RowStore
+  /** Rejects an increment if its base, or the base of that, is not there any more. */
   readonly create: (header: SnapshotHeader) => Promise<SnapshotWriter>
   /** The usable snapshots of the stream, newest first, none beyond `revisionMax`, only of this fold version. */
   readonly list: (
@@ -49,3 +61,18 @@ export interface SnapshotStore {
     revisionMax: number,
   ) => Promise<{ readonly usable: ReadonlyArray<LoadedSnapshot>; readonly skipped: ReadonlyArray<SkippedSnapshot> }>
 }
+
+/** Joins increments with their bases. `snapshots`: the oldest first. Those whose base is not among them, or cannot be used, are `baseless`. */
+export const joinBases = (snapshots: ReadonlyArray<LoadedSnapshot>): { readonly usable: ReadonlyArray<LoadedSnapshot>; readonly baseless: ReadonlyArray<LoadedSnapshot> } => {
+  const usable: Array<LoadedSnapshot> = []
+  const baseless: Array<LoadedSnapshot> = []
+  for (const snapshot of snapshots) {
+    const { base: wanted } = snapshot.header
+    const base = wanted === undefined ? undefined : usable.find((other) => isBase(other, wanted))
+    if (wanted !== undefined && base === undefined) baseless.push(snapshot)
+    else usable.push(base === undefined ? snapshot : { ...snapshot, base })
+  }
+  return { usable, baseless }
+}
+
+export const isBase = ({ header }: LoadedSnapshot, { revision, eventId }: SnapshotBase): boolean => header.revision === revision && header.eventId === eventId

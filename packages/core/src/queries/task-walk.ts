@@ -8,9 +8,13 @@ import { timeOf } from './query.js'
 import { QueueState } from '../state/queue-state.js'
 import { forgottenAt } from '../state/retention.js'
 import type { TaskRecord } from '../state/state.js'
+import type { NumberSet } from '../structures/number-set.js'
 import type { Tables } from '../state/tables.js'
 import { isFinal } from '../model/task.js'
 import { type TaskView, viewOf } from './task-view.js'
+
+/** To pass over a number without a task costs about this much of what a task costs. */
+const absentCost = 1 / 16
 
 export class TaskWalk {
   /** The finished tasks. They come before the others, and can be read as records or as pages. */
@@ -22,7 +26,11 @@ export class TaskWalk {
   private readonly copied = new Set<TaskRecord>()
   private copies: Array<TaskRecord> = []
 
-  constructor(private readonly tables: Tables) {
+  /** `among`: the numbers of the unfinished tasks to return. Default: all. */
+  constructor(
+    private readonly tables: Tables,
+    private readonly among?: NumberSet,
+  ) {
     this.finished = tables.finished.walk()
     this.lastNumber = tables.head.lastNumber
     tables.walks.push(this)
@@ -39,13 +47,13 @@ export class TaskWalk {
       this.finished.beforeChange(this.tables.finished.rowOf(task.number))
       return
     }
-    if (task.number <= this.passed || task.number > this.lastNumber || this.copied.has(task)) return
+    if (task.number <= this.passed || task.number > this.lastNumber || this.copied.has(task) || this.among?.has(task.number) === false) return
     this.copied.add(task)
     this.copies.push({ ...task })
   }
 
   /**
-   * The next tasks, at least `tasksMin` except at the end; empty after the end. The finished tasks come in the order in which they finished, then the
+   * The next tasks, at least `tasksMin` except at the end; empty after the end. Fewer where few of the numbers are unfinished tasks. The finished tasks come in the order in which they finished, then the
    * others by number. Unfinished tasks that changed meanwhile come before all.
    *
    * Gotchas: these may be the state's own records, so use them before it changes.
@@ -61,17 +69,25 @@ export class TaskWalk {
       tasks.push(task)
     }
     while (taken < tasksMin && !this.isOver) {
-      const task = tables.unfinished.after(this.passed)
-      if (task === undefined || task.number > lastNumber) {
+      const number = this.numberAfter(this.passed)
+      if (number === undefined || number > lastNumber) {
         this.end()
         break
       }
-      this.passed = task.number
-      if (copied.delete(task)) continue
-      tasks.push(task)
-      taken++
+      this.passed = number
+      const task = tables.unfinished.get(number)
+      if (task === undefined) taken += absentCost
+      else if (!copied.delete(task)) {
+        tasks.push(task)
+        taken++
+      }
     }
     return tasks
+  }
+
+  /** The next number at which there may be an unfinished task. */
+  private numberAfter(number: number): number | undefined {
+    return this.among === undefined ? this.tables.unfinished.after(number)?.number : this.among.from(number + 1)
   }
 
   get isOver(): boolean {

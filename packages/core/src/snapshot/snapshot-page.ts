@@ -9,6 +9,7 @@ import type { KeptPage, NamesPage, RowsPage } from '../finished/finished-walk.js
 import type { RowsPlace } from '../finished/row-store.js'
 import type { Group } from '../state/group.js'
 import { leaseEnds, newTaskRecord, noExtras, type TaskExtras, type TaskRecord } from '../state/state.js'
+import type { NumberSet } from '../structures/number-set.js'
 import { type Phase, type Status, statuses } from '../model/task.js'
 
 /** Number of tasks in a full page. */
@@ -66,8 +67,13 @@ export const keptIn = ({ text, bytes }: SnapshotPage): ReadonlyArray<KeptPage> =
   }))
 }
 
+/** A page of the numbers of tasks that changed, in an increment. Only such a page has rows without text or bytes. */
+export const pageOfChanged = (numbers: ReadonlyArray<number>): SnapshotPage => ({ text: '', rows: numbers.length, numbers: Float64Array.from(numbers) })
+
+export const isPageOfChanged = ({ text, rows, bytes }: SnapshotPage): boolean => text === '' && rows > 0 && bytes === undefined
+
 /** How many tasks are in a page. */
-export const tasksInPage = (page: SnapshotPage): number => (page.bytes === undefined ? page.rows : page.text === '' ? page.numbers.filter((length) => length > 0).length : page.numbers.reduce((sum, tasks) => sum + tasks, 0))
+export const tasksInPage = (page: SnapshotPage): number => (isPageOfChanged(page) ? 0 : page.bytes === undefined ? page.rows : page.text === '' ? page.numbers.filter((length) => length > 0).length : page.numbers.reduce((sum, tasks) => sum + tasks, 0))
 
 /** Everything that is not a number. */
 interface Texts {
@@ -181,33 +187,55 @@ const isEmpty = (value: object): boolean => {
   return true
 }
 
+/** The groups of a snapshot's pages, by number. A group is made with its first task, because making one has effects on the state. */
+export class PageGroups {
+  private readonly made: Array<Group | undefined> = []
+  private readonly texts: Array<GroupText> = []
+
+  constructor(private readonly groupOf: (text: GroupText) => Group) {}
+
+  add(text: GroupText): void {
+    this.texts.push(text)
+  }
+
+  /** Throws if no page so far has the number. */
+  at(number: number): Group {
+    const known = this.made[number]
+    if (known !== undefined) return known
+    const text = this.texts[number]
+    if (text === undefined) throw new Error(`no page names the group ${number}`)
+    return (this.made[number] = this.groupOf(text))
+  }
+}
+
 /**
- * The tasks of a page. `groups`: the groups of earlier pages; those of this page are added. `shared` returns one string for equal names of agents.
- * Throws if it is not a page.
+ * The tasks of a page whose numbers are not in `superseded`. `groups`: the groups of earlier pages; those of this page are added. `shared` returns one
+ * string for equal names of agents. Throws if it is not a page.
  */
 export const tasksOf = (
   { text, rows, numbers }: SnapshotPage,
-  groups: Array<Group>,
-  groupOf: (text: GroupText) => Group,
+  groups: PageGroups,
   shared: (agent: string) => string,
+  superseded: NumberSet,
 ): ReadonlyArray<TaskRecord> => {
   const texts = JSON.parse(text) as Texts
   const { id, key } = texts
   if (numbers.length !== rows * columns || id.length !== rows || key.length !== rows) {
     throw new Error(`a page of ${rows} tasks has ${numbers.length} numbers, ${id.length} ids and ${key.length} keys`)
   }
-  for (const group of texts.groups) groups.push(groupOf(group))
+  for (const group of texts.groups) groups.add(group)
   const agents = texts.agents.map(shared)
   const dependenciesAt = fewOf(texts.dependencies)
   const rareAt = fewOf(texts.extras)
   const tasks: Array<TaskRecord> = []
   for (let row = 0; row < rows; row++) {
     const get = (at: number): number => whole(numbers[at * rows + row] as number)
+    if (superseded.size > 0 && superseded.has(get(column.number))) continue
     const task = newTaskRecord({
       number: get(column.number),
       id: id[row] as string,
       key: key[row] as string,
-      group: groups[get(column.group)] as Group,
+      group: groups.at(get(column.group)),
       priority: get(column.priority),
       timeout: get(column.timeout),
       maxRetries: get(column.maxRetries),
@@ -243,10 +271,13 @@ export const tasksOf = (
 }
 const noIds: ReadonlyArray<string> = []
 
-/** Returns a function for the value of a row. Its calls must have growing rows. */
+/** Returns a function for the value of a row. Its calls must have growing rows, and may leave some out. */
 const fewOf = <T>(few: Few<T>): ((row: number) => T | undefined) => {
   let at = 0
-  return (row) => (few[at]?.[0] === row ? few[at++]?.[1] : undefined)
+  return (row) => {
+    while (at < few.length && (few[at] as Few<T>[number])[0] < row) at++
+    return few[at]?.[0] === row ? few[at++]?.[1] : undefined
+  }
 }
 
 /** V8 boxes a number that is read from a Float64Array. As a small integer it needs no object of its own in each field. */

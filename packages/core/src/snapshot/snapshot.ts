@@ -4,13 +4,17 @@
  *
  * `beginSnapshot` makes its pages in small steps while the state goes on changing. All pages show the state at the moment it began (see
  * `task-walk.ts`).
+ *
+ * An increment has, of the unfinished tasks, only those that changed since an earlier snapshot, its base, and the numbers of all that changed or
+ * finished. A state is made from an increment, then its base, then the base of this one, up to a whole snapshot. Of each, only the tasks count
+ * whose numbers none before it has.
  */
 import type { LoadedNames } from '../finished/finished-tasks.js'
 import type { FinishedWalk, KeptPage } from '../finished/finished-walk.js'
 import { chunkRows } from '../finished/row-bytes.js'
 import type { KeptRows, RowsPlace, RowStore } from '../finished/row-store.js'
 import type { Group } from '../state/group.js'
-import { type GroupText, keptIn, type NamesText, pageOf, pageOfKept, pageOfNames, pageOfRows, pageTasks, type SnapshotPage, tasksOf } from './snapshot-page.js'
+import { type GroupText, isPageOfChanged, keptIn, type NamesText, pageOf, pageOfChanged, pageOfKept, pageOfNames, pageOfRows, PageGroups, pageTasks, type SnapshotPage, tasksOf } from './snapshot-page.js'
 import type { RegisteredAgent } from '../state/agent-register.js'
 import { type Approval, byAge, type Chain } from '../state/approvals.js'
 import type { Limit } from '../limits/limit.js'
@@ -39,6 +43,8 @@ type HeadText = Omit<Head, 'savedFor'> & {
   readonly finished: number
   /** The seed of the hashes. Only if the snapshot names places of rows, because their columns have hashes. */
   readonly seed?: number
+  /** Number of unfinished tasks, only in an increment: it and its bases must have this many together. */
+  readonly unfinished?: number
   readonly limits: ReadonlyArray<readonly [string, Limit]>
   readonly meters: ReadonlyArray<MeterEntry>
   readonly turns: ReadonlyArray<ShareEntry>
@@ -64,14 +70,36 @@ export interface SnapshotWork {
 }
 
 /** Starts a snapshot of the state as it is now. With `names` it names the places of rows that are in a store. Default: it copies all bytes. */
-export const beginSnapshot = (state: QueueState, names = false): SnapshotWork => {
+export const beginSnapshot = (state: QueueState, names = false): SnapshotWork => begin(QueueState.tablesOf(state), names)
+
+/** Starts an increment since {@link noteChanges}, which may be called again at once. It names places of rows. Throws if changes were not noted. */
+export const beginIncrement = (state: QueueState): SnapshotWork => {
   const tables = QueueState.tablesOf(state)
-  const walk = new TaskWalk(tables)
+  if (tables.changed === undefined) throw new Error('it is not known what changed since the last snapshot')
+  return begin(tables, true, tables.changed)
+}
+
+/** From now on the state notes which tasks change, so that a snapshot can be an increment to the one that began, or was loaded, at this moment. */
+export const noteChanges = (state: QueueState): void => {
+  QueueState.tablesOf(state).changed = new NumberSet()
+}
+
+/** How many tasks changed or finished since {@link noteChanges}; `undefined` if it was never called. */
+export const changedCount = (state: QueueState): number | undefined => QueueState.tablesOf(state).changed?.size
+
+const begin = (tables: Tables, names: boolean, changed?: NumberSet): SnapshotWork => {
+  const walk = new TaskWalk(tables, changed)
   const groups = new Map<Group, number>()
-  let head: ReadonlyArray<SnapshotPage> = [headPage(tables, names)]
+  let head: ReadonlyArray<SnapshotPage> = [headPage(tables, names, changed !== undefined)]
+  const nextChanged = changed === undefined ? () => undefined : changedPages(changed)
   const next = (tasksMin: number): ReadonlyArray<SnapshotPage> | undefined => {
     const pages = [...head]
     head = []
+    for (let sum = 0; sum < tasksMin; sum += pageTasks) {
+      const page = nextChanged()
+      if (page === undefined) break
+      pages.push(page)
+    }
     const toCome = tasksMin - addFinished(pages, walk.finished, names, tasksMin)
     const tasks = walk.next(Math.max(0, toCome))
     for (let from = 0; from < tasks.length; from += pageTasks) pages.push(pageOf(tasks.slice(from, from + pageTasks), groups))
@@ -82,6 +110,16 @@ export const beginSnapshot = (state: QueueState, names = false): SnapshotWork =>
     head = []
   }
   return { revision: tables.head.revision, next, abandon }
+}
+
+/** The pages of the numbers of tasks that changed, one with each call. */
+const changedPages = (changed: NumberSet): (() => SnapshotPage | undefined) => {
+  let next = changed.from(0)
+  return () => {
+    const numbers: Array<number> = []
+    for (; next !== undefined && numbers.length < pageTasks; next = changed.from(next + 1)) numbers.push(next)
+    return numbers.length === 0 ? undefined : pageOfChanged(numbers)
+  }
 }
 
 /** Adds pages of names and of finished tasks: at least `tasksMin` tasks, names and places together, if there are that many. Returns their number. */
@@ -111,13 +149,14 @@ const pagePlaces = 64
 /** The whole snapshot at once. */
 export const snapshotPages = (state: QueueState): ReadonlyArray<SnapshotPage> => beginSnapshot(state).next(Number.POSITIVE_INFINITY) ?? []
 
-const headPage = (tables: Tables, names: boolean): SnapshotPage => {
+const headPage = (tables: Tables, names: boolean, isIncrement: boolean): SnapshotPage => {
   const { savedFor: _, ...head } = tables.head
   const text: HeadText = {
     ...head,
     queue: tables.queue,
     finished: tables.finished.size,
     ...(names ? { seed: tables.seed } : {}),
+    ...(isIncrement ? { unfinished: tables.unfinished.size } : {}),
     limits: [...tables.limits.set],
     meters: tables.limits.entries(),
     turns: tables.shares.entries(),
@@ -140,6 +179,8 @@ const headPage = (tables: Tables, names: boolean): SnapshotPage => {
 export interface SnapshotReader {
   /** Adds a page. Pages must be given in order. Throws if it is malformed. */
   readonly page: (page: SnapshotPage) => void
+  /** Must be called before the pages of the base of an increment, after those of the increment. */
+  readonly base: () => void
   /** Returns the state. `isReplayed`: a log will be replayed on it, as after `beginReplay`. Default: false. */
   readonly finish: (isReplayed?: boolean) => QueueState
 }
@@ -151,7 +192,7 @@ export interface SnapshotReader {
 export const snapshotReader = (seed = 0, store?: RowStore, rowsAt: (place: RowsPlace) => KeptRows = nowhere): SnapshotReader => {
   let tables: Tables | undefined
   let finishedCount = 0
-  const groups: Array<Group> = []
+  let groups: PageGroups | undefined
   const known = new Map<string, Group>()
   /** What the numbers for groups in rows of finished tasks mean. */
   const finishedGroups: Array<GroupText | null> = []
@@ -165,14 +206,21 @@ export const snapshotReader = (seed = 0, store?: RowStore, rowsAt: (place: RowsP
   const agents = new Map<string, string>()
   // Tasks that changed while the snapshot was taken come before others with lower numbers.
   let isInOrder = true
+  let unfinishedCount: number | undefined
+  /** The tasks that count no more, because an increment read before has newer ones, or they are finished. */
+  const superseded = new NumberSet()
+  /** Those of the present increment. */
+  let changed: Array<Float64Array> = []
+  let isBase = false
 
   const readHead = ({ text }: SnapshotPage): void => {
     const head = JSON.parse(text) as HeadText
     tables = new Tables(head.queue, head.seed ?? seed, store)
     tables.ready.putAside()
-    const { queue: _, seed: __, finished, limits, meters: meterTexts, breakers: breakerTexts, turns: turnTexts, slowdowns: slowdownTexts, sleepers: sleeperTexts, schedules, batches, agents, chains, approvals, alerts, failures, ...fields } = head
+    const { queue: _, seed: __, unfinished, finished, limits, meters: meterTexts, breakers: breakerTexts, turns: turnTexts, slowdowns: slowdownTexts, sleepers: sleeperTexts, schedules, batches, agents, chains, approvals, alerts, failures, ...fields } = head
     Object.assign(tables.head, fields)
     finishedCount = finished
+    unfinishedCount = unfinished
     tables.finished.reserve(finished)
     tables.ready.reorder(policyOf(tables.head.settings))
     tables.countTenants()
@@ -192,13 +240,16 @@ export const snapshotReader = (seed = 0, store?: RowStore, rowsAt: (place: RowsP
   }
 
   const readTasks = (page: SnapshotPage, loaded: Tables): void => {
-    if (page.bytes !== undefined && page.text === '') loaded.finished.loadRows({ lengths: page.numbers, bytes: page.bytes }, namesIn(loaded), loaded.joinFinished)
+    if (isPageOfChanged(page)) changed.push(page.numbers)
+    // The increment has all that is needed of a base, except the tasks that did not change.
+    else if (isBase && (page.bytes !== undefined || page.rows === 0)) return
+    else if (page.bytes !== undefined && page.text === '') loaded.finished.loadRows({ lengths: page.numbers, bytes: page.bytes }, namesIn(loaded), loaded.joinFinished)
     else if (page.bytes !== undefined) for (const { place, ...others } of keptIn(page)) loaded.finished.loadKept(rowsAt(place), others, namesIn(loaded), loaded.joinFinished)
     else if (page.rows === 0) {
       const names = JSON.parse(page.text) as NamesText
       for (const group of names.groups) finishedGroups.push(group)
       for (const agent of names.agents) finishedAgents.push(agent)
-    } else for (const task of tasksOf(page, groups, (text) => groupOf(loaded, text), shared)) {
+    } else for (const task of tasksOf(page, (groups ??= new PageGroups((text) => groupOf(loaded, text))), shared, superseded)) {
       const before = tasks[tasks.length - 1]
       if (before !== undefined && before.number > task.number) isInOrder = false
       tasks.push(task)
@@ -238,6 +289,7 @@ export const snapshotReader = (seed = 0, store?: RowStore, rowsAt: (place: RowsP
     if (tables === undefined) throw new Error('the snapshot is empty')
     const loaded = tables
     if (loaded.finished.size !== finishedCount) throw new Error(`the snapshot has ${loaded.finished.size} finished tasks, and says that it has ${finishedCount}`)
+    if (unfinishedCount !== undefined && tasks.length !== unfinishedCount) throw new Error(`the increment and its bases have ${tasks.length} unfinished tasks, and it says that there are ${unfinishedCount}`)
     loaded.fill(isInOrder ? tasks : sortedByKey(tasks, (task) => task.number))
     for (const task of loaded.unfinished.values()) {
       if (task.dependencies.length === 0) continue
@@ -263,8 +315,16 @@ export const snapshotReader = (seed = 0, store?: RowStore, rowsAt: (place: RowsP
     return isReplayed ? state : endReplay(state)
   }
 
+  const base = (): void => {
+    for (const numbers of changed) for (const number of numbers) superseded.add(number)
+    changed = []
+    groups = undefined
+    isBase = true
+  }
+
   return {
     page: (page) => (tables === undefined ? readHead(page) : readTasks(page, tables)),
+    base,
     finish,
   }
 }

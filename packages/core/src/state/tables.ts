@@ -27,6 +27,7 @@ import { policyOf } from '../ready/policy.js'
 import { ReadyIndex } from '../ready/ready-index.js'
 import { groupIn, hasOpenGroup } from '../ready/tenant-groups.js'
 import { Schedules } from './schedules.js'
+import type { NumberSet } from '../structures/number-set.js'
 import { UndoLog } from '../structures/undo-log.js'
 import { type Settings, settingsDefault } from '../model/settings.js'
 import { SortedList, sortedByKey } from '../structures/sorted-list.js'
@@ -129,6 +130,8 @@ export class Tables {
   readonly tenantCounts = new TenantCounts()
   /** Walks in progress. Each is told before a task changes. */
   readonly walks: Array<TaskWalk> = []
+  /** The numbers of the tasks that are new, changed or finished since the last snapshot, for the next increment. Absent if nobody wants to know. */
+  changed: NumberSet | undefined
   /** `seed`: see `text-index.ts`. `store`: where rows of finished tasks may be kept. */
   constructor(
     readonly queue: string,
@@ -171,6 +174,7 @@ export class Tables {
   insert(task: TaskRecord): void {
     const { group } = task
     const hadWork = hasOpenGroup(group)
+    this.changed?.add(task.number)
     this.undoLog.mustSave(task)
     if (isCritical(task)) task.extras = { ...task.extras, readySince: this.head.at }
     this.enter(task)
@@ -224,6 +228,7 @@ export class Tables {
   /** Changes a task. `revision`: that of the event, if the event is about this task. By default the task keeps its last revision. */
   update<T extends TaskRecord>(task: T, change: (task: T) => void, revision = task.lastRevision): void {
     for (const walk of this.walks) walk.beforeChange(task)
+    this.changed?.add(task.number)
     if (this.undoLog.mustSave(task)) this.undoLog.note(new TaskBefore(this, task))
     const { group } = task
     const hadWork = hasOpenGroup(group)

@@ -10,10 +10,10 @@ import { Snapshotter } from './snapshotter.js'
  */
 export const ensureSnapshot = async (log: LogReader, snapshots: SnapshotStore, queue: string, revision: number, progress: ReplayReport['progress']): Promise<number | undefined> => {
   const warnings: Array<string> = []
-  const { state, chain, snapshotRevision, lastId } = await replay(log, snapshots, queue, { skipped: () => undefined, progress })
-  if (snapshotRevision >= revision) return snapshotRevision
+  const { state, chain, snapshot, lastId } = await replay(log, snapshots, queue, { skipped: () => undefined, progress })
+  if (snapshot !== undefined && snapshot.revision >= revision) return snapshot.revision
   if (unreadableCount(state) > 0) return undefined
-  const snapshotter = new Snapshotter(snapshots, snapshotRevision, { stream: streamOf(queue), lastId: () => lastId, sealed: () => chain.head, every: undefined, isBusy: () => false, warn: (message) => warnings.push(message) })
+  const snapshotter = new Snapshotter(snapshots, snapshot, { stream: streamOf(queue), lastId: () => lastId, sealed: () => chain.head, every: undefined, isBusy: () => false, warn: (message) => warnings.push(message) })
   await snapshotter.take(state)
   const [warning] = warnings
   if (warning !== undefined) throw new Error(warning)

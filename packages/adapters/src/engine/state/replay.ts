@@ -1,8 +1,8 @@
 /** Rebuilds the state: loads the newest usable snapshot and folds the events after it. */
 import { randomInt } from 'node:crypto'
-import { beginReplay, endReplay, evolve, foldVersion, initial, isUnreadable, type QueueEvent, type QueueState, revisionOf, type RowStore, skip, snapshotReader, type Unreadable } from '@daybook/core'
+import { beginReplay, endReplay, evolve, finishedCount, foldVersion, initial, isUnreadable, noteChanges, type QueueEvent, type QueueState, revisionOf, type RowStore, skip, snapshotReader, taskCount, type Unreadable } from '@daybook/core'
 import { Chain, type ChainHead, lastSealIn, readSeal } from '../../chain/index.js'
-import { type LogReader, type RecordedEvent, type SnapshotHeader, type SnapshotStore, StoreError } from '../../store/index.js'
+import { type LoadedSnapshot, type LogReader, type RecordedEvent, type SnapshotBase, type SnapshotHeader, type SnapshotStore, StoreError } from '../../store/index.js'
 import { decodeRecorded } from '../log/wire.js'
 
 /** See `initial` in the core. */
@@ -17,8 +17,8 @@ export const streamOf = (queue: string): string => `${streamPrefix}${queue}`
 export interface Replayed {
   readonly state: QueueState
   readonly chain: Chain
-  /** Revision of the snapshot from which the replay started, -1 for none. */
-  readonly snapshotRevision: number
+  /** The snapshot from which the replay started. The state has noted the changes since. */
+  readonly snapshot: SnapshotBase | undefined
   /** Id of the last event, `undefined` for none. */
   readonly lastId: string | undefined
 }
@@ -73,6 +73,8 @@ export const replay = async (
   let state = loaded?.state ?? emptyState(queue, snapshots?.rowStoreOf?.(stream))
   let lastId = loaded?.header.eventId
   let sealed = loaded === undefined ? undefined : await sealOf(store, loaded.header)
+  const snapshot = loaded === undefined ? undefined : baseOf(loaded.header, state)
+  if (snapshot !== undefined) noteChanges(state)
   const snapshotRevision = revisionOf(state)
   let done = 0
   const of = head - snapshotRevision
@@ -85,8 +87,10 @@ export const replay = async (
     report.progress(done, Math.max(of, done))
   }
   const chain = await chainFrom(store, stream, sealed, revisionOf(state))
-  return { state: endReplay(state), chain, snapshotRevision, lastId }
+  return { state: endReplay(state), chain, snapshot, lastId }
 }
+
+const baseOf = ({ revision, eventId, base }: SnapshotHeader, loaded: QueueState): SnapshotBase => ({ revision, eventId, tasks: base?.tasks ?? taskCount(loaded) - finishedCount(loaded) })
 
 /** The chain of a log that ends at `head`. Events after its last seal are read once more; there are none, unless an older server wrote them. */
 const chainFrom = async (store: LogReader, stream: string, sealed: ChainHead | undefined, head: number): Promise<Chain> => {
@@ -141,7 +145,10 @@ export const loadSnapshot = async (
         continue
       }
       const reader = snapshotReader(indexSeed, snapshots.rowStoreOf?.(stream), snapshot.rowsAt)
-      for await (const page of snapshot.pages()) reader.page(page)
+      for (let part: LoadedSnapshot | undefined = snapshot; part !== undefined; part = part.base) {
+        if (part !== snapshot) reader.base()
+        for await (const page of part.pages()) reader.page(page)
+      }
       const state = reader.finish(true)
       if (revisionOf(state) === snapshot.header.revision) return { state, header: snapshot.header }
       report.skipped(`${stream}@${snapshot.header.revision}`, 'it holds another revision than its name says')

@@ -1,16 +1,18 @@
 /**
- * When a snapshot is worth its cost. A start loads the last snapshot and replays the events since, so it takes about
+ * When a snapshot is worth its cost, and of which kind it is. A start loads the last snapshot and replays the events since, so it takes about
  *
  *     loadUs · tasks + replayUs · events since
  *
  * A finished task costs only `loadFinishedUs`, because no record is made of it. One whose row is in a file costs `loadStoredUs`, because only the
  * indexes are filled.
  *
- * A snapshot costs `writeUs` for each task, or `writeFinishedUs` for a finished one, whose bytes are copied. Rows in files are only named. The work
- * on the queue costs about `workUs` per event. A snapshot is due when its cost is a twentieth of the work since the last one; or, whatever its cost,
- * when a start would take five and a half seconds. If loading alone takes most of that time, a snapshot is due when replaying takes half as long as
- * loading. (While a snapshot of a million tasks is being written, up to half a million more events must be replayed: two seconds more, in the worst
- * case.)
+ * A snapshot costs `writeUs` for each task that is written, or `writeFinishedUs` for a finished one, whose bytes are copied. Rows in files are only
+ * named. The work on the queue costs about `workUs` per event. A snapshot is due when its cost is a tenth of the work since the last one; or,
+ * whatever its cost, when a start would take five and a half seconds. If loading alone takes most of that time, a snapshot is due when replaying takes
+ * half as long as loading.
+ *
+ * An increment has only the tasks that changed since the last snapshot, so it is cheap when there are many tasks. But a start reads it and all on
+ * which it is based. When these have twice as many tasks as the queue, a whole snapshot is due.
  */
 
 /** Microseconds on the machine of `docs/performance.md`. A slower machine is slower in all of them. */
@@ -22,15 +24,38 @@ const writeUs = 0.55
 const writeFinishedUs = 0.3
 const workUs = 7
 
-const workShareMax = 1 / 20
+const workShareMax = 1 / 10
 const startUsMax = 5.5e6
-/** The least number of events between snapshots: fewer are replayed within a second. */
-const eventsMin = 250_000
+/** The least number of events between snapshots: fewer are replayed within half a second. */
+const eventsMin = 100_000
 
-/** `events`: number since the last snapshot. `tasks`: number in the next one; `finished` of them are finished, and the rows of `stored` are in files. */
-export const isSnapshotDue = (events: number, tasks: number, finished: number, stored: number): boolean => {
+export interface SnapshotCost {
+  /** Number of events since the last snapshot. */
+  readonly events: number
+  /** Number of tasks; `finished` of them are finished, and the rows of `stored` are in files. */
+  readonly tasks: number
+  readonly finished: number
+  readonly stored: number
+  /** How many tasks changed or finished since the last snapshot. `undefined`: it is not known, so there can be no increment. */
+  readonly changed: number | undefined
+  /** How many tasks the last snapshot and all on which it is based have together. */
+  readonly inLast: number
+}
+
+/** Whether less than half of the unfinished tasks changed, so that an increment saves something. */
+const isChangeSmall = ({ tasks, finished, changed }: SnapshotCost): boolean => changed !== undefined && changed * 2 <= tasks - finished
+
+/** Whether the next snapshot should be an increment. */
+export const isIncrementBetter = (cost: SnapshotCost): boolean => isChangeSmall(cost) && cost.inLast + (cost.changed ?? 0) <= 2 * (cost.tasks - cost.finished)
+
+export const isSnapshotDue = (cost: SnapshotCost): boolean => {
+  const { events, tasks, finished, stored, changed = 0 } = cost
   if (events < eventsMin) return false
-  const load = loadUs * (tasks - finished) + loadFinishedUs * (finished - stored) + loadStoredUs * stored
-  const write = writeUs * (tasks - finished) + writeFinishedUs * (finished - stored)
+  const unfinished = tasks - finished
+  const isIncrement = isIncrementBetter(cost)
+  // The increments before have cost as much as the whole snapshot that ends their series.
+  if (!isIncrement && isChangeSmall(cost)) return true
+  const load = loadUs * unfinished + loadFinishedUs * (finished - stored) + loadStoredUs * stored
+  const write = writeUs * (isIncrement ? changed : unfinished) + writeFinishedUs * (finished - stored)
   return write <= workUs * events * workShareMax || load + replayUs * events >= Math.max(startUsMax, load * 1.5)
 }

@@ -1,10 +1,10 @@
 /** Takes snapshots in small steps while the queue works. */
-import { beginSnapshot, finishedCount, foldVersion, type QueueState, type SnapshotWork, storedCount, taskCount } from '@daybook/core'
+import { beginIncrement, beginSnapshot, changedCount, finishedCount, foldVersion, noteChanges, type QueueState, revisionOf, type SnapshotWork, storedCount, taskCount } from '@daybook/core'
 import type { ChainHead } from '../../chain/index.js'
-import type { SnapshotStore, SnapshotWriter } from '../../store/index.js'
+import type { SnapshotBase, SnapshotHeader, SnapshotStore, SnapshotWriter } from '../../store/index.js'
 import { shortTurns } from '../../short-turns.js'
 import { describe } from '../refusals.js'
-import { isSnapshotDue } from './snapshot-policy.js'
+import { isIncrementBetter, isSnapshotDue, type SnapshotCost } from './snapshot-policy.js'
 
 /** The least number of tasks per step, which takes a fraction of a millisecond. A single claim waits for several steps. */
 const tasksPerTurn = 256
@@ -24,15 +24,16 @@ export interface SnapshotterOptions {
 
 export class Snapshotter {
   private tried: number
+  private last: number
   private isUnderWay = false
 
-  /** `last`: the revision of the newest snapshot, -1 for none. Without a store, no snapshot is ever taken. */
+  /** `base`: the newest snapshot. The state must have noted the changes since. Without a store, no snapshot is ever taken. */
   constructor(
     private readonly store: SnapshotStore | undefined,
-    private last: number,
+    private base: SnapshotBase | undefined,
     private readonly options: SnapshotterOptions,
   ) {
-    this.tried = last
+    this.last = this.tried = base?.revision ?? -1
   }
 
   /** Revision of the newest snapshot, -1 for none. */
@@ -44,7 +45,18 @@ export class Snapshotter {
     if (this.store === undefined || this.isUnderWay) return false
     const { every } = this.options
     const events = revision - this.tried
-    return every === undefined ? isSnapshotDue(events, taskCount(state), finishedCount(state), storedCount(state)) : events >= every
+    return every === undefined ? isSnapshotDue(this.costOf(state, events)) : events >= every
+  }
+
+  private costOf(state: QueueState, events: number): SnapshotCost {
+    return {
+      events,
+      tasks: taskCount(state),
+      finished: finishedCount(state),
+      stored: storedCount(state),
+      changed: this.base === undefined ? undefined : changedCount(state),
+      inLast: this.base?.tasks ?? 0,
+    }
   }
 
   /** Resolves when no snapshot is being taken. */
@@ -59,15 +71,22 @@ export class Snapshotter {
     const eventId = lastId()
     if (eventId === undefined) return
     this.isUnderWay = true
-    const work = beginSnapshot(state, true)
-    this.tried = work.revision
+    const cost = this.costOf(state, revisionOf(state) - this.tried)
+    const base = this.base !== undefined && isIncrementBetter(cost) ? { ...this.base, tasks: cost.inLast + (cost.changed ?? 0) } : undefined
+    const work = base === undefined ? beginSnapshot(state, true) : beginIncrement(state)
+    const { revision } = work
+    const header: SnapshotHeader = { stream, revision, eventId, foldVersion, sealed: sealed() ?? null, ...(base === undefined ? {} : { base }) }
+    this.tried = revision
+    // If this one fails, the next one is whole.
+    this.base = undefined
+    noteChanges(state)
     try {
-      const { revision } = work
-      const writer = await this.store.create({ stream, revision, eventId, foldVersion, sealed: sealed() ?? null })
+      const writer = await this.store.create(header)
       try {
         await writeOut(work, writer, this.options.isBusy)
         await writer.commit()
-        this.last = work.revision
+        this.last = revision
+        this.base = { revision, eventId, tasks: base?.tasks ?? cost.tasks - cost.finished }
       } catch (error) {
         await writer.abort()
         throw error

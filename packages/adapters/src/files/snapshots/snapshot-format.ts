@@ -4,17 +4,19 @@
  */
 import { open, type FileHandle } from 'node:fs/promises'
 import type { ChainHead } from '../../chain/index.js'
-import type { SnapshotHeader } from '../../store/index.js'
+import type { SnapshotBase, SnapshotHeader } from '../../store/index.js'
 
 const formatName = 'daybook-snapshot'
 const formatVersion = 4
+/** Of an increment. So an earlier version of this program, which does not know increments, skips it. */
+const incrementVersion = 5
 
 const headerBytesMax = 16 * 1024
 /** The footer has a fixed length, so that it can be read without the part before it. */
 export const footerBytes = 160
 
-export const headerLine = ({ stream, revision, eventId, foldVersion, sealed }: SnapshotHeader): string =>
-  `${JSON.stringify({ format: formatName, version: formatVersion, stream, revision, eventId, foldVersion, sealed })}\n`
+export const headerLine = ({ stream, revision, eventId, foldVersion, sealed, base }: SnapshotHeader): string =>
+  `${JSON.stringify({ format: formatName, version: base === undefined ? formatVersion : incrementVersion, stream, revision, eventId, foldVersion, sealed, base })}\n`
 
 export interface SnapshotFooter {
   readonly pages: number
@@ -50,14 +52,23 @@ const parse = (text: string): Readonly<Record<string, unknown>> | undefined => {
 }
 
 const parseHeader = (line: string): SnapshotHeader | string => {
-  const { format, version, stream, revision, eventId, foldVersion, sealed } = parse(line) ?? {}
+  const { format, version, stream, revision, eventId, foldVersion, sealed, base } = parse(line) ?? {}
   if (format !== formatName) return 'its header is not that of a snapshot'
-  if (version !== formatVersion) return `its format version is ${String(version)}, not ${formatVersion}`
+  if (version !== formatVersion && version !== incrementVersion) return `its format version is ${String(version)}, not ${formatVersion} or ${incrementVersion}`
   if (typeof stream !== 'string' || typeof revision !== 'number' || typeof eventId !== 'string' || typeof foldVersion !== 'number') {
     return 'its header is damaged'
   }
   const known = readSealed(sealed)
-  return { stream, revision, eventId, foldVersion, ...(known === undefined ? {} : { sealed: known }) }
+  const snapshot = { stream, revision, eventId, foldVersion, ...(known === undefined ? {} : { sealed: known }) }
+  if (version === formatVersion) return snapshot
+  const before = readBase(base, revision)
+  return before === undefined ? 'its header is damaged' : { ...snapshot, base: before }
+}
+
+const readBase = (value: unknown, before: number): SnapshotBase | undefined => {
+  if (typeof value !== 'object' || value === null) return undefined
+  const { revision, eventId, tasks } = value as Readonly<Record<string, unknown>>
+  return typeof revision === 'number' && revision < before && typeof eventId === 'string' && typeof tasks === 'number' ? { revision, eventId, tasks } : undefined
 }
 
 const readSealed = (value: unknown): ChainHead | null | undefined => {

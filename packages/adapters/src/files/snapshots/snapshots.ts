@@ -1,18 +1,18 @@
 import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { RowStore } from '@daybook/core'
-import type { LoadedSnapshot, SkippedSnapshot, SnapshotHeader, SnapshotStore, SnapshotWriter } from '../../store/index.js'
+import { isBase, joinBases, type LoadedSnapshot, type SkippedSnapshot, type SnapshotHeader, type SnapshotStore, type SnapshotWriter } from '../../store/index.js'
 import { makeFolder } from '../make-folder.js'
 import { isAlive } from '../process-alive.js'
 import { openRowFiles, type RowFiles, type RowFilesOptions } from './row-files.js'
 import { inspectSnapshot } from './snapshot-format.js'
-import { type LadderLimits, ladderDefault, type Rung, superfluousRungs } from './snapshot-ladder.js'
+import { type LadderLimits, ladderDefault, newestRungs, type Rung, superfluousRungs, withoutBaseless } from './snapshot-ladder.js'
 import { isRowFile, rowFileName, rowFilesOf, snapshotName, snapshotsOf, streamPartOf, unfinishedBy, unfinishedName } from './snapshot-names.js'
 import { readSnapshotPages } from './snapshot-pages.js'
 import { writeSnapshot } from './snapshot-writer.js'
 
 export interface SnapshotFolderOptions {
-  /** Number of the newest snapshots to keep of each stream; at least 1. With two, one is left if the other is damaged. Default: 2. */
+  /** Number of the newest snapshots to keep of each stream, see `newestRungs`; at least 1. With two, one is left if the other is damaged. Default: 2. */
   readonly keep?: number
   /** The limits on older snapshots. */
   readonly ladder?: LadderLimits
@@ -61,19 +61,20 @@ export const openSnapshotFolder = async (
   /** Never deletes the snapshot that was just written: after a log was restored from a backup, older snapshots may have higher revisions. */
   const prune = async (written: SnapshotHeader, writtenName: string): Promise<void> => {
     const others = snapshotsOf(written.stream, await readdir(dir)).filter(({ name }) => name !== writtenName)
-    const older = others.slice(keep - 1)
-    const rungs = (await Promise.all(older.map(({ name }) => rungOf(name, written)))).flatMap((rung) => rung ?? [])
-    const newest = await Promise.all([writtenName, ...others.slice(0, keep - 1).map(({ name }) => name)].map((name) => rungOf(name, written)))
+    const inspected = await Promise.all([writtenName, ...others.map(({ name }) => name)].map((name) => rungOf(name, written)))
+    const all = withoutBaseless(inspected.flatMap((rung) => rung ?? []))
+    const newest = newestRungs(all, keep)
+    const rungs = all.filter((rung) => !newest.includes(rung))
     const superfluous = new Set(superfluousRungs(rungs, written.revision, ladder, await rowBytesOf(written.stream, rungs, newest)))
-    const kept = new Set(rungs.flatMap(({ name }) => (superfluous.has(name) ? [] : [name])))
-    for (const { name } of older) if (!kept.has(name)) await rm(join(dir, name), { force: true })
+    const kept = new Set(all.flatMap(({ name }) => (superfluous.has(name) ? [] : [name])))
+    for (const { name } of others.slice(keep - 1)) if (!kept.has(name)) await rm(join(dir, name), { force: true })
     const left = await readdir(dir)
     await removeUnnamed(rowFilesOf(written.stream, left), snapshotsOf(written.stream, left).map(({ name }) => name))
   }
 
   /** The sizes of row files that only rungs need. */
-  const rowBytesOf = async (stream: string, rungs: ReadonlyArray<Rung>, newest: ReadonlyArray<Rung | undefined>): Promise<ReadonlyMap<string, number>> => {
-    const others = new Set(newest.flatMap((snapshot) => [...(snapshot?.rows ?? [])]))
+  const rowBytesOf = async (stream: string, rungs: ReadonlyArray<Rung>, newest: ReadonlyArray<Rung>): Promise<ReadonlyMap<string, number>> => {
+    const others = new Set(newest.flatMap(({ rows = [] }) => [...rows]))
     const files = new Set(rungs.flatMap((rung) => [...(rung.rows ?? [])].filter((file) => !others.has(file))))
     return new Map(await Promise.all([...files].map(async (file) => [file, await stat(join(dir, rowFileName(stream, file))).then(({ size }) => size, () => 0)] as const)))
   }
@@ -83,10 +84,16 @@ export const openSnapshotFolder = async (
     const path = join(dir, name)
     const file = await inspectSnapshot(path).catch(() => 'it cannot be read')
     if (typeof file === 'string' || file.header.stream !== stream || file.header.foldVersion !== foldVersion) return undefined
-    return { name, revision: file.header.revision, bytes: file.size, rows: file.rows }
+    const { revision, base } = file.header
+    return { name, revision, bytes: file.size, rows: file.rows, ...(base === undefined ? {} : { base: base.revision }) }
   }
 
+  const { list } = snapshotsIn(dir, rows)
   const create: SnapshotStore['create'] = async (header): Promise<SnapshotWriter> => {
+    const { base } = header
+    if (base !== undefined && !(await list(header.stream, header.foldVersion, base.revision)).usable.some((snapshot) => isBase(snapshot, base))) {
+      throw new Error(`the snapshot at revision ${base.revision}, on which it is based, is gone`)
+    }
     const name = snapshotName(header.stream, header.revision)
     const unfinished = join(dir, unfinishedName(name, process.pid, serial++))
     const forget = (): void => void ownUnfinished.delete(unfinished)
@@ -96,7 +103,7 @@ export const openSnapshotFolder = async (
     return { ...writer, commit }
   }
 
-  return { create, rowStoreOf: rows.storeOf, ...snapshotsIn(dir, rows), close: rows.close }
+  return { create, rowStoreOf: rows.storeOf, list, close: rows.close }
 }
 
 /** The row files that these snapshots name. Rejects if one of the snapshots cannot be read now. */
@@ -121,7 +128,7 @@ export const readSnapshotFolder = (dir: string): Pick<SnapshotStore, 'list'> => 
 
 const snapshotsIn = (dir: string, rows: RowFiles): Pick<SnapshotStore, 'list'> => {
   const list: SnapshotStore['list'] = async (stream, foldVersion, revisionMax) => {
-    const usable: Array<LoadedSnapshot> = []
+    const found: Array<LoadedSnapshot> = []
     const skipped: Array<SkippedSnapshot> = []
     for (const { name } of snapshotsOf(stream, await readdir(dir).catch(ifMissing))) {
       const path = join(dir, name)
@@ -133,9 +140,13 @@ const snapshotsIn = (dir: string, rows: RowFiles): Pick<SnapshotStore, 'list'> =
         skip(`it was made by version ${file.header.foldVersion} of the fold, not ${foldVersion}`)
       } else if (file.header.revision > revisionMax) {
         skip(`it ends at revision ${file.header.revision}, beyond ${revisionMax}`)
-      } else usable.push({ header: file.header, pages: () => readSnapshotPages(path, file), rowsAt: rows.rowsOf(stream) })
+      } else found.push({ header: file.header, pages: () => readSnapshotPages(path, file), rowsAt: rows.rowsOf(stream) })
     }
-    return { usable, skipped }
+    const { usable, baseless } = joinBases(found.reverse())
+    for (const { header } of baseless) {
+      skipped.push({ name: snapshotName(stream, header.revision), reason: `it is an increment to the snapshot at revision ${header.base?.revision}, which cannot be used` })
+    }
+    return { usable: usable.toReversed(), skipped }
   }
   return { list }
 }
