@@ -5,6 +5,7 @@ import { createDaybook } from '@daybook/adapters/engine'
 import { openMemoryStore } from '@daybook/adapters/memory'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
+import { inTime } from '../support/in-time.js'
 import { until } from '../support/queue.js'
 import { below, randomOf } from '../support/random.js'
 import { seeds } from '../support/seed.js'
@@ -168,6 +169,19 @@ describe('who may connect', () => {
     const client = open(path, [], options)
     await until(() => client.status() !== undefined)
     expect(client.status()).toBe(status)
+  })
+
+  test('a refused client that keeps its side of the connection open is disconnected', async () => {
+    const socket = connect({ port: server.http.port, host: '127.0.0.1', allowHalfOpen: true })
+    socket.resume()
+    const failed = new Promise<string>((resolve) => socket.once('error', ({ code }: NodeJS.ErrnoException) => resolve(String(code))))
+    socket.write('GET /api/ws HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n')
+    await new Promise((resolve) => socket.once('end', resolve))
+    // Writing fails once the server has no such connection any more.
+    const writing = setInterval(() => socket.write('x'), 10)
+    const code = await inTime('the end of the connection', failed).finally(() => clearInterval(writing))
+    expect(['ECONNRESET', 'EPIPE']).toContain(code)
+    socket.destroy()
   })
 
   // A client library would not send such a target. An exception at it would end the process, before any token is checked.

@@ -62,4 +62,5 @@ export const webSocketPlants: ReadonlyArray<Plant> = [
     killedBy: sockets,
   },
   { title: 'a request for a WebSocket whose target is no URL ends the server', file: 'packages/adapters/src/websocket/server.ts', find: 'new URL(URL.canParse(url, root) ? url : root, root)', replace: 'new URL(url, root)', killedBy: ['test/http/websocket.test.ts'] },
+  { title: 'a refused request for a WebSocket leaves its connection open', file: 'packages/adapters/src/websocket/server.ts', find: '() => socket.destroy(),', replace: '() => undefined,', killedBy: ['test/http/websocket.test.ts'] },
 ]

@@ -176,6 +176,8 @@ const answer = (socket: Duplex, what: Problem): void => {
   const challenge = what.status === 401 ? 'www-authenticate: Bearer\r\n' : ''
   socket.end(
     `HTTP/1.1 ${what.status} ${STATUS_CODES[what.status] ?? ''}\r\ncontent-type: application/problem+json; charset=utf-8\r\n${securityHeaderLines}${retry}${challenge}content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
+    // Otherwise the connection stays open until the client ends it, too.
+    () => socket.destroy(),
   )
 }
 
