@@ -215,6 +215,32 @@ test('EV-07: checkpoints of all queues that stay late for the same reason are re
   }
 })
 
+test('EV-07: a server that stops takes no more requests while its last checkpoint is still under way', async () => {
+  let isGivenUp = false
+  let asked = (): void => undefined
+  const wasAsked = new Promise<void>((resolve) => (asked = resolve))
+  // A witness that never answers.
+  const witness = createServer((request) => {
+    request.socket.once('close', () => (isGivenUp = true))
+    asked()
+  })
+  await new Promise<void>((resolve) => witness.listen(0, '127.0.0.1', resolve))
+  const dataDir = newFolder()
+  const checkpoints = { everyMs: 10, witness: `http://127.0.0.1:${(witness.address() as AddressInfo).port}/` }
+  const server = await serve({ host: '127.0.0.1', port: 0, dataDir, store: { kind: 'sqlite', file: join(dataDir, 'daybook.sqlite'), sharing: 'exclusive' }, auth: 'off', checkpoints })
+  await createClient({ url: server.url, queue: 'q' }).enqueue({ type: 'mail', payload: 1 })
+  await wasAsked
+  const closed = server.close()
+  const refused = async (): Promise<void> => {
+    for (;;) await fetch(`${server.url}/healthz`)
+  }
+  await expect(refused()).rejects.toThrow()
+  expect(isGivenUp).toBe(false)
+  await closed
+  witness.closeAllConnections()
+  witness.close()
+})
+
 test('EV-07: a server signs with a key of its own, tells its witness, and finds its log cut short', async () => {
   const posted: Array<string> = []
   const witness = createServer((request, response) => {

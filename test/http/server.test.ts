@@ -1,9 +1,10 @@
 /** The server itself: readiness, metrics, logging and stopping. */
 import { once } from 'node:events'
-import { connect } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { expect, test } from 'vitest'
 import { createDaybook, type Daybook } from '@daybook/adapters/engine'
 import { openMemoryStore } from '@daybook/adapters/memory'
+import { inTime, patienceMs } from '../support/in-time.js'
 import { adminToken, type Body, report, startTestServer, type TestServer } from './support.js'
 
 const until = async (holds: () => boolean): Promise<void> => {
@@ -203,6 +204,53 @@ test('stopping takes no longer than graceMs, whatever a client does', async () =
   const startedAt = Date.now()
   await server.http.close(300)
   expect(Date.now() - startedAt).toBeGreaterThanOrEqual(280)
+  await server.daybook.close()
+})
+
+test('stopping does not wait for clients that read nothing of their answers, but for those that read slowly', async () => {
+  const stalledMs = 1_500
+  const server = await startTestServer()
+  for (let i = 0; i < 24; i++) await server.post('/api/queues/q/tasks', { tasks: Array.from({ length: 16 }, (_, each) => ({ type: 't', payload: { i, each, text: 'x'.repeat(60_000) } })) })
+  const open = async (): Promise<Socket> => {
+    const socket = connect(server.http.port, '127.0.0.1')
+    socket.on('error', () => undefined)
+    socket.write(`GET /api/queues/q/events HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${adminToken}\r\nAccept: application/x-ndjson\r\n\r\n`)
+    await once(socket, 'readable')
+    return socket
+  }
+  const [stalled, slow] = [await open(), await open()]
+  let received = 0
+  slow.on('data', (part: Buffer) => {
+    received += part.length
+    slow.pause()
+    setTimeout(() => slow.resume(), 8)
+  })
+  const startedAt = Date.now()
+  // Far longer than the test waits, so that only the cut of the stalled connection can end it.
+  const closed = server.http.close(10 * patienceMs, stalledMs)
+  const read = once(slow, 'close')
+  await inTime('the end of the server', closed)
+  await inTime('the rest, which the operating system has', read)
+  // The slow client took longer than a client may read nothing, and got everything.
+  expect(Date.now() - startedAt).toBeGreaterThan(stalledMs)
+  expect(received).toBeGreaterThan(24 * 16 * 60_000)
+  stalled.destroy()
+  await server.daybook.close()
+})
+
+test.each([
+  ['sends nothing', ''],
+  ['sends a part of a head', 'GET /api/queues HTTP/1.1\r\nHo'],
+  ['sends a part of a body', `POST /api/queues/q/tasks HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${adminToken}\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{`],
+])('stopping does not wait for a client that %s', async (_, sent) => {
+  const server = await startTestServer()
+  const socket = connect(server.http.port, '127.0.0.1')
+  socket.on('error', () => undefined)
+  await once(socket, 'connect')
+  socket.write(sent)
+  // Whatever was sent before has arrived.
+  await server.get('/healthz')
+  await inTime('the end of the server', server.http.close(10 * patienceMs, 50))
   await server.daybook.close()
 })
 

@@ -1,6 +1,8 @@
 /** HTTPS and WebSockets over it, and certificates that are renewed while the server runs. */
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { once } from 'node:events'
 import { request } from 'node:https'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TLSSocket } from 'node:tls'
@@ -72,6 +74,14 @@ test('with a certificate, the server speaks HTTPS to those who trust it', async 
   await expect(ask('/api/queues', Buffer.from(''))).rejects.toThrow(/certificate/)
   // Whoever speaks HTTP gets nothing.
   expect(await rawRequest(http.port, [`GET /api/queues HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${adminToken}\r\n\r\n`])).not.toContain('200')
+})
+
+test('stopping takes no longer than graceMs, also if TLS has not begun on a connection', async () => {
+  const socket = connect(http.port, '127.0.0.1')
+  socket.on('error', () => undefined)
+  await once(socket, 'connect')
+  await ask()
+  await inTime('the end of the server', http.close(300))
 })
 
 test('WebSockets go over it, from pages of this server too', async () => {

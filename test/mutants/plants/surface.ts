@@ -3,6 +3,8 @@ import type { Plant } from '../plant.js'
 
 const metrics = ['test/telemetry/metrics.test.ts']
 const contract = ['test/http/openapi.test.ts']
+const stopping = ['test/http/server.test.ts']
+const connections = 'packages/adapters/src/http/connections.ts'
 const refusals = ['test/http/contract/refusals.test.ts']
 
 export const surfacePlants: ReadonlyArray<Plant> = [
@@ -84,4 +86,10 @@ export const surfacePlants: ReadonlyArray<Plant> = [
     replace: '(this.bytes -= 0 * length)',
     killedBy: ['test/http/streams.test.ts'],
   },
+  { title: 'a server that stops waits for clients that do not read their answers', file: connections, find: ' || socket.writableLength > 0', replace: '', killedBy: stopping },
+  { title: 'a server that stops waits for clients that send no more of their request', file: connections, find: 'request?.complete !== true || ', replace: '', killedBy: stopping },
+  { title: 'a server that stops cuts clients that read slowly', file: connections, find: 'for (const socket of this.open) socket.setTimeout(stalledMs)', replace: 'setTimeout(() => this.open.forEach((socket) => socket.destroy()), stalledMs)', killedBy: stopping },
+  { title: 'a server that stops waits for connections that have had their answer', file: connections, find: 'this.server.closeIdleConnections()', replace: 'undefined', killedBy: stopping },
+  { title: 'a server that stops waits for connections on which TLS has not begun', file: connections, find: "    server.on('connection', opened)\n", replace: '', killedBy: ['test/http/tls.test.ts'] },
+  { title: 'a server takes requests while its last checkpoint is under way', file: 'packages/adapters/src/serve/serve.ts', find: 'beside.push(() => started.close())\n    }\n    if (options.webhooks', replace: 'opened.push(() => started.close())\n    }\n    if (options.webhooks', killedBy: ['test/chain/checkpoints.test.ts'] },
 ]

@@ -33,6 +33,8 @@ export interface Checkpoints {
 const firstMs = 5_000
 /** How long the last checkpoint may take, in milliseconds. */
 const closeMs = 3_000
+/** How long the thread may take to end after that. On a busy machine it may not run at all, because its priority is low. */
+const cutMs = 1_000
 
 /** @throws Error if the key cannot be read or made. */
 export const startCheckpoints = ({ warn, ...options }: CheckpointsOptions): Checkpoints => {
@@ -76,8 +78,10 @@ export const startCheckpoints = ({ warn, ...options }: CheckpointsOptions): Chec
       stopWaiting()
       send('finish')
       const stopLate = longTimer(closeMs, () => send('stop'))
+      const cut = longTimer(closeMs + cutMs, () => void worker?.terminate())
       await ended
       stopLate()
+      cut()
     },
   }
 }

@@ -10,6 +10,7 @@ import { serveWebSockets, type WebSocketLimits } from '../websocket/index.js'
 import { refusalOfQueue, refusalOfTenants } from './routes/access.js'
 import { bytesOf, readJsonBodies } from './json/body.js'
 import { answerClientError } from './client-error.js'
+import { Connections } from './connections.js'
 import { type ConsoleSite, serveConsole } from './console/index.js'
 import { correlationIdOf } from './correlation-id.js'
 import { guard, type Refused } from './guard.js'
@@ -48,9 +49,10 @@ export interface HttpServer {
   readonly routes: ReadonlyArray<{ readonly method: string; readonly path: string }>
   /**
    * Accepts no more requests, answers waiting claims without tasks, and lets running requests finish. After `graceMs` milliseconds (default 8,000)
-   * their connections are closed. The daybook stays open.
+   * their connections are closed. That of a client that has read nothing of its answer for `stalledMs` (default 1,000) is closed before. The daybook
+   * stays open.
    */
-  readonly close: (graceMs?: number) => Promise<void>
+  readonly close: (graceMs?: number, stalledMs?: number) => Promise<void>
 }
 
 declare module 'fastify' {
@@ -77,6 +79,7 @@ export const startHttpServer = async (options: HttpServerOptions): Promise<HttpS
     for (const each of [method].flat()) served.push({ method: each, path: url.replace(/:(\w+)/g, '{$1}') })
   })
   const waiting = new Set<AbortController>()
+  const connections = new Connections(app.server)
   addRoutes(app, { ...options, routes, context, state: service.state, waiting })
   if (options.console !== undefined) serveConsole(app, options.console, { admit: guard(options.tokens), answered: (path, status) => meter.answered('GET', path, status), refuse: (reply, request, what) => refuse(reply, request, what, meter) })
   await app.listen({ host, port })
@@ -90,16 +93,16 @@ export const startHttpServer = async (options: HttpServerOptions): Promise<HttpS
     url: urlOf(pair === undefined ? 'http' : 'https', host, bound),
     port: bound,
     routes: served,
-    close: async (graceMs = 8_000) => {
+    close: async (graceMs = 8_000, stalledMs = 1_000) => {
       service.state.isDraining = true
       unfollow?.()
       waiting.forEach((controller) => controller.abort())
-      const cut = setTimeout(() => app.server.closeAllConnections(), graceMs)
+      const ended = connections.end(stalledMs, graceMs)
       try {
         await sockets.close()
         await app.close()
       } finally {
-        clearTimeout(cut)
+        ended()
         options.requestLog?.close()
       }
     },
@@ -146,7 +149,7 @@ const assemble = ({ logger, requestLog }: HttpServerOptions, limits: HttpLimits,
     },
   }
   // An HTTPS server is an HTTP server over other sockets, and for everything done here it has the same type.
-  return fastify({ ...options, ...(tls === undefined ? { http: parser } : { https: { ...parser, ...tls } }) })
+  return fastify({ ...options, ...(tls === undefined ? { http: parser } : { https: { ...parser, handshakeTimeout: parser.headersTimeout, ...tls } }) })
 }
 
 interface Parts extends HttpServerOptions {

@@ -130,20 +130,22 @@ export const serve = async (
       meter,
       telemetry,
     })
-    opened.push(() => http.close(graceMs))
+    // They need no other part and have their own limits of time, so they end while the last requests are answered.
+    const beside: Array<() => Promise<void>> = []
+    opened.push(async () => void (await Promise.all([http.close(graceMs), ...beside.map((release) => release())])))
     await Promise.all([daybook.ready, tokens?.tokens.ready])
     const readModelsLog = readModelsLogOf(options)
     if (readModelsLog !== undefined) {
       const started = startReadModels({ daybook, file: join(options.dataDir, viewsFileName), log: readModelsLog, say: (text) => logger.warn(text) })
       readModels = started
-      opened.push(() => started.close())
+      beside.push(() => started.close())
     }
     const { checkpoints = {} } = options
     if (checkpoints !== 'off' && options.store.kind !== 'memory') {
       const { keyFile = join(options.dataDir, checkpointKeyName), witness, everyMs = checkpointMsDefault } = checkpoints
       const started = startCheckpoints({ log: options.store, dataDir: options.dataDir, keyFile, witness, everyMs, warn: (text) => logger.warn(text) })
       signing = started
-      opened.push(() => started.close())
+      beside.push(() => started.close())
     }
     if (options.webhooks !== undefined) {
       const started = await startWebhooksOf(options, options.webhooks, daybook, (text) => logger.warn(text))
