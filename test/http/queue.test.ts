@@ -33,7 +33,7 @@ describe('a queue that was never used', () => {
   test.each<[string, Body]>([
     ['/tasks', { tasks: [], ...nothing }],
     ['/dead-letters', { tasks: [], ...nothing }],
-    ['/dead-letters/patterns', { patterns: [], revision: -1 }],
+    ['/dead-letters/patterns', { patterns: [], total: 0, nextCursor: null, revision: -1 }],
     ['/breakers', { breakers: {} }],
     ['/agents', { agents: [] }],
     ['/events', { events: [], next: null, revision: -1 }],

@@ -8,7 +8,7 @@ import { type Calls, createCalls, query } from './transport/calls.js'
 import { type Chunk, chunksOf } from './transport/chunks.js'
 import type { Claim, Memory, Outcome, OutcomeAnswer } from './methods/claims.js'
 import type { DaybookClient, EnqueueAllOptions } from './methods/daybook-client.js'
-import type { FailurePattern, Redrive, Review } from './methods/dead-letters.js'
+import type { FailurePattern, PatternPage, Redrive, Review } from './methods/dead-letters.js'
 import { DaybookError, errorOf, isProblem } from './errors.js'
 import type { Reason } from './methods/explanation.js'
 import { asDaybookError, type BulkAnswer, Gatherer, ownPaths, textOf } from './transport/gather.js'
@@ -255,8 +255,16 @@ const queueClient = (
 
     deadLetters: {
       list: (filter = {}, options) => get(`${base}/dead-letters${query(filter)}`, options),
-      patterns: async (filter = {}, options) =>
-        (await get<{ readonly patterns: ReadonlyArray<FailurePattern> }>(`${base}/dead-letters/patterns${query(filter)}`, options)).patterns,
+      patterns: async ({ limit, ...filter } = {}, options) => {
+        const found: Array<FailurePattern> = []
+        // An older server knows neither parameter, and answers with all patterns and without a cursor.
+        for (let cursor: string | undefined; ; ) {
+          const page = await get<PatternPage>(`${base}/dead-letters/patterns${query({ ...filter, cursor })}`, options)
+          found.push(...page.patterns)
+          if (page.nextCursor === undefined || page.nextCursor === null || (limit !== undefined && found.length >= limit)) return found.slice(0, limit)
+          cursor = page.nextCursor
+        }
+      },
       retry: (id, body, options) => review('retry', id, body, options),
       discard: (id, body, options) => review('discard', id, body, options),
       retryAll: (filter, body, options) => post(`${base}/dead-letters/retry`, { filter, ...body }, options),

@@ -5,6 +5,7 @@ const metrics = ['test/telemetry/metrics.test.ts']
 const contract = ['test/http/openapi.test.ts']
 const stopping = ['test/http/server.test.ts']
 const connections = 'packages/adapters/src/http/connections.ts'
+const longAnswers = ['test/http/long-answers.test.ts']
 const refusals = ['test/http/contract/refusals.test.ts']
 
 export const surfacePlants: ReadonlyArray<Plant> = [
@@ -92,4 +93,8 @@ export const surfacePlants: ReadonlyArray<Plant> = [
   { title: 'a server that stops waits for connections that have had their answer', file: connections, find: 'this.server.closeIdleConnections()', replace: 'undefined', killedBy: stopping },
   { title: 'a server that stops waits for connections on which TLS has not begun', file: connections, find: "    server.on('connection', opened)\n", replace: '', killedBy: ['test/http/tls.test.ts'] },
   { title: 'a server takes requests while its last checkpoint is under way', file: 'packages/adapters/src/serve/serve.ts', find: 'beside.push(() => started.close())\n    }\n    if (options.webhooks', replace: 'opened.push(() => started.close())\n    }\n    if (options.webhooks', killedBy: ['test/chain/checkpoints.test.ts'] },
+  { title: 'failure patterns have no pages', file: 'packages/adapters/src/http/handle/dead-letters.ts', find: 'found.slice(start, end)', replace: 'found', killedBy: longAnswers },
+  { title: 'the client has only the first page of failure patterns', file: 'packages/client/src/client.ts', find: 'page.nextCursor === undefined || page.nextCursor === null || (limit', replace: 'page.nextCursor !== undefined || (limit', killedBy: longAnswers },
+  { title: 'a state leaves out open breakers', file: 'packages/adapters/src/http/handle/state.ts', find: 'openFirst(breakers).slice', replace: 'breakers.slice', killedBy: longAnswers },
+  { title: 'a difference has all events of a breaker', file: 'packages/adapters/src/http/handle/diff.ts', find: 'events.slice(-breakerEventsMax)', replace: 'events', killedBy: longAnswers },
 ]

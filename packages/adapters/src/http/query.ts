@@ -199,8 +199,10 @@ export const deadLettersQuery = (pageMax: number) =>
   t.partial({ type: TypePattern, tenant: Name, signature: Name, error: Name, escalated: Flag, snoozed: Flag, ...pageQuery(pageMax), ...moment }, 'query')
 export type DeadLettersQuery = t.TypeOf<ReturnType<typeof deadLettersQuery>>
 
-export const patternsQuery = t.partial({ type: TypePattern, tenant: Name, signature: Name, error: Name, ...moment }, 'query')
-export type PatternsQuery = t.TypeOf<typeof patternsQuery>
+/** `cursor`: `nextCursor` of the previous page. Between pages, patterns may change places, unless both are of one moment. */
+export const patternsQuery = (pageMax: number) =>
+  t.partial({ type: TypePattern, tenant: Name, signature: Name, error: Name, limit: whole(1, pageMax), cursor: whole(0, revisionMax), ...moment }, 'query')
+export type PatternsQuery = t.TypeOf<ReturnType<typeof patternsQuery>>
 
 export const eventsQuery = (pageMax: number) =>
   t.partial(

@@ -14,8 +14,13 @@ export interface QueueMoment {
   readonly at: string
   readonly paused: string | null
   readonly counts: Omit<Depth, 'revision'>
+  /** At most 1,000, those that are not closed first. */
   readonly breakers: Readonly<Record<string, BreakerView>>
+  /** How many there are. Missing in answers of older servers, which show all. */
+  readonly breakersTotal?: number
+  /** At most 1,000. */
   readonly agents: ReadonlyArray<AgentView>
+  readonly agentsTotal?: number
   /** One page of the tasks that match the filter. */
   readonly tasks: ReadonlyArray<TaskView>
   readonly nextCursor: string | null
@@ -55,12 +60,17 @@ export interface Difference {
   /** In the order of the first event about each task. */
   readonly tasks: ReadonlyArray<TaskDifference>
   readonly nextCursor: string | null
+  /** At most 1,000. */
   readonly breakers: ReadonlyArray<{
     readonly type: string
     readonly before: BreakerView | null
     readonly after: BreakerView | null
+    /** The last of its events, at most 100. */
     readonly events: ReadonlyArray<EventReference>
+    /** How many there are. Missing in answers of older servers, which show all. */
+    readonly eventsTotal?: number
   }>
+  readonly breakersTotal?: number
   readonly revision: number
 }
 

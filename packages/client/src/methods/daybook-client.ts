@@ -138,8 +138,8 @@ export interface DaybookClient {
 
   readonly deadLetters: {
     readonly list: (filter?: DeadLetterListFilter, options?: CallOptions) => Promise<TaskPage>
-    /** Dead letters grouped by failure, the most frequent first. */
-    readonly patterns: (filter?: DeadLetterFilter, options?: CallOptions) => Promise<ReadonlyArray<FailurePattern>>
+    /** Dead letters grouped by failure, the most frequent first: all groups, in as many requests as necessary, or at most `limit`. */
+    readonly patterns: (filter?: DeadLetterFilter & { readonly limit?: number }, options?: CallOptions) => Promise<ReadonlyArray<FailurePattern>>
     readonly retry: (id: string, review: RetryReview, options?: CallOptions) => Promise<Retried>
     readonly discard: (id: string, review: Review, options?: CallOptions) => Promise<Discarded>
     /** Sends all matching dead letters back, at most 1,000 in one call. */

@@ -13,6 +13,12 @@ export interface DeadLetterListFilter {
   readonly atLeast?: number
 }
 
+/** An answer of a server: one page. */
+export interface PatternPage {
+  readonly patterns: ReadonlyArray<FailurePattern>
+  readonly nextCursor?: string | null
+}
+
 export interface FailurePattern {
   readonly signature: string
   readonly type: string

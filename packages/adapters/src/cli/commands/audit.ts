@@ -33,15 +33,17 @@ const stateCommand = (cli: Cli): Command =>
       printer.answer(state, () => tellState(printer, state, canvasOf(cli.io, printer, options.picture)))
     }))
 
+const andMore = (count: number): string => (count > 0 ? ` and ${count} more` : '')
+
 const tellState = (printer: Printer, state: QueueMoment, canvas: Canvas | undefined): void => {
-  const { revision, at, paused, counts, breakers, agents, tasks, nextCursor } = state
+  const { revision, at, paused, counts, breakers, agents, agentsTotal = agents.length, tasks, nextCursor } = state
   const { colors } = printer
   printer.pairs([
     ['revision', String(revision)],
     ['time', clock(at)],
     ['paused', paused ?? undefined],
     ['tasks', Object.entries(counts.byStatus).filter(([, count]) => count > 0).map(([status, count]) => `${count} ${status}`).join(', ') || 'none'],
-    ['agents', agents.map(({ agentId, tasks: held }) => `${clean(agentId)} (${held.length})`).join(', ') || undefined],
+    ['agents', agents.map(({ agentId, tasks: held }) => `${clean(agentId)} (${held.length})`).join(', ') + andMore(agentsTotal - agents.length) || undefined],
     ['breakers', Object.entries(breakers).filter(([, { state }]) => state !== 'closed').map(([type, { state }]) => `${clean(type)} ${state}`).join(', ') || undefined],
   ])
   printer.line()
@@ -91,10 +93,10 @@ const diffCommand = (cli: Cli): Command =>
         const changes = canvas === undefined ? [] : changesPicture(canvas, difference)
         if (canvas !== undefined && changes.length > 0) for (const line of ['', ...shownLines(canvas, changes)]) printer.line(line)
         const rows = [
-          ...difference.tasks.map(({ id, before, after, events }) => ({ about: clean(id), before, after, events })),
-          ...difference.breakers.map(({ type, before, after, events }) => ({ about: `breaker ${clean(type)}`, before, after, events })),
+          ...difference.tasks.map(({ id, before, after, events }) => ({ about: clean(id), before, after, events, eventsTotal: events.length })),
+          ...difference.breakers.map(({ type, before, after, events, eventsTotal = events.length }) => ({ about: `breaker ${clean(type)}`, before, after, events, eventsTotal })),
         ]
-        for (const { about, before, after, events } of rows) {
+        for (const { about, before, after, events, eventsTotal } of rows) {
           printer.line(`\n${printer.colors.bold(about)}`)
           const members: Readonly<Record<string, unknown>> = { ...before, ...after }
           if (before === null) printer.line('  is new')
@@ -103,6 +105,7 @@ const diffCommand = (cli: Cli): Command =>
             if (before === null || after === null || unsaid.has(name)) continue
             printer.line(`  ${name}: ${shown((before as Readonly<Record<string, unknown>>)[name])} → ${shown((after as Readonly<Record<string, unknown>>)[name])}`)
           }
+          if (eventsTotal > events.length) printer.line(printer.colors.dim(`  … ${eventsTotal - events.length} earlier events`))
           for (const { revision, type, at, actor } of events) printer.line(printer.colors.dim(`  ${revision} ${clock(at)} ${type}${actor === undefined ? '' : ` by ${clean(actor, 40)}`}`))
         }
         if (rows.length === 0) printer.line('\nnothing differs')

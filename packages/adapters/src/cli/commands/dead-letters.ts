@@ -39,14 +39,15 @@ const listing = (cli: Cli): Command =>
 const patterns = (cli: Cli): Command =>
   new Command('patterns')
     .description('dead letters grouped by what went wrong, most frequent first')
+    .option('-n, --limit <n>', 'at most so many groups (default: all)', positive)
     .addHelpText('after', examples(
       'daybook dlq patterns',
       'daybook dlq retry --signature 3f9a1c27b04e --reason "the disk has room again"',
       '',
       'SIGNATURE is the beginning of one, long enough to tell it from the others; --json has the whole.',
     ))
-    .action(cli.connected(async ({ printer, client }) => {
-      const found = await client.deadLetters.patterns()
+    .action(cli.connected<{ readonly limit?: number }>(async ({ printer, client }, options) => {
+      const found = await client.deadLetters.patterns(options)
       const short = shortSignatures(found.map(({ signature }) => signature))
       printer.answer({ patterns: found }, () =>
         printer.table(

@@ -26,6 +26,8 @@ export const PatternsAnswer = t.type(
         'FailurePattern',
       ),
     ),
+    total: t.number,
+    nextCursor: orNull(t.string),
     ...revision,
   },
   'Failure patterns',

@@ -10,10 +10,12 @@ import { quoteAll } from '../json/text.js'
 import { isoOf, millisecondsOf } from '../time.js'
 import type { BulkRetryBody, BulkReviewBody, BulkSnoozeBody, RetryBody, ReviewBody, SnoozeBody } from '../json/wire.js'
 
-export const patterns = async ({ queue, query, tenants }: ViewCall<PatternsQuery>): Promise<Handled> => {
+export const patterns = async ({ queue, query, tenants, limits }: ViewCall<PatternsQuery>): Promise<Handled> => {
   const asked = withTenant(tenants, query)
   if (E.isLeft(asked)) return asked
-  const { type, signature, error, tenant } = asked.right
+  const { type, signature, error, tenant, limit = limits.pageMax, cursor = 0 } = asked.right
+  const start = Number(cursor)
+  const end = start + Number(limit)
   const filter: DeadLetterFilter = {
     ...(type === undefined ? {} : { type }),
     ...(signature === undefined ? {} : { signature }),
@@ -21,7 +23,9 @@ export const patterns = async ({ queue, query, tenants }: ViewCall<PatternsQuery
   }
   return replyWith(await queue.read((state) => deadLetterPatterns(state, filter, tenant)), (found, revision) =>
     JSON.stringify({
-      patterns: found.map((pattern) => ({ ...pattern, firstAt: isoOf(pattern.firstAt), lastAt: isoOf(pattern.lastAt) })),
+      patterns: found.slice(start, end).map((pattern) => ({ ...pattern, firstAt: isoOf(pattern.firstAt), lastAt: isoOf(pattern.lastAt) })),
+      total: found.length,
+      nextCursor: end < found.length ? String(end) : null,
       revision,
     }),
   )

@@ -91,16 +91,23 @@ export const diff = async ({ queue, span, query, limits }: SpanCall<DiffQuery>):
     },
   })
   const page = await differing(queue, [...tasks], after.tasks, Number(query.cursor ?? 0), pageSizeOf(query.limit, limits), limits.pageBytesMax)
+  const differ = [...breakers].sort(([a], [b]) => (a < b ? -1 : 1)).filter(([type, { before }]) => JSON.stringify(after.breakers.get(type)) !== JSON.stringify(before))
   const answer = {
     from: shownMoment(from, touching.at),
     to: shownMoment(to, after.at),
     tasks: page.tasks,
     nextCursor: page.next,
-    breakers: [...breakers].sort(([a], [b]) => (a < b ? -1 : 1)).flatMap(([type, { before, events }]) => {
+    breakers: differ.slice(0, limits.pageMax).map(([type, { before, events }]) => {
       const now = after.breakers.get(type)
-      if (JSON.stringify(now) === JSON.stringify(before)) return []
-      return [{ type, before: before === undefined ? null : shownBreaker(before), after: now === undefined ? null : shownBreaker(now), events: events.map(reference) }]
+      return {
+        type,
+        before: before === undefined ? null : shownBreaker(before),
+        after: now === undefined ? null : shownBreaker(now),
+        events: events.slice(-breakerEventsMax).map(reference),
+        eventsTotal: events.length,
+      }
     }),
+    breakersTotal: differ.length,
     revision: to.revision,
   }
   return E.right({ status: 200, text: JSON.stringify(answer), revision: to.revision })
@@ -112,6 +119,9 @@ const reference = (event: RecordedEvent): object => {
   const { revision, type, at, actor, correlationId } = showEvent(event)
   return { revision, type, at, actor, correlationId }
 }
+
+/** Number of the last events of a breaker in an answer. Every failure of its type is one, and they come with each page. */
+const breakerEventsMax = 100
 
 /** Number of tasks whose texts are made at a time. */
 const stepMax = 100

@@ -85,7 +85,8 @@ export const viewRoutes = (limits: HttpLimits): ReadonlyArray<Route> => {
     viewRoute({
       path: `${of}/dead-letters/patterns`, who: readers, tenants: 'own', unused: 'empty',
       tag: 'dead letters', summary: 'Dead letters grouped by failure signature, most frequent first.',
-      query: input(q.patternsQuery, { root: 'query' }), answers: { 200: PatternsAnswer }, handle: deadLetters.patterns,
+      description: 'Dead letters grouped by failure signature, most frequent first. Without `limit`, a page has up to 1,000.',
+      query: input(q.patternsQuery(pageMax), { root: 'query' }), answers: { 200: PatternsAnswer }, handle: deadLetters.patterns,
     }),
     viewRoute({
       path: `${of}/approvals`, who: readers, tenants: 'refused', unused: 'empty',

@@ -18,14 +18,14 @@ const failuresMs = 60_000
 
 export const DeadLettersPage = ({ params: { queue = '' } }: { readonly params: PageParams }) => {
   const { signature, type } = address.value.query
-  const patterns = useQueue<{ readonly patterns: ReadonlyArray<FailurePattern> }>(queue, ['dead-letters', 'patterns'], { query: tenantAsked.value === undefined ? {} : { tenant: tenantAsked.value } })
+  const patterns = useQueue<{ readonly patterns: ReadonlyArray<FailurePattern>; readonly total: number }>(queue, ['dead-letters', 'patterns'], { query: tenantAsked.value === undefined ? {} : { tenant: tenantAsked.value } })
   const { value: report } = useQueue<Report>(queue, ['reports', 'failures'], { query: { ...sinceHours(hours), bucket: 'hour', top: '200' }, everyMs: failuresMs, presentOnly: true, when: may.seeAll.value })
   const failures = report === undefined ? undefined : failuresByHour(report.rows, hours, endOfShown())
   return (
     <>
       <h1>Dead letters</h1>
       <Loaded shown={patterns} lines={8}>
-        {({ patterns: found }) => (
+        {({ patterns: found, total }) => (
           <>
             {may.seeAll.value && <RedriveNote queue={queue} patterns={found} />}
             {signature !== undefined && type !== undefined ? (
@@ -34,7 +34,7 @@ export const DeadLettersPage = ({ params: { queue = '' } }: { readonly params: P
               <Empty title="No dead letters"><p>A task whose attempts have all failed comes here, and waits for somebody to decide. Nothing does now.</p></Empty>
             ) : (
               <>
-                <p class="quiet">{counted(found.reduce((sum, { count }) => sum + count, 0), 'task')} in {counted(found.length, 'group')}, the largest first. {may.seeAll.value ? `The bars are failed attempts with the same signature, in each of the last ${hours} hours.` : 'Each is decided on its own page: decisions about a whole group are about all tenants.'}</p>
+                <p class="quiet">{counted(found.reduce((sum, { count }) => sum + count, 0), 'task')} in {total > found.length ? `the ${found.length} largest of ${total} groups` : `${counted(found.length, 'group')}, the largest first`}. {may.seeAll.value ? `The bars are failed attempts with the same signature, in each of the last ${hours} hours.` : 'Each is decided on its own page: decisions about a whole group are about all tenants.'}</p>
                 <Groups patterns={found} failures={failures} />
               </>
             )}
