@@ -269,6 +269,41 @@ describe('EV-04: read models in a file', () => {
     views.close()
   })
 
+  test('while the log cannot be read, it is told how far the tables are, and when the log is back they go on within seconds', async () => {
+    await engine.submit(enqueue('a'), caller)
+    const opened = openSqliteLog(join(dir, 'log.db'))
+    let isAway = false
+    const log = { ...opened, streams: (prefix: string) => (isAway ? Promise.reject(new Error('the cluster has no leader')) : opened.streams(prefix)) }
+    const stopping = new AbortController()
+    const waiting = wakeable()
+    const away: Array<FeedStatus> = []
+    const pauses: Array<number> = []
+    let last: FeedStatus | undefined
+    const running = feedViews({
+      file: file(), models: readModels, log, signal: stopping.signal, grown: () => waiting.wait(20),
+      waitAfterError: async (ms) => {
+        pauses.push(ms)
+        if (pauses.length === 40) isAway = false
+      },
+      report: (status) => {
+        last = status
+        if (status.problem !== undefined) away.push(status)
+      },
+    })
+    try {
+      await until(() => last?.queues[0]?.revision === 0)
+      isAway = true
+      await until(() => away.length === 40 && last?.problem === undefined)
+      expect([...new Set(away.map(({ queues }) => JSON.stringify(queues)))]).toEqual([JSON.stringify([{ queue: 'q', revision: 0, head: 0 }])])
+      expect(Math.max(...pauses)).toBeLessThanOrEqual(5_000)
+    } finally {
+      stopping.abort()
+      waiting.wake()
+      await running
+      await opened.close()
+    }
+  })
+
   test('a file of somebody else is left as it is', async () => {
     const db = new Database(file())
     db.exec('CREATE TABLE mine (x); INSERT INTO mine VALUES (1)')

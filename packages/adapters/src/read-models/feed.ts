@@ -32,8 +32,8 @@ const keptRows = { building: 50_000, following: 20_000 } as const
 const batchTextMax = 32 * 2 ** 20
 /** How long until a queue whose events cannot be read is tried again. */
 const lostRetryMs = 5_000
-/** Pauses after an error. */
-const retryMs = { firstMs: 500, mostMs: 30_000 }
+/** Pauses after an error. They are short: a store that is away fails slowly by itself, and readers wait for the tables when it is back. */
+const retryMs = { firstMs: 500, mostMs: 5_000 }
 
 export interface FeedOptions extends ViewsOptions {
   readonly log: Pick<OpenedLog, 'read' | 'head' | 'streams'>
@@ -83,10 +83,12 @@ export const feedViews = async (options: FeedOptions): Promise<void> => {
   const delays = backoff({ ...retryMs, random: Math.random })
   let feeder: Feeder | undefined
   let problem: string | undefined
+  /** What the last feeder knew of the log. */
+  let known: ReadonlyArray<QueuePlace> = []
   try {
     while (!signal.aborted) {
       try {
-        feeder ??= new Feeder(options)
+        feeder ??= new Feeder(options, known)
         const isLevel = await feeder.round()
         problem = undefined
         delays.reset()
@@ -99,6 +101,7 @@ export const feedViews = async (options: FeedOptions): Promise<void> => {
         const why = unusable(error, file)
         problem = why instanceof Error ? why.message : String(why)
         const { queues, building } = feeder?.status() ?? { queues: [], building: undefined }
+        if (feeder !== undefined) known = queues
         report({ queues, building, problem })
         // Opened again, because memory and file may differ.
         feeder?.close()
@@ -124,9 +127,19 @@ class Feeder {
   /** Queues whose events cannot be read, and when they are tried again. */
   private readonly unreadable = new Map<string, { readonly reason: string; readonly again: number }>()
 
-  constructor(private readonly options: FeedOptions) {
+  /** `known`: the places of an earlier feeder. Until the log can be read, its heads are the last that were seen. The file says what the tables include. */
+  constructor(
+    private readonly options: FeedOptions,
+    known: ReadonlyArray<QueuePlace>,
+  ) {
     this.views = ViewsFile.open(options)
-    this.inode = statSync(options.file).ino
+    try {
+      this.inode = statSync(options.file).ino
+      for (const { queue, head } of known) this.places.set(queue, { queue, revision: this.views.shownOf(queue), head })
+    } catch (error) {
+      this.views.close()
+      throw error
+    }
   }
 
   close(): void {
