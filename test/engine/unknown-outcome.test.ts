@@ -127,6 +127,32 @@ test('nothing is answered while the outcome is unknown, and nothing new is decid
   holdsOnce(await logOf(store), ['a', 'b', 'c'])
 })
 
+test('after some seconds of doubt, questions and commands that wait are refused, and so are later ones at once; the command in doubt waits on', async () => {
+  const { engine, store } = await openQueue()
+  await engine.submit(enqueue('a'), caller)
+  const claims = ok(await engine.claim(claim(), caller))
+  store.script.push({ kind: 'unknown, lost' }, ...Array.from({ length: 20 }, () => ({ kind: 'unavailable' }) as const))
+  const unsettled = engine.submit(enqueue('b'), caller)
+  const beside = engine.read((state) => taskOf(state, 'b')?.status)
+  await settle()
+  const waiting = [engine.submit(enqueue('c'), caller), engine.read(() => 'asked'), engine.claim(claim(), caller, { waitMs: 60_000 })] as const
+  engine.takeBack(claims, 'its agent has gone')
+  await sleep(4_900)
+  expect(await isSettled(Promise.race([unsettled, beside, ...waiting]))).toBe(false)
+  await sleep(200)
+  expect(await isSettled(Promise.all([beside, ...waiting]))).toBe(true)
+  expect((await Promise.all([beside, ...waiting])).map(codeOf)).toEqual(['unavailable', 'unavailable', 'unavailable', 'unavailable'])
+  const later = engine.read(() => 'asked later')
+  await settle()
+  expect(await isSettled(later)).toBe(true)
+  expect(await later).toMatchObject({ left: { code: 'unavailable', detail: expect.stringContaining("an append's outcome is unknown") } })
+  expect(await isSettled(unsettled)).toBe(false)
+  store.heal()
+  expect(codeOf(await unsettled)).toBe('success')
+  expect(ok(await engine.read((state) => [taskOf(state, 'a')?.status, taskOf(state, 'b')?.status]))).toEqual(['pending', 'pending'])
+  holdsOnce(await logOf(store), ['a', 'b'])
+})
+
 test('teeth: an engine that appends again without looking is caught', async () => {
   const { engine, store } = await openQueue()
   await engine.submit(enqueue('a'), caller)

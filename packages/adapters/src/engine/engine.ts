@@ -20,7 +20,7 @@ import type { AppendError, Continues, EventStore, SnapshotStore } from '../store
 import { noKeys } from '../task-keys/index.js'
 import { Alarm } from './time/alarm.js'
 import { Availability } from './append/availability.js'
-import { answer, type Batch, type ClaimItem, type CommandItem, type Item, refuse } from './append/batch.js'
+import { answer, type Batch, type ClaimItem, type CommandItem, isOwn, type Item, refuse } from './append/batch.js'
 import { Bulk } from './append/bulk.js'
 import { CheckedClock } from './time/checked-clock.js'
 import { PatientClaim } from './append/claim-item.js'
@@ -287,7 +287,9 @@ class Engine implements QueueEngine {
   }
 
   private post(item: Item): void {
+    const { refusal } = this.availability
     if (this.closed !== undefined) refuse(item, unavailable('the server is stopping: try again shortly'))
+    else if (refusal !== undefined && !isOwn(item)) refuse(item, unavailable(refusal))
     else if (this.mailbox.isFull) refuse(item, overloaded(this.mailbox.sizeMax))
     else {
       this.mailbox.put(item)

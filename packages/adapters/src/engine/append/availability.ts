@@ -9,6 +9,7 @@ export class Availability {
   private why: string | undefined
   private since = Number.NEGATIVE_INFINITY
   private isDoubted = false
+  private isWaitOver = false
 
   /** `monotonic`: returns milliseconds of a monotonic clock. */
   constructor(private readonly monotonic: () => number) {}
@@ -21,7 +22,7 @@ export class Availability {
   /** The store has failed: for a while only commands of callers try it. */
   lost(reason: string): void {
     this.why = reason
-    this.isDoubted = false
+    this.isDoubted = this.isWaitOver = false
     this.since = this.monotonic()
   }
 
@@ -31,9 +32,19 @@ export class Availability {
     this.isDoubted = true
   }
 
+  /** Finding it out takes long: nothing more may wait for it. */
+  endWait(): void {
+    this.isWaitOver = this.isDoubted
+  }
+
+  /** Why commands and questions are refused before they are decided; `undefined` if they may wait. */
+  get refusal(): string | undefined {
+    return this.isWaitOver ? this.why : undefined
+  }
+
   restored(): void {
     this.why = undefined
-    this.isDoubted = false
+    this.isDoubted = this.isWaitOver = false
   }
 
   /** Time until the engine may try the store again by itself, in milliseconds; 0 if it may now. */

@@ -2,7 +2,7 @@
 import type { Command, CommandOf, CommandType, Mark, QueueEvent, QueueState, Replies } from '@daybook/core'
 import type { ChainHead } from '../../chain/index.js'
 import type { AppendError, EventToAppend } from '../../store/index.js'
-import type { Claim, Caller, Outcome, Refusal } from '../types.js'
+import { type Claim, type Caller, type Outcome, type Refusal, systemCaller } from '../types.js'
 
 /** A command and its waiting caller. */
 export interface CommandItem {
@@ -41,6 +41,9 @@ export interface ReadItem {
 }
 
 export type Item = CommandItem | ClaimItem | ReadItem
+
+/** Whether it is a command of the engine itself. */
+export const isOwn = (item: Item): boolean => item.kind !== 'read' && item.caller === systemCaller
 
 /** A decided item, with the answer to give once it is durable. */
 export interface Decided {

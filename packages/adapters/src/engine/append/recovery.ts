@@ -4,12 +4,14 @@
  *
  *   conflict      the events of the other writer are read and folded, and all commands are decided again
  *   unavailable   callers are refused, and the store is not tried for a while
- *   unknown       nothing happens until it is known whether the batch is in the log (`unknown-append.ts`)
+ *   unknown       nothing happens until it is known whether the batch is in the log (`unknown-append.ts`). What waits for that is refused after some
+ *                 seconds: a cluster without a leader may take hours
  */
 import { keepShape, type WaitingClaims } from '@daybook/core'
 import type { AppendError } from '../../store/index.js'
 import type { Availability } from './availability.js'
-import { type Batch, type ClaimItem, type Item, refuse } from './batch.js'
+import type { ChainHead } from '../../chain/index.js'
+import { type Batch, type ClaimItem, isOwn, type Item, refuse } from './batch.js'
 import type { Contents } from '../contents/contents.js'
 import type { Durable } from './durable.js'
 import type { LeaseGrace } from '../time/lease-grace.js'
@@ -39,6 +41,8 @@ export interface Recovered {
 
 /** The longest single wait for written events to become readable, in milliseconds. All waits together take twice as long. */
 const readableMsMax = 1_024
+/** How long commands and questions wait for an append of unknown outcome, in milliseconds. A cluster elects a leader in less. */
+const doubtMsMax = 5_000
 
 export class Recovery {
   private conflictCount = 0
@@ -71,7 +75,7 @@ export class Recovery {
     const failed = inFlight.all
     const [first, second] = failed
     if (first === undefined) return
-    const sealed = error._tag === 'OutcomeUnknown' ? await sealInLog(first, error.reason, { ...this.parts, chain: live.chain }) : undefined
+    const sealed = error._tag === 'OutcomeUnknown' ? await this.sealInLog(first, error.reason) : undefined
     if (sealed !== undefined) {
       // The next batch was refused, or its outcome is also unknown: it is handled on its own.
       first.result = { _tag: 'Appended', sealed }
@@ -86,6 +90,34 @@ export class Recovery {
     if (error._tag === 'WrongExpectedRevision') await this.catchUpTo(error.actual)
     else await this.catchUp()
     if (error._tag !== 'Unavailable') availability.restored()
+  }
+
+  private async sealInLog(batch: Batch, reason: string): Promise<ChainHead | undefined> {
+    const patience = setTimeout(() => this.refuseWaiting(), doubtMsMax)
+    try {
+      return await sealInLog(batch, reason, { ...this.parts, chain: this.parts.live.chain })
+    } finally {
+      clearTimeout(patience)
+    }
+  }
+
+  /**
+   * Refuses what has no effect yet: commands that were not decided, and questions. Commands in flight wait, because nobody knows whether they were done.
+   * So do the engine's own commands, which nobody would send again.
+   */
+  private refuseWaiting(): void {
+    const { availability, inFlight, mailbox } = this.parts
+    availability.endWait()
+    const refusal = unavailable(availability.refusal ?? '')
+    const asked: Array<Item> = []
+    for (const { decided } of inFlight.all) {
+      const kept = decided.filter(({ item }) => item.kind !== 'read')
+      asked.push(...decided.flatMap(({ item }) => (item.kind === 'read' ? [item] : [])))
+      decided.splice(0, decided.length, ...kept)
+    }
+    const undecided = mailbox.drain()
+    mailbox.putBack(undecided.filter(isOwn))
+    for (const item of [...asked, ...undecided.filter((each) => !isOwn(each))]) refuse(item, refusal)
   }
 
   /**
