@@ -76,4 +76,11 @@ describe('daybook serve --store esdb://…', () => {
     expect(away.err + wrong.err).not.toContain('secret')
     expect((await run(['doctor', '--store', 'esdb://127.0.0.1:1?tls=false'])).out).toContain('the events were not read')
   })
+
+  test('EV-07: a log that cannot be reached is not told as one that was altered', async () => {
+    const text = await run(['audit', 'verify', '--store', 'esdb://127.0.0.1:1?tls=false'])
+    expect([text.code, text.err]).toEqual([3, expect.stringContaining('of a cluster, more than half of its nodes')])
+    const json = await run(['project', '--once', '--views', join(dir, 'away.db'), '--store', 'esdb://127.0.0.1:1?tls=false', '--json'])
+    expect([json.code, JSON.parse(json.err)]).toEqual([3, { error: { code: 'unreachable', detail: expect.stringContaining('Cannot reach EventStoreDB') } }])
+  })
 })

@@ -62,6 +62,13 @@ export const cliPlants: ReadonlyArray<Plant> = [
     killedBy: ['test/cli/help-examples.test.ts'],
   },
   {
+    title: 'command line: a store that cannot be reached has the exit code of a log that was altered',
+    file: 'packages/adapters/src/cli/exit-codes.ts',
+    find: 'if (error instanceof StoreUnreachable) return exitCodes.unreachable',
+    replace: 'if (error instanceof StoreUnreachable) return exitCodes.refused',
+    killedBy: ['test/cli/eventstoredb.test.ts'],
+  },
+  {
     title: 'command line: an interruption is told as a refusal',
     file: 'packages/adapters/src/cli/exit-codes.ts',
     find: 'return exitCodes.interrupted\n  if (error instanceof DaybookError)',

@@ -1,6 +1,7 @@
 /** Exit codes, and the errors that lead to them. */
 import { CommanderError } from 'commander'
 import { DaybookError } from '../client/index.js'
+import { StoreUnreachable } from '../store/event-store.js'
 
 export const exitCodes = { done: 0, refused: 1, usage: 2, unreachable: 3, interrupted: 130 } as const
 
@@ -27,5 +28,7 @@ export const exitCodeOf = (error: unknown): number => {
     if (error.code === 'unreachable' || error.code === 'unexpected-answer') return exitCodes.unreachable
     if (error.code === 'aborted' || error.code === 'closed') return exitCodes.interrupted
   }
+  // A log that was altered has another code than a cluster that is away.
+  if (error instanceof StoreUnreachable) return exitCodes.unreachable
   return exitCodes.refused
 }

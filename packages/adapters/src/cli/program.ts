@@ -161,6 +161,9 @@ export const run = async (args: ReadonlyArray<string>, io: Io): Promise<number> 
   }
 }
 
+/** By exit code, of an error that no server has answered with. */
+const codes: Readonly<Record<number, string>> = { [exitCodes.usage]: 'usage', [exitCodes.unreachable]: 'unreachable' }
+
 const tell = (error: unknown, exitCode: number, io: Io, isJson: boolean): void => {
   const message = error instanceof Error ? error.message : String(error)
   if (error instanceof DaybookError) {
@@ -174,6 +177,6 @@ const tell = (error: unknown, exitCode: number, io: Io, isJson: boolean): void =
     else if (exitCode === exitCodes.unreachable) io.err('  is the server running there? daybook serve starts one; --url or DAYBOOK_URL says where it is\n')
     return
   }
-  if (isJson) return io.err(`${JSON.stringify({ error: { code: exitCode === exitCodes.usage ? 'usage' : 'failed', detail: message } })}\n`)
+  if (isJson) return io.err(`${JSON.stringify({ error: { code: codes[exitCode] ?? 'failed', detail: message } })}\n`)
   io.err(`daybook: ${message}\n`)
 }

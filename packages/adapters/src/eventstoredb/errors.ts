@@ -3,7 +3,7 @@
  *
  * The client mostly names an error by `type`, but errors of gRPC itself only have a `code`.
  */
-import { StoreError, type AppendError } from '../store/index.js'
+import { StoreError, StoreUnreachable, type AppendError } from '../store/index.js'
 import { type BatchAppendResp, convertToCommandError, MaximumAppendSizeExceeded, WrongExpectedVersion } from './stubs.js'
 
 /** There was no connection, so nothing was sent. */
@@ -78,14 +78,14 @@ export const failedAppend = (error: unknown): AppendError => {
 export const isWorthRetrying = (error: unknown): boolean =>
   !(error instanceof StoreError) && meaningOf(error).read === 'again'
 
-const advice = 'Are host and port right, is the node up, and does it use TLS? Without TLS, the address ends in ?tls=false; with a certificate of your own authority, in ?tlsCAFile=FILE.'
+const advice = 'Are host and port right, is the node up (of a cluster, more than half of its nodes), and does it use TLS? Without TLS, the address ends in ?tls=false; with a certificate of your own authority, in ?tlsCAFile=FILE.'
 
 /** The error of a read or a subscription that failed for good. */
 export const storeError = (error: unknown, name: string, stream: string): StoreError => {
   if (error instanceof StoreError) return error
   const { read, text } = meaningOf(error)
   const says = error instanceof NotConnected ? `Cannot reach EventStoreDB: ${text}. ${advice}` : `Cannot read ${stream} from ${name}. ${text}`
-  return new StoreError(read === 'again' ? 'unavailable' : read, says, { cause: error })
+  return read === 'again' ? new StoreUnreachable(says, { cause: error }) : new StoreError(read, says, { cause: error })
 }
 
 const prefix = 'event_store.client.'

@@ -156,6 +156,13 @@ export class StoreError extends Error {
   }
 }
 
+/** The store is on another machine, and does not answer: the same may work later. */
+export class StoreUnreachable extends StoreError {
+  constructor(message: string, options?: ErrorOptions) {
+    super('unavailable', message, options)
+  }
+}
+
 /** Whether the error means that somebody has removed events. Retrying is useless. */
 export const isDestroyed = (error: unknown): error is StoreError =>
   error instanceof StoreError && (error.code === 'deleted' || error.code === 'truncated')
