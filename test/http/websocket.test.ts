@@ -3,7 +3,8 @@ import { createServer, type Socket, connect } from 'node:net'
 import { createClient, type WatchMessage } from '@daybook/adapters/client'
 import { createDaybook } from '@daybook/adapters/engine'
 import { openMemoryStore } from '@daybook/adapters/memory'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { EventStore } from '@daybook/adapters/store'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { inTime } from '../support/in-time.js'
 import { until } from '../support/queue.js'
@@ -221,6 +222,11 @@ test('a client that cannot keep up is closed with 4008, comes back from its last
         const { event, revision } = JSON.parse(data.toString()) as WatchMessage
         if (event !== 'task_queued') return
         revisions.push(revision)
+        // Reads nothing for a while, until it has been closed for that once.
+        if (revision % 1_000 === 500 && !codes.includes(4008)) {
+          socket.pause()
+          setTimeout(() => socket.resume(), 300)
+        }
         // A gap, or the end.
         if (revision !== revisions.length - 1 || revision === 19_999) socket.terminate()
       })
@@ -319,4 +325,40 @@ test('a server that stops closes its WebSockets with 1001', async () => {
   await own.stop()
   await until(() => code !== undefined)
   expect(code).toBe(1001)
+})
+
+test('of many clients that are behind, each turn of the event loop reads one page for one, and all get everything', async () => {
+  const store = openMemoryStore()
+  let pages = 0
+  const counted: EventStore = {
+    ...store,
+    read: async function* (stream, options) {
+      for await (const page of store.read(stream, options)) {
+        pages++
+        yield page
+      }
+    },
+  }
+  const { http, post, stop } = await startTestServer({}, counted)
+  onTestFinished(() => stop())
+  for (let i = 0; i < 3; i++) await post('/api/queues/q/tasks', { tasks: Array.from({ length: 1_000 }, (_, each) => ({ type: 'mail', payload: { i, each } })) })
+  const before = pages
+  let [most, last, isOver] = [0, pages, false]
+  const turn = (): void => {
+    most = Math.max(most, pages - last)
+    last = pages
+    if (!isOver) setImmediate(turn)
+  }
+  setImmediate(turn)
+  const clients = Array.from({ length: 8 }, () => {
+    const socket = new WebSocket(`${http.url.replace('http', 'ws')}/api/ws?queue=q&from=0`, authorized)
+    onTestFinished(() => socket.terminate())
+    let revision = -1
+    socket.on('message', (data: Buffer) => (revision = (JSON.parse(data.toString()) as WatchMessage).revision))
+    return { revision: () => revision }
+  })
+  await until(() => clients.every(({ revision }) => revision() === 2_999))
+  isOver = true
+  expect(pages - before).toBeGreaterThan(8 * 10)
+  expect(most).toBe(1)
 })

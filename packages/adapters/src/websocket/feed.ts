@@ -5,6 +5,7 @@
 import { capacityOf, explainOf } from '@daybook/core'
 import { isRight } from 'fp-ts/lib/Either.js'
 import { type Daybook, type QueueEngine, streamOf } from '../engine/index.js'
+import { ownTurn } from '../own-turn.js'
 import type { RecordedEvent } from '../store/index.js'
 import { type Message, messagesOf, type Present } from './messages.js'
 
@@ -50,6 +51,8 @@ export const feed = async ({ daybook, queue, from, send, signal }: FeedOptions):
       const start = before === undefined && next > 0 ? next - 1 : next
       const events: Array<RecordedEvent> = []
       const limit = Math.min(revision - start + 1, pageEvents)
+      // Behind: other clients and requests come in between. A few new events are sent at once.
+      if (limit > askedMax) await ownTurn()
       for await (const page of daybook.log.read(streamOf(queue.name), { from: start, limit })) events.push(...page)
       const fresh = events.filter((event) => event.revision >= next)
       const present = fresh.length <= askedMax ? await presentOf(queue, fresh) : undefined
