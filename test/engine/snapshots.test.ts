@@ -197,6 +197,46 @@ test('INV-15: after one that could not be written, the next snapshot is whole; a
   await startsAsFromZero(openCopy(await logOf(again.store)), snapshots)
 })
 
+test('INV-15: a base that is damaged is read once, however many increments need it, and then an older snapshot is used', async () => {
+  const snapshots = memorySnapshots()
+  const inner = openMemoryStore()
+  const { engine, store } = await openQueue({ store: inner, snapshots })
+  await engine.submitAll(Array.from({ length: 100 }, (_, i) => enqueue(task(`old ${i}`))), caller)
+  await engine.close()
+  const [older] = snapshots.kept
+  snapshots.kept.length = 0
+  for (let i = 0; i < 4; i++) {
+    const again = await openQueue({ store: inner, snapshots })
+    await again.engine.submitAll(Array.from({ length: i === 0 ? 400 : 20 }, (_, each) => enqueue(task(`new ${i} ${each}`))), caller)
+    await again.engine.close()
+  }
+  expect(snapshots.kept.map(({ header }) => header.base === undefined)).toEqual([true, false, false, false])
+  snapshots.kept.unshift(older!)
+  let reads = 0
+  const damaged: SnapshotStore = {
+    ...snapshots,
+    list: async (...asked) => {
+      const listed = await snapshots.list(...asked)
+      const base = listed.usable[3]!
+      // The checksum comes last.
+      const pages = base.pages
+      Object.assign(base, {
+        pages: async function* () {
+          reads++
+          yield* pages()
+          throw new Error('does not match its checksum')
+        },
+      })
+      return listed
+    },
+  }
+  const { engine: last, warnings } = await openQueue({ store: openCopy(await logOf(store)), snapshots: damaged })
+  expect(reads).toBe(1)
+  expect(warnings).toEqual([expect.stringContaining('checksum'), ...Array.from({ length: 3 }, () => expect.stringMatching('cannot be used'))])
+  expect(last.status().snapshotRevision).toBe(older!.header.revision)
+  expect(await stateText(last)).toBe(textOf(foldAll(await logOf(store))))
+})
+
 test('a snapshot of another version, from the future, of another log, or that cannot be parsed is skipped with a warning', async () => {
   const snapshots = memorySnapshots()
   const inner = openMemoryStore()

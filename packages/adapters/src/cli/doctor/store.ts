@@ -115,7 +115,8 @@ const checkSnapshots = async (snapshots: SnapshotStore, stream: string, queue: s
         count += tasksInPage(page)
         for (const { place } of keptIn(page)) checkRows(rowsAt?.(place))
       }
-      findings.push({ level: 'good', about, says: `${plural(count, 'task')}, checksum right` })
+      const kind = header.base === undefined ? '' : ` that changed since revision ${header.base.revision}`
+      findings.push({ level: 'good', about, says: `${plural(count, 'task')}${kind}, checksum right` })
     } catch (error) {
       findings.push({ level: 'note', about, says: `is not used: ${error instanceof Error ? error.message : String(error)}` })
     }

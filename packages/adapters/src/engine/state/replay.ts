@@ -124,6 +124,9 @@ const strangeness = async (store: LogReader, { stream, revision, eventId, sealed
   return `the log was altered since: revision ${sealed.revision} does not have the hash that it had. Run daybook audit verify`
 }
 
+/** The snapshot, and all on which it is based. */
+const partsOf = (snapshot: LoadedSnapshot): ReadonlyArray<LoadedSnapshot> => [snapshot, ...(snapshot.base === undefined ? [] : partsOf(snapshot.base))]
+
 /**
  * The state of the newest usable snapshot that is not beyond the revision `head`; `undefined` if there is none. `endReplay` must be called when the
  * events after it have been folded.
@@ -137,7 +140,16 @@ export const loadSnapshot = async (
 ): Promise<{ readonly state: QueueState; readonly header: SnapshotHeader } | undefined> => {
   const { usable, skipped } = await snapshots.list(stream, foldVersion, head)
   for (const { name, reason } of skipped) report.skipped(name, reason)
+  /** Several increments may be based on one that cannot be read. It is read once. */
+  const unreadable = new Set<LoadedSnapshot>()
   for (const snapshot of usable) {
+    const parts = partsOf(snapshot)
+    const known = parts.find((part) => unreadable.has(part))
+    if (known !== undefined) {
+      report.skipped(`${stream}@${snapshot.header.revision}`, `it is based on the snapshot at revision ${known.header.revision}, which cannot be used`)
+      continue
+    }
+    let reading = snapshot
     try {
       const strange = await strangeness(store, snapshot.header)
       if (strange !== undefined) {
@@ -145,15 +157,18 @@ export const loadSnapshot = async (
         continue
       }
       const reader = snapshotReader(indexSeed, snapshots.rowStoreOf?.(stream), snapshot.rowsAt)
-      for (let part: LoadedSnapshot | undefined = snapshot; part !== undefined; part = part.base) {
+      for (const part of parts) {
+        reading = part
         if (part !== snapshot) reader.base()
         for await (const page of part.pages()) reader.page(page)
       }
+      reading = snapshot
       const state = reader.finish(true)
       if (revisionOf(state) === snapshot.header.revision) return { state, header: snapshot.header }
       report.skipped(`${stream}@${snapshot.header.revision}`, 'it holds another revision than its name says')
     } catch (error) {
       // A snapshot is a cache: the next older one is used, or the whole log.
+      unreadable.add(reading)
       report.skipped(`${stream}@${snapshot.header.revision}`, error instanceof Error ? error.message : String(error))
     }
   }

@@ -9,8 +9,10 @@ import { shownAgent } from './agents.js'
 import { shownBreakers, shownDepth } from './queue.js'
 import { pageSizeOf, pageText } from './tasks.js'
 
-/** All parts are of one revision, because they come from one query. */
-/** Its breakers and agents come with each page. So there are at most as many as tasks can be on one, and `/breakers` and `/agents` have all. */
+/**
+ * All parts are of one revision, because they come from one query. Breakers and agents come with each page, so there are at most as many of them as
+ * tasks can be on one; `/breakers` and `/agents` have all.
+ */
 export const state = async ({ queue, query, limits }: ViewCall<TasksQuery>): Promise<Handled> => {
   const { limit, cursor } = query
   const found = await queue.read((now, at) => {
