@@ -2,9 +2,9 @@
 import { once } from 'node:events'
 import { get, type IncomingMessage } from 'node:http'
 import { openMemoryStore } from '@daybook/adapters/memory'
-import type { EventStore } from '@daybook/adapters/store'
 import { expect, onTestFinished, test } from 'vitest'
 import { inTime } from '../support/in-time.js'
+import { pagesPerTurn } from '../support/pages-per-turn.js'
 import { adminToken, startTestServer, type TestServer } from './support.js'
 
 const streamOf = async ({ http }: TestServer, path = '/api/queues/q/events', accept = 'application/x-ndjson'): Promise<IncomingMessage> => {
@@ -46,32 +46,15 @@ test('streams that nobody reads are limited in number; one that ends makes room,
 })
 
 test('of many streams that are read at the same time, each turn of the event loop reads one page of one', async () => {
-  const store = openMemoryStore()
-  let pages = 0
-  const counted: EventStore = {
-    ...store,
-    read: async function* (stream, options) {
-      for await (const page of store.read(stream, options)) {
-        pages++
-        yield page
-      }
-    },
-  }
-  const server = await startTestServer({}, counted)
+  const counted = pagesPerTurn(openMemoryStore())
+  const server = await startTestServer({}, counted.store)
   onTestFinished(() => server.stop())
   for (let i = 0; i < 5; i++) await server.post('/api/queues/q/tasks', { tasks: Array.from({ length: 1_000 }, (_, each) => ({ type: 'mail', payload: { i, each } })) })
-  const before = pages
-  let [most, last, isOver] = [0, pages, false]
-  const turn = (): void => {
-    most = Math.max(most, pages - last)
-    last = pages
-    if (!isOver) setImmediate(turn)
-  }
-  setImmediate(turn)
-  const streams = await Promise.all(Array.from({ length: 8 }, () => streamOf(server)))
-  await Promise.all(streams.map(async (stream) => once(stream.resume(), 'end')))
-  isOver = true
-  expect(pages - before).toBeGreaterThan(8)
+  const { pages, most } = await counted.during(async () => {
+    const streams = await Promise.all(Array.from({ length: 8 }, () => streamOf(server)))
+    await Promise.all(streams.map(async (stream) => once(stream.resume(), 'end')))
+  })
+  expect(pages).toBeGreaterThan(8)
   expect(most).toBe(1)
 })
 

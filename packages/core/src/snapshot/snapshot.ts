@@ -6,8 +6,8 @@
  * `task-walk.ts`).
  *
  * An increment has, of the unfinished tasks, only those that changed since an earlier snapshot, its base, and the numbers of all that changed or
- * finished. A state is made from an increment, then its base, then the base of this one, up to a whole snapshot. Of each, only the tasks count
- * whose numbers none before it has.
+ * finished. To load it, its pages are read first, then those of its base, and so on up to a whole snapshot. A task in a base is left out if a snapshot
+ * read before says that it changed or finished.
  */
 import type { LoadedNames } from '../finished/finished-tasks.js'
 import type { FinishedWalk, KeptPage } from '../finished/finished-walk.js'
@@ -34,7 +34,7 @@ import { isFinal } from '../model/task.js'
 import { TaskWalk } from '../queries/task-walk.js'
 import { endReplay, QueueState } from '../state/queue-state.js'
 
-/** Raise this with every change of the fold or of these pages. */
+/** Raise this with every change of the fold or of these pages. (Increments are told apart by the format version of their files.) */
 export const foldVersion = 13
 
 type HeadText = Omit<Head, 'savedFor'> & {
@@ -207,9 +207,9 @@ export const snapshotReader = (seed = 0, store?: RowStore, rowsAt: (place: RowsP
   // Tasks that changed while the snapshot was taken come before others with lower numbers.
   let isInOrder = true
   let unfinishedCount: number | undefined
-  /** The tasks that count no more, because an increment read before has newer ones, or they are finished. */
+  /** Numbers of tasks that changed or finished after the base that is being read. Their records there are out of date. */
   const superseded = new NumberSet()
-  /** Those of the present increment. */
+  /** The same numbers from the increment that is being read. They hold for its base, not for itself. */
   let changed: Array<Float64Array> = []
   let isBase = false
 
@@ -241,7 +241,7 @@ export const snapshotReader = (seed = 0, store?: RowStore, rowsAt: (place: RowsP
 
   const readTasks = (page: SnapshotPage, loaded: Tables): void => {
     if (isPageOfChanged(page)) changed.push(page.numbers)
-    // The increment has all that is needed of a base, except the tasks that did not change.
+    // Of a base, only the unfinished tasks are needed. The increment has everything else.
     else if (isBase && (page.bytes !== undefined || page.rows === 0)) return
     else if (page.bytes !== undefined && page.text === '') loaded.finished.loadRows({ lengths: page.numbers, bytes: page.bytes }, namesIn(loaded), loaded.joinFinished)
     else if (page.bytes !== undefined) for (const { place, ...others } of keptIn(page)) loaded.finished.loadKept(rowsAt(place), others, namesIn(loaded), loaded.joinFinished)

@@ -130,7 +130,7 @@ export class Tables {
   readonly tenantCounts = new TenantCounts()
   /** Walks in progress. Each is told before a task changes. */
   readonly walks: Array<TaskWalk> = []
-  /** The numbers of the tasks that are new, changed or finished since the last snapshot, for the next increment. Absent if nobody wants to know. */
+  /** Numbers of the tasks that were added, changed or finished since the last snapshot. `undefined` if no increment is wanted. */
   changed: NumberSet | undefined
   /** `seed`: see `text-index.ts`. `store`: where rows of finished tasks may be kept. */
   constructor(

@@ -43,8 +43,8 @@ export const sign = {
 } as const
 
 /**
- * Members of the tables and records that are not part of the state: undo log, walks, noted changes, hash seed, and the kept shapes of claims. Others are listed
- * elsewhere: the groups show which of their tasks are ready, and the indexes of all tasks contain those of unfinished ones.
+ * Members of the tables and records that are not part of the state: undo log, walks, noted changes, hash seed, and the kept shapes of claims. Others
+ * are listed elsewhere: the groups show which of their tasks are ready, and the indexes of all tasks contain those of unfinished ones.
  */
 const beside: ReadonlySet<string> = new Set(['undoLog', 'walks', 'changed', 'seed', 'unfinished', 'ids', 'keys', 'ready', 'turns', 'meters', 'place', 'savedFor'])
 

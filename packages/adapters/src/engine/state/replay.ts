@@ -140,13 +140,13 @@ export const loadSnapshot = async (
 ): Promise<{ readonly state: QueueState; readonly header: SnapshotHeader } | undefined> => {
   const { usable, skipped } = await snapshots.list(stream, foldVersion, head)
   for (const { name, reason } of skipped) report.skipped(name, reason)
-  /** Several increments may be based on one that cannot be read. It is read once. */
+  /** Each is read once, however many increments are based on it. */
   const unreadable = new Set<LoadedSnapshot>()
   for (const snapshot of usable) {
     const parts = partsOf(snapshot)
     const known = parts.find((part) => unreadable.has(part))
     if (known !== undefined) {
-      report.skipped(`${stream}@${snapshot.header.revision}`, `it is based on the snapshot at revision ${known.header.revision}, which cannot be used`)
+      report.skipped(`${stream}@${snapshot.header.revision}`, known === snapshot ? 'it cannot be read' : `it is based on the snapshot at revision ${known.header.revision}, which cannot be read`)
       continue
     }
     let reading = snapshot
