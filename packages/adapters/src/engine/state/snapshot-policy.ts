@@ -12,7 +12,8 @@
  * half as long as loading.
  *
  * An increment has only the tasks that changed since the last snapshot, so it is cheap when there are many tasks. But a start reads it and all on
- * which it is based. When these have twice as many tasks as the queue, a whole snapshot is due.
+ * which it is based, its series. When these have twice as many tasks as the queue, a whole snapshot is due. While a queue fills up, that is never so:
+ * the increments have the new tasks, and nothing is written twice.
  */
 
 /** Microseconds on the machine of `docs/performance.md`. A slower machine is slower in all of them. */
@@ -28,6 +29,8 @@ const workShareMax = 1 / 10
 const startUsMax = 5.5e6
 /** The least number of events between snapshots: fewer are replayed within half a second. */
 const eventsMin = 100_000
+/** An increment counts as at least this share of the unfinished tasks, so that a series has at most as many increments as its inverse. */
+const seriesShareMin = 1 / 64
 
 export interface SnapshotCost {
   /** Number of events since the last snapshot. */
@@ -38,22 +41,26 @@ export interface SnapshotCost {
   readonly stored: number
   /** How many tasks changed or finished since the last snapshot. `undefined`: it is not known, so there can be no increment. */
   readonly changed: number | undefined
-  /** How many tasks the last snapshot and all on which it is based have together. */
+  /** How many tasks the last snapshot and all on which it is based have together: see {@link inSeries}. */
   readonly inLast: number
 }
 
-/** Whether less than half of the unfinished tasks changed, so that an increment saves something. */
-const isChangeSmall = ({ tasks, finished, changed }: SnapshotCost): boolean => changed !== undefined && changed * 2 <= tasks - finished
+/** Whether an increment would have no more tasks than a whole snapshot. */
+const isChangeSmall = ({ tasks, finished, changed }: SnapshotCost): boolean => changed !== undefined && changed <= tasks - finished
+
+/** How many tasks an increment and all on which it is based would have together. */
+export const inSeries = ({ tasks, finished, changed = 0, inLast }: SnapshotCost): number =>
+  inLast + Math.max(changed, Math.ceil((tasks - finished) * seriesShareMin))
 
 /** Whether the next snapshot should be an increment. */
-export const isIncrementBetter = (cost: SnapshotCost): boolean => isChangeSmall(cost) && cost.inLast + (cost.changed ?? 0) <= 2 * (cost.tasks - cost.finished)
+export const isIncrementBetter = (cost: SnapshotCost): boolean => isChangeSmall(cost) && inSeries(cost) <= 2 * (cost.tasks - cost.finished)
 
 export const isSnapshotDue = (cost: SnapshotCost): boolean => {
   const { events, tasks, finished, stored, changed = 0 } = cost
   if (events < eventsMin) return false
   const unfinished = tasks - finished
   const isIncrement = isIncrementBetter(cost)
-  // The increments before have cost as much as the whole snapshot that ends their series.
+  // The whole snapshot that ends a series costs as much as its increments together, or comes once for 64 of them.
   if (!isIncrement && isChangeSmall(cost)) return true
   const load = loadUs * unfinished + loadFinishedUs * (finished - stored) + loadStoredUs * stored
   const write = writeUs * (isIncrement ? changed : unfinished) + writeFinishedUs * (finished - stored)

@@ -4,7 +4,7 @@ import type { ChainHead } from '../../chain/index.js'
 import type { SnapshotBase, SnapshotHeader, SnapshotStore, SnapshotWriter } from '../../store/index.js'
 import { shortTurns } from '../../short-turns.js'
 import { describe } from '../refusals.js'
-import { isIncrementBetter, isSnapshotDue, type SnapshotCost } from './snapshot-policy.js'
+import { inSeries, isIncrementBetter, isSnapshotDue, type SnapshotCost } from './snapshot-policy.js'
 
 /** The least number of tasks per step, which takes a fraction of a millisecond. A single claim waits for several steps. */
 const tasksPerTurn = 256
@@ -72,7 +72,7 @@ export class Snapshotter {
     if (eventId === undefined) return
     this.isUnderWay = true
     const cost = this.costOf(state, revisionOf(state) - this.tried)
-    const base = this.base !== undefined && isIncrementBetter(cost) ? { ...this.base, tasks: cost.inLast + (cost.changed ?? 0) } : undefined
+    const base = this.base !== undefined && isIncrementBetter(cost) ? { ...this.base, tasks: inSeries(cost) } : undefined
     const work = base === undefined ? beginSnapshot(state, true) : beginIncrement(state)
     const { revision } = work
     const header: SnapshotHeader = { stream, revision, eventId, foldVersion, sealed: sealed() ?? null, ...(base === undefined ? {} : { base }) }
