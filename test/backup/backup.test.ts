@@ -7,8 +7,9 @@ import { join } from 'node:path'
 import { createClient, type DaybookClient } from '@daybook/client'
 import { serve } from '@daybook/adapters/serve'
 import Database from 'better-sqlite3'
-import { afterAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { type Ended, root, runHere } from '../cli/program.js'
+import type { Io } from '@daybook/adapters/cli'
 
 const dir = mkdtempSync(join(tmpdir(), 'daybook-backup-'))
 afterAll(() => rmSync(dir, { recursive: true, force: true }))
@@ -153,6 +154,59 @@ test.each(['SIGINT', 'SIGTERM'] as const)('a backup that %s interrupts ends with
   })
   expect(begun).toEqual([expect.stringMatching(/\.unfinished-[0-9a-f]{8}$/)])
   expect([code, copies()]).toEqual([130, []])
+})
+
+describe('the log is copied in steps', () => {
+  const dataDir = join(dir, 'large')
+  beforeAll(() =>
+    served(dataDir, async (client) => {
+      for (let i = 0; i < 12; i++) await client.enqueueAll(Array.from({ length: 500 }, (_, each) => ({ type: 'mail', payload: { i, each, text: 'x'.repeat(2_000) } })))
+    }))
+  /** Makes a backup whose progress is all shown, however fast it is. Returns how much of the log was copied at each step, in percent. */
+  const shown = async (to: string, step: () => void, world: Partial<Io> = {}): Promise<{ readonly ended: Ended; readonly parts: ReadonlyArray<number> }> => {
+    let now = 0
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => (now += 1_000))
+    const parts: Array<number> = []
+    const err = (text: string): void => {
+      const [, part] = /copying the log: (\d+) %/.exec(text) ?? []
+      if (part === undefined) return
+      parts.push(Number(part))
+      step()
+    }
+    try {
+      return { ended: await runHere(['backup', to, '--data', dataDir], {}, '', { errIsTerminal: true, err, ...world }), parts }
+    } finally {
+      clock.mockRestore()
+    }
+  }
+
+  test('a signal ends it after the step in which it comes, and nothing is left', async () => {
+    const to = join(dir, 'large-interrupted')
+    let signal: (name: NodeJS.Signals) => void = () => undefined
+    const { ended, parts } = await shown(to, () => signal('SIGINT'), {
+      onSignal: (heard) => {
+        signal = heard
+        return () => undefined
+      },
+    })
+    expect([ended.code, parts, readdirSync(dir).filter((name) => name.startsWith('large-'))]).toEqual([130, [0], []])
+  })
+
+  test('it does not begin anew when a server appends meanwhile, and the copy is as the log was', async () => {
+    const to = join(dir, 'large-copy')
+    const writer = new Database(join(dataDir, 'daybook.sqlite'))
+    const before: unknown = writer.pragma('user_version', { simple: true })
+    let writes = 0
+    const { ended, parts } = await shown(to, () => {
+      if (writes < 20) writer.pragma(`user_version = ${1_000 + ++writes}`)
+    })
+    expect(ended).toMatchObject({ code: 0, out: expect.stringMatching(/^q: 6000 events, revision 5999, verified$/m) as string })
+    expect(parts.length).toBeGreaterThan(2)
+    expect(parts).toEqual([...new Set(parts)].sort((a, b) => a - b))
+    const copy = new Database(join(to, 'daybook.sqlite'), { readonly: true })
+    expect([copy.pragma('user_version', { simple: true }), copy.pragma('journal_mode', { simple: true })]).toEqual([before, 'delete'])
+    for (const db of [copy, writer]) db.close()
+  })
 })
 
 test('copies of read-only folders can be written into by their owner', async () => {

@@ -41,6 +41,20 @@ export const backupPlants: ReadonlyArray<Plant> = [
     killedBy,
   },
   {
+    title: 'a backup begins anew after each append of a server',
+    file: `${backup}copy-data.ts`,
+    find: "db.exec('BEGIN')",
+    replace: '',
+    killedBy,
+  },
+  {
+    title: 'a backup copies a large log in one step',
+    file: `${backup}copy-data.ts`,
+    find: 'return stepPages',
+    replace: 'return stepPages * 1e6',
+    killedBy,
+  },
+  {
     title: 'a backup goes on after a signal',
     file: 'packages/adapters/src/cli/interruptible.ts',
     find: 'ended.abort(new Interrupted(`interrupted by ${name}`))',

@@ -18,20 +18,57 @@ const isDatabase = async (file: string): Promise<boolean> => {
 
 /**
  * Copies an SQLite file as it was at one moment, with the content of its WAL (write-ahead log). Writers are not blocked. The copy has the same
- * permissions.
+ * permissions, and no rests of what was deleted.
  *
  * *Gotchas*: not for a file that this process has open. Synchronous while it runs.
  */
 export const copyDatabase = async (from: string, to: string): Promise<void> => {
-  const { mode } = await stat(from)
-  // SQLite writes into an existing empty file. So nobody else can read the keys, not even while they are copied.
-  closeSync(openSync(to, 'wx', mode & 0o777))
-  const db = new Database(from, { readonly: true, fileMustExist: true, timeout: 5_000 })
+  const db = await openToCopy(from, to)
   try {
     db.prepare('VACUUM INTO ?').run(to)
   } finally {
     db.close()
   }
+}
+
+/** So many pages are copied at a time: some milliseconds. */
+const stepPages = 1_000
+
+/**
+ * The same for a large file, in steps, between which signals are heard. It copies unused pages as well, so it is not for files from which secrets are
+ * deleted.
+ *
+ * @param step Called after each step with the part that is copied, from 0 to 1. An error that it throws ends the copying.
+ */
+export const copyLargeDatabase = async (from: string, to: string, step: (part: number) => void): Promise<void> => {
+  const db = await openToCopy(from, to)
+  try {
+    // Read within one transaction. Otherwise SQLite would begin anew after each append of a server, and might never end.
+    db.exec('BEGIN')
+    db.prepare('SELECT count(*) FROM sqlite_schema').get()
+    await db.backup(to, {
+      progress: ({ totalPages, remainingPages }) => {
+        step(1 - remainingPages / totalPages)
+        return stepPages
+      },
+    })
+  } finally {
+    db.close()
+  }
+  // Without a WAL, the copy is one file.
+  const copy = new Database(to, { fileMustExist: true })
+  try {
+    copy.pragma('journal_mode = DELETE')
+  } finally {
+    copy.close()
+  }
+}
+
+const openToCopy = async (from: string, to: string): Promise<Database.Database> => {
+  const { mode } = await stat(from)
+  // SQLite writes into an existing empty file. So nobody else can read the keys, not even while they are copied.
+  closeSync(openSync(to, 'wx', mode & 0o777))
+  return new Database(from, { readonly: true, fileMustExist: true, timeout: 5_000 })
 }
 
 /** Copies a file. On a file system that can share blocks, the copy takes no space. */
