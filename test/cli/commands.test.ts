@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { folder } from '../import/samples.js'
@@ -361,6 +361,29 @@ describe('EV-09: import and export of folders in the shape of real ones', () => 
     expect(out).toMatch(/pending\.json b: depends on ghost/)
     expect(out).toMatch(/pending\.json big: .*bytes/)
     expect((await list(q)).map(({ id }) => id)).toEqual(['a'])
+  })
+
+  test('an export that a signal interrupts ends with code 130; files of an earlier one stay whole', async () => {
+    const q = queue()
+    const out = join(server.dir, `export-${q}`)
+    for (const id of ['a', 'b', 'c']) await enqueue(q, id, '--id', id)
+    expect((await in_(q, 'export', '--out', out)).code).toBe(0)
+    const before = readFileSync(join(out, 'pending.json'), 'utf8')
+    await enqueue(q, 'd', '--id', 'd')
+    let signal: (name: NodeJS.Signals) => void = () => undefined
+    const { code } = await server.daybook(['export', '--queue', q, '--out', out], '', {
+      errIsTerminal: true,
+      err: (text) => {
+        if (text.includes('exporting: 1')) signal('SIGTERM')
+      },
+      onSignal: (heard) => {
+        signal = heard
+        return () => undefined
+      },
+    })
+    expect(code).toBe(130)
+    expect(readFileSync(join(out, 'pending.json'), 'utf8')).toBe(before)
+    expect(readdirSync(out).filter((name) => !/^[a-z-]+\.json$/.test(name))).toEqual([])
   })
 
   test('export without a folder is one JSON document', async () => {

@@ -1,10 +1,12 @@
-import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Command } from 'commander'
 import { plural, type Status, statuses } from '@daybook/core'
 import type { DaybookClient, TaskView } from '../../client/index.js'
+import { writeWhole } from '../../files/atomic-write.js'
 import { makeFolder } from '../../files/make-folder.js'
+import { syncFolder } from '../../files/sync-folder.js'
 import { type Cli, examples } from '../cli.js'
+import { interruptible } from '../interruptible.js'
 import { createProgress, type Progress } from '../progress.js'
 
 /** The files and their statuses, as in the folder of `serve --queue-files`. */
@@ -61,31 +63,30 @@ export const exportCommand = (cli: Cli): Command =>
         progress.clear()
         return
       }
-      const tasks = await writeFiles(client, out, count, progress)
+      const tasks = await interruptible(io, (signal) => writeFiles(client, out, count, progress, signal))
       printer.answer({ folder: out, tasks }, () => {
         printer.table([{ head: 'FILE', min: 12 }, 'TASKS'], Object.entries(tasks).map(([name, n]) => [join(out, name), String(n)]))
         printer.line(`${plural(written, 'task')} exported`)
       })
     }))
 
-const writeFiles = async (client: DaybookClient, out: string, count: () => void, progress: Progress): Promise<Readonly<Record<string, number>>> => {
+/** Each file is replaced when it is complete, so none is ever half of one. `signal` ends it, and removes what is unfinished. */
+const writeFiles = async (client: DaybookClient, out: string, count: () => void, progress: Progress, signal: AbortSignal): Promise<Readonly<Record<string, number>>> => {
   makeFolder(out)
   const tasks: Record<string, number> = {}
-  for (const [name, of] of files) {
-    const handle = await open(join(out, name), 'w', 0o644)
-    try {
-      tasks[name] = 0
-      await handle.appendFile('{"tasks":[')
-      for await (const text of texts(client, of, count)) {
-        tasks[name]++
-        await handle.appendFile(text)
-      }
-      await handle.appendFile('\n]}\n')
-      await handle.sync()
-    } finally {
-      await handle.close()
+  const chunks = async function* (name: string, of: ReadonlyArray<Status>): AsyncGenerator<string> {
+    let n = 0
+    yield '{"tasks":['
+    for await (const text of texts(client, of, count)) {
+      signal.throwIfAborted()
+      yield text
+      n++
     }
+    yield '\n]}\n'
+    tasks[name] = n
   }
+  for (const [name, of] of files) await writeWhole(join(out, name), chunks(name, of))
+  await syncFolder(out)
   progress.clear()
   return tasks
 }
