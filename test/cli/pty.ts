@@ -20,6 +20,8 @@ export interface Pty {
   readonly type: (keys: string) => void
   readonly resize: (columns: number, rows: number) => void
   readonly signal: (number: number) => void
+  /** Closes the terminal, as a window is closed or a connection ends. */
+  readonly close: () => void
   /** Resolves when the screen is as it is asked for. */
   readonly until: (is: (screen: string) => boolean, what: string) => Promise<string>
   readonly ended: Promise<PtyEnd>
@@ -57,6 +59,7 @@ export const startPty = (command: ReadonlyArray<string>, env: Readonly<Record<st
       send({ size: [toColumns, toRows] })
     },
     signal: (number) => send({ signal: number }),
+    close: () => send({ close: true }),
     until: (is, what) => {
       let check = (): void => undefined
       const seen = new Promise<string>((resolve) => {

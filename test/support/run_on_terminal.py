@@ -1,7 +1,7 @@
 """Runs a program on a pseudo-terminal: run_on_terminal.py COLUMNS ROWS PROGRAM ARGUMENTS…
 
 What the program writes goes to stdout as it is. Each line on stdin is JSON: {"keys": "q"} types, {"size": [columns, rows]}
-makes the window another size, {"signal": 15} sends a signal to the program. When the program has ended, the last line on
+makes the window another size, {"signal": 15} sends a signal to the program, {"close": true} closes the terminal. When the program has ended, the last line on
 stderr is JSON: {"code": 0, "echo": true} with its exit code (negative for a signal) and whether the terminal echoes again.
 """
 import fcntl, json, os, pty, select, signal, struct, sys, termios
@@ -29,8 +29,8 @@ buffer = b""
 is_typing = True
 status = None
 while True:
-    ready, _, _ = select.select([main] + ([0] if is_typing else []), [], [], 0.05)
-    if main in ready:
+    ready, _, _ = select.select(([] if main is None else [main]) + ([0] if is_typing else []), [], [], 0.05)
+    if main is not None and main in ready:
         sys.stdout.buffer.write(os.read(main, 65536))
         sys.stdout.buffer.flush()
         continue
@@ -46,6 +46,9 @@ while True:
                 resize(main, *asked["size"])
             if "signal" in asked:
                 os.kill(pid, asked["signal"])
+            if "close" in asked:
+                os.close(main)
+                main = None
         continue
     if status is not None:
         break
@@ -53,5 +56,5 @@ while True:
     if ended == pid:
         status = waited
 code = os.waitstatus_to_exitcode(status)
-echo = bool(termios.tcgetattr(sub)[3] & termios.ECHO)
+echo = main is not None and bool(termios.tcgetattr(sub)[3] & termios.ECHO)
 sys.stderr.write(json.dumps({"code": code, "echo": echo}) + "\n")

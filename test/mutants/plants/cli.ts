@@ -6,6 +6,20 @@ const terminal = ['test/cli/terminal-pictures.test.ts']
 
 export const cliPlants: ReadonlyArray<Plant> = [
   {
+    title: 'command line: a closed terminal ends commands before they have put things in order',
+    file: 'packages/adapters/src/cli/io.ts',
+    find: "['SIGINT', 'SIGTERM', 'SIGHUP']",
+    replace: "['SIGINT', 'SIGTERM']",
+    killedBy: ['test/cli/hang-up.test.ts'],
+  },
+  {
+    title: 'command line: an interrupted export of queue files goes on',
+    file: 'packages/adapters/src/cli/commands/export.ts',
+    find: 'signal.throwIfAborted()',
+    replace: 'void signal',
+    killedBy: ['test/cli/commands.test.ts'],
+  },
+  {
     title: 'command line: a refusal of the queue is told as success',
     file: 'packages/adapters/src/cli/exit-codes.ts',
     find: '  return exitCodes.refused\n',

@@ -22,7 +22,7 @@ export interface Io {
   readonly ask: (question: string) => Promise<string>
   /** The terminal as a screen with single keys; `undefined` if there is none. The caller must close it. */
   readonly liveTerminal: () => LiveTerminal | undefined
-  /** Calls back on SIGINT and SIGTERM until the returned function is called. */
+  /** Calls back on SIGINT, SIGTERM and SIGHUP (the terminal was closed) until the returned function is called. */
   readonly onSignal: (heard: (signal: NodeJS.Signals) => void) => () => void
 }
 
@@ -50,11 +50,21 @@ const ask = (question: string): Promise<string> => {
   })
 }
 
+let isTerminalGone = false
+
+/** Ends the process. If its terminal was closed, the end is that of SIGHUP: Node would abort, because it cannot put the terminal back in order. */
+export const leave = (code: number): never => {
+  if (isTerminalGone) process.kill(process.pid, 'SIGHUP')
+  return process.exit(code)
+}
+
 export const processIo = (): Io => {
   // `daybook list | head` closes our output early. That is no failure.
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code === 'EPIPE') process.exit()
+      // The terminal was closed. SIGHUP says so, too, and whoever hears it still has to put things in order.
+      if (error.code === 'EIO' && (stream as { readonly isTTY?: boolean }).isTTY === true) return void (isTerminalGone = true)
       process.stderr.write(`daybook: the output cannot be written: ${error.message}\n`)
       process.exit(exitCodes.refused)
     })
@@ -73,10 +83,14 @@ export const processIo = (): Io => {
     ask,
     liveTerminal: () => (process.stdin.isTTY === true && process.stdout.isTTY === true && process.env.TERM !== 'dumb' ? openTerminal() : undefined),
     onSignal: (heard) => {
-      const names: ReadonlyArray<NodeJS.Signals> = ['SIGINT', 'SIGTERM']
-      for (const name of names) process.on(name, heard)
+      const names: ReadonlyArray<NodeJS.Signals> = ['SIGINT', 'SIGTERM', 'SIGHUP']
+      const hear = (name: NodeJS.Signals): void => {
+        if (name === 'SIGHUP') isTerminalGone ||= [process.stdin, process.stdout, process.stderr].some(({ isTTY }) => isTTY)
+        heard(name)
+      }
+      for (const name of names) process.on(name, hear)
       return () => {
-        for (const name of names) process.off(name, heard)
+        for (const name of names) process.off(name, hear)
       }
     },
   }

@@ -33,7 +33,7 @@ export const serveCommand = (cli: Cli): Command =>
     .option('--auth <mode>', '"off" lets everybody in; on a loopback address only')
     .addHelpText('after', `
 Ready is one line on stdout with the URL, and /readyz. The first start makes an admin token and shows it once;
-DAYBOOK_TOKEN sets one instead. SIGTERM and SIGINT: no new work, what is in flight is answered, exit code 0.
+DAYBOOK_TOKEN sets one instead. SIGTERM, SIGINT and SIGHUP: no new work, what is in flight is answered, exit code 0.
 
 Queue files are written whole shortly after each change. Where that fails, the server goes on and tries again: /readyz
 names it as "degraded", and daybook doctor says why.
