@@ -11,6 +11,27 @@ const leases = ['test/core/lease.test.ts']
 const review = ['test/core/review.test.ts']
 
 export const corePlants: ReadonlyArray<Plant> = [
+  {
+    title: 'cancelling a chain reads each finished task for its dependents',
+    file: 'packages/core/src/state/tables.ts',
+    find: 'const dependents = this.ids.get(id)?.dependents',
+    replace: 'const dependents = this.byId.get(id)?.dependents',
+    killedBy: ['test/core/cancel-cost.test.ts'],
+  },
+  {
+    title: 'cancelling a chain reads each finished task that blocked the next one',
+    file: 'packages/core/src/state/tables.ts',
+    find: 'const dependency = this.ids.get(id)',
+    replace: 'const dependency = this.byId.get(id)',
+    killedBy: ['test/core/cancel-cost.test.ts'],
+  },
+  {
+    title: 'a cancelled task is read again for its line',
+    file: 'packages/core/src/fold/evolve.ts',
+    find: 'if (task !== undefined && task.lastRevision === tables.head.revision) makeRoom',
+    replace: 'if (task !== undefined && tables.byId.get(id) !== undefined && task.lastRevision === tables.head.revision) makeRoom',
+    killedBy: ['test/core/cancel-cost.test.ts'],
+  },
   // Fences.
   {
     title: 'a report with an older token is accepted',

@@ -226,20 +226,21 @@ const deadLettered = (tables: Tables, event: EventOf<'DeadLettered'>): void => {
 }
 
 const finish = (tables: Tables, id: string, status: 'discarded' | 'cancelled', at: number): void => {
-  on(tables, id, status === 'discarded' ? isDead : isUnfinished, (task) => {
-    if (isHeld(task) && task.lease !== null) {
-      task.lease = { ...task.lease, end: 'cancelled' }
-      freeProbe(tables, task)
-    }
-    task.status = status
-    task.finishedAt = at
-    task.delayedUntil = 0
-    task.missing = 0
-    task.dependents = noTasks
-    task.blocking = 0
-    tables.stopWaiting(task)
-  })
+  // Looked up before it is finished: after that, a record would have to be made from its bytes.
   const task = tables.byId.get(id)
+  on(tables, id, status === 'discarded' ? isDead : isUnfinished, (found) => {
+    if (isHeld(found) && found.lease !== null) {
+      found.lease = { ...found.lease, end: 'cancelled' }
+      freeProbe(tables, found)
+    }
+    found.status = status
+    found.finishedAt = at
+    found.delayedUntil = 0
+    found.missing = 0
+    found.dependents = noTasks
+    found.blocking = 0
+    tables.stopWaiting(found)
+  })
   if (task !== undefined && task.lastRevision === tables.head.revision) makeRoom(tables, task, at)
 }
 

@@ -298,7 +298,8 @@ export class Tables {
    */
   private leaveDependencies(task: TaskRecord): void {
     for (const id of task.dependencies) {
-      const dependents = this.byId.get(id)?.dependents
+      // Nothing depends on a finished task any more.
+      const dependents = this.ids.get(id)?.dependents
       const index = dependents?.indexOf(task) ?? -1
       if (dependents === undefined || index < 0) continue
       dependents.splice(index, 1)
@@ -322,7 +323,8 @@ export class Tables {
   /** Called for a task that ends without being completed. Its dependencies no longer count it among the tasks that they block. */
   stopWaiting(task: TaskRecord): void {
     for (const id of task.dependencies) {
-      const dependency = this.byId.get(id)
+      // A finished task blocks nothing any more.
+      const dependency = this.ids.get(id)
       // A task with a higher number is another task, which got the id after the dependency had been evicted.
       if (dependency === undefined || isFinal(dependency.status) || dependency.number > task.number) continue
       this.update(dependency, (record) => record.blocking--)
