@@ -76,6 +76,15 @@ test("an append stays below the store's limits; a command that cannot is refused
   expect(store.appends.slice(before)).toEqual(Array(15).fill(2))
 })
 
+test('a task with more dependents than one append can hold is not cancelled, and the refusal says how it can be', async () => {
+  const { engine } = await openQueue({ store: tight({ appendEventsMax: 5 }) })
+  const cancel = (): Promise<unknown> => engine.submit({ type: 'Cancel', task: 'hub', reason: 'not needed' }, caller)
+  await engine.submitAll([enqueue('hub'), ...Array.from({ length: 6 }, (_, i) => enqueue(task(`d${i}`, { type: 'dependent', dependencies: ['hub'] })))], caller)
+  expect(await cancel()).toMatchObject({ left: { code: 'too-large', detail: expect.stringContaining('cancel them first, by a filter') as string } })
+  ok(await engine.submit({ type: 'CancelAll', filter: { type: 'dependent' }, reason: 'not needed', max: 4 }, caller))
+  expect(await cancel()).toMatchObject({ _tag: 'Right' })
+})
+
 test('a claim of more tasks than one append can hold takes as many as fit', async () => {
   const { engine, store } = await openQueue({ store: tight({ appendEventsMax: 8 }) })
   await engine.submitAll(Array.from({ length: 20 }, (_, i) => enqueue(`t${i}`)), caller)

@@ -12,13 +12,13 @@ export class Refused extends Error {
 }
 
 /** Details of an unexpected error go only to the log. */
-export const problemOfError = (error: Error, { bodyBytesMax }: Pick<HttpLimits, 'bodyBytesMax'>): Problem => {
+export const problemOfError = (error: Error, { bodyBytesMax, itemsMax, taskBytesMax }: Pick<HttpLimits, 'bodyBytesMax' | 'itemsMax' | 'taskBytesMax'>): Problem => {
   if (error instanceof Refused) return error.problem
   if (error instanceof StoreError) return problemOfStore(error)
   const { code, statusCode = 500 } = error as { readonly code?: string; readonly statusCode?: number }
   switch (code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
-      return problem('too-large', `the body is over ${bodyBytesMax} bytes: send less at a time`)
+      return problem('too-large', `the body is over ${bodyBytesMax} bytes: send its tasks or outcomes in several requests, ${itemsMax} in each at most. A single content or result may have ${taskBytesMax} bytes: keep larger data elsewhere and send a reference`)
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
       return problem('unsupported-media-type', 'send JSON, with Content-Type: application/json')
     default:

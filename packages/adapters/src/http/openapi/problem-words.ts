@@ -13,7 +13,7 @@ export const problemWords: Readonly<Record<ProblemCode, { readonly meaning: stri
   'wrong-state': { meaning: 'The task, breaker or queue is in a state in which this is not possible.', detail: 'fix-login is completed, which is final' },
   disabled: { meaning: 'A setting of the queue or of the server forbids this.', detail: 'tasks of this queue are not bumped: capacity.bumpAndStart is false' },
   'capacity-exceeded': { meaning: 'No more agents may start.', detail: '11 agents at work, and the limit is 10 and 1 more for bumped tasks: wait for one to end' },
-  'too-large': { meaning: 'The body, a task, a result or the number of tasks is over its limit. Keep large data elsewhere, or send less at a time.', detail: 'the body is over 4194304 bytes: send less at a time' },
+  'too-large': { meaning: 'The body, a task, a result or the number of tasks is over its limit. Keep large data elsewhere, or send less at a time.', detail: 'the body is over 4194304 bytes: send its tasks or outcomes in several requests, 1000 in each at most. A single content or result may have 262144 bytes: keep larger data elsewhere and send a reference' },
   'unsupported-media-type': { meaning: 'The body is not JSON.', detail: 'send JSON, with Content-Type: application/json' },
   'unknown-dependency': { meaning: 'A dependency is not in the queue, or will never complete.', detail: 'deploy depends on test, which is not in queue builds: enqueue it first or in the same request' },
   'dependency-cycle': { meaning: 'Tasks depend on each other in a circle.', detail: 'a → b → a: none of these could ever start' },
