@@ -58,6 +58,39 @@ test('of many streams that are read at the same time, each turn of the event loo
   expect(most).toBe(1)
 })
 
+test('of many long lists that have waited for the same append, each turn of the event loop answers one, so others are answered in between', async () => {
+  const inner = openMemoryStore()
+  let append: Promise<void> = Promise.resolve()
+  const server = await startTestServer({}, { ...inner, append: (...args) => () => append.then(inner.append(...args)) })
+  onTestFinished(() => server.stop())
+  await server.post('/api/queues/q/tasks', { tasks: Array.from({ length: 1_000 }, (_, each) => ({ type: 'mail', payload: { each } })) })
+  let release = (): void => undefined
+  append = new Promise((resolve) => (release = resolve))
+  const enqueued = server.post('/api/queues/q/tasks', { type: 'mail', payload: 'held' })
+  let [answered, last, most, isOver] = [0, 0, 0, false]
+  const lists = Array.from({ length: 20 }, async () => {
+    const list = await streamOf(server, '/api/queues/q/tasks?limit=1000', 'application/json')
+    answered++
+    return list
+  })
+  // All of them wait for the append.
+  await new Promise((resolve) => setTimeout(resolve, 500))
+  expect(answered).toBe(0)
+  const turn = (): void => {
+    most = Math.max(most, answered - last)
+    last = answered
+    if (!isOver) setImmediate(turn)
+  }
+  setImmediate(turn)
+  release()
+  const answers = await Promise.all(lists)
+  isOver = true
+  await Promise.all(answers.map(async (list) => once(list.resume(), 'end')))
+  await enqueued
+  expect(answers.map(({ statusCode }) => statusCode)).toEqual(answers.map(() => 200))
+  expect(most).toBeLessThanOrEqual(3)
+})
+
 test('large answers that nobody reads are limited in bytes; small ones are always sent', async () => {
   const server = await startTestServer({ limits: { unreadBytesMax: 20 * 2 ** 20, pageBytesMax: 16 * 2 ** 20 } })
   await fill(server)

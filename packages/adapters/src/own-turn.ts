@@ -1,6 +1,6 @@
 /**
- * Turns for those who read logs for clients, as streams or over WebSockets: each turn of the event loop reads one page for one of them, so that other
- * requests are answered in between.
+ * Turns for those who read long pages for clients, of logs (as streams or over WebSockets) or of tasks: each turn of the event loop reads one page for
+ * one of them, so that other requests are answered in between.
  */
 
 let last: Promise<void> = Promise.resolve()

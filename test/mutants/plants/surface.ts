@@ -53,6 +53,13 @@ export const surfacePlants: ReadonlyArray<Plant> = [
   },
   { title: 'a refusal names all invalid fields', file: 'packages/core/src/model/rejections.ts', find: 'errors.slice(0, errorsMax)', replace: 'errors', killedBy: ['test/http/bad-input.test.ts'] },
   {
+    title: 'long lists that have waited for the same append keep every other request waiting',
+    file: 'packages/adapters/src/http/handle/tasks.ts',
+    find: '  if (tasks.length > smallPage) await ownTurn()\n',
+    replace: '',
+    killedBy: ['test/http/streams.test.ts'],
+  },
+  {
     title: 'streams of logs that are read at the same time keep every other request waiting',
     file: 'packages/adapters/src/own-turn.ts',
     find: '(last = last.then(() => new Promise((resolve) => setImmediate(resolve))))',

@@ -13,7 +13,8 @@ import { pageSizeOf, pageText } from './tasks.js'
  * All parts are of one revision, because they come from one query. Breakers and agents come with each page, so there are at most as many of them as
  * tasks can be on one; `/breakers` and `/agents` have all.
  */
-export const state = async ({ queue, query, limits }: ViewCall<TasksQuery>): Promise<Handled> => {
+export const state = async ({ queue, query, limits, gone }: ViewCall<TasksQuery>): Promise<Handled> => {
+  const left = gone()
   const { limit, cursor } = query
   const found = await queue.read((now, at) => {
     const breakers = Object.entries(breakersOf(now))
@@ -33,7 +34,7 @@ export const state = async ({ queue, query, limits }: ViewCall<TasksQuery>): Pro
   })
   if (E.isLeft(found)) return E.left(problemOf(found.left))
   const { value: { page, shown }, revision } = found.right
-  return E.right({ status: 200, text: `${JSON.stringify({ revision, ...shown }).slice(0, -1)},${await pageText(queue, page, limits)}}`, revision })
+  return E.right({ status: 200, text: `${JSON.stringify({ revision, ...shown }).slice(0, -1)},${await pageText(queue, page, limits, left)}}`, revision })
 }
 
 type Named = readonly [type: string, breaker: BreakerView]

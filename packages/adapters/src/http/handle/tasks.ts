@@ -13,6 +13,7 @@ import { type Handled, type Input, type QueueCall, replyWith, type ViewCall } fr
 import { shownReasons } from '../json/reasons.js'
 import { ofProducer, withTenant } from '../routes/tenants.js'
 import { taskTexts } from '../json/task-text.js'
+import { ownTurn } from '../../own-turn.js'
 import { quote, quoteAll } from '../json/text.js'
 import { isoOf, millisecondsOf } from '../time.js'
 import { ImportBody, newTaskOf, type ReasonBody, TaskBody } from '../json/wire.js'
@@ -243,12 +244,12 @@ const erasedText = async (queue: QueueView, task: string, lastRevision: number):
 const placeText = (place: QueuedPlace | undefined): string =>
   place === undefined ? '' : `,"queuedAt":"${isoOf(place.queuedAt)}","queuePosition":${place.queuePosition}`
 
-export const getTasks = async ({ queue, query, limits, tenants }: ViewCall<TasksQuery>): Promise<Handled> => {
+export const getTasks = async ({ queue, query, limits, tenants, gone }: ViewCall<TasksQuery>): Promise<Handled> => {
   const asked = withTenant(tenants, query)
-  return E.isLeft(asked) ? asked : pageOfTasks(queue, filterOf(asked.right), query, limits)
+  return E.isLeft(asked) ? asked : pageOfTasks(queue, filterOf(asked.right), query, limits, gone())
 }
 
-export const getDeadLetters = async ({ queue, query, limits, tenants }: ViewCall<DeadLettersQuery>): Promise<Handled> => {
+export const getDeadLetters = async ({ queue, query, limits, tenants, gone }: ViewCall<DeadLettersQuery>): Promise<Handled> => {
   const asked = withTenant(tenants, query)
   if (E.isLeft(asked)) return asked
   const { type, signature, error, escalated, snoozed, tenant } = asked.right
@@ -261,28 +262,35 @@ export const getDeadLetters = async ({ queue, query, limits, tenants }: ViewCall
     ...(escalated === undefined ? {} : { escalated: escalated === 'true' }),
     ...(snoozed === undefined ? {} : { snoozed: snoozed === 'true' }),
   }
-  return pageOfTasks(queue, filter, query, limits)
+  return pageOfTasks(queue, filter, query, limits, gone())
 }
 
 const pageDefault = 50
+/** A larger page takes turns: requests come in between, however many pages are asked for at the same time. */
+const smallPage = 100
 
 const pageOfTasks = async (
   queue: QueueView,
   filter: TaskFilter,
   { limit, cursor }: { readonly limit?: string; readonly cursor?: string },
   limits: HttpLimits,
+  gone: AbortSignal,
 ): Promise<Handled> => {
   const wanted = pageSizeOf(limit, limits)
+  if (wanted > smallPage) await ownTurn()
   const page = await queue.read((state, at) => listTasks(state, filter, wanted, cursor, at))
   if (E.isLeft(page)) return E.left(problemOf(page.left))
   const { value, revision } = page.right
-  return E.right({ status: 200, text: `{${await pageText(queue, value, limits)},"revision":${revision}}`, revision })
+  return E.right({ status: 200, text: `{${await pageText(queue, value, limits, gone)},"revision":${revision}}`, revision })
 }
 
 export const pageSizeOf = (limit: string | undefined, { pageMax }: HttpLimits): number => (limit === undefined ? Math.min(pageDefault, pageMax) : Number(limit))
 
-/** The members `tasks` and `nextCursor` of an answer. */
-export const pageText = async (queue: QueueView, { tasks, next }: TaskPage, { pageBytesMax }: HttpLimits): Promise<string> => {
+/** The members `tasks` and `nextCursor` of an answer. `gone`: the client is, and nobody reads the answer. */
+export const pageText = async (queue: QueueView, { tasks, next }: TaskPage, { pageBytesMax }: HttpLimits, gone: AbortSignal): Promise<string> => {
+  // Reading the contents takes milliseconds, and many pages may have waited for the same append.
+  if (tasks.length > smallPage) await ownTurn()
+  if (gone.aborted) return '"tasks":[],"nextCursor":null'
   const texts = await taskTexts(queue, tasks, pageBytesMax)
   const cut = texts.length < tasks.length ? tasks[texts.length - 1] : undefined
   const cursor = cut === undefined ? next : cursorAfter(cut)
