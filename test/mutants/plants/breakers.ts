@@ -31,7 +31,7 @@ export const breakerPlants: ReadonlyArray<Plant> = [
   {
     title: 'a cancelled test keeps its place in the half-open breaker',
     file: `${core}fold/evolve.ts`,
-    find: '      freeProbe(tables, task)\n',
+    find: '      freeProbe(tables, found)\n',
     replace: '',
     killedBy: breakers,
   },

@@ -69,8 +69,8 @@ export const tenantPlants: ReadonlyArray<Plant> = [
   {
     title: 'tenants: a list is not cut',
     file: 'packages/adapters/src/http/handle/tasks.ts',
-    find: 'pageOfTasks(queue, filterOf(asked.right), query, limits)',
-    replace: 'pageOfTasks(queue, filterOf(query), query, limits)',
+    find: 'pageOfTasks(queue, filterOf(asked.right), query, limits, gone())',
+    replace: 'pageOfTasks(queue, filterOf(query), query, limits, gone())',
     killedBy: between,
     named: 'the same if another one does the same',
   },
