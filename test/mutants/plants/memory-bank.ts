@@ -17,6 +17,7 @@ export const memoryBankPlants: ReadonlyArray<Plant> = [
   { title: 'remembering: what fails is left out', file: `${bank}follower.ts`, find: 'tools.untilDone(() => bank.remember(memories))', replace: 'bank.remember(memories).catch(() => undefined)', killedBy },
   { title: 'remembering: one that is refused takes the others with it', file: `${bank}follower.ts`, find: 'if (memories.length > 1) for (const memory of memories) await remember([memory], tools)', replace: 'if (memories.length > 1) return', killedBy },
   { title: 'remembering: the checkpoint of another memory counts', file: followLog, find: 'if (known !== null && known !== taker) return', replace: '', killedBy },
+  { title: 'remembering: while the store is away, a follower rests longer and longer', file: followLog, find: 'error instanceof StoreError ? Math.min(ms, storeRetryMsMax) : ms', replace: 'ms', killedBy: ['test/memory-bank/store-away.test.ts'] },
   { title: 'remembering: each start begins with the first event', file: followLog, find: 'done = saved = checkpoint.revision', replace: 'saved = checkpoint.revision', killedBy },
   { title: 'recalling: an answer waits for the memory', file: `${bank}service.ts`, find: 'await Promise.race([asked, over])', replace: 'await asked', killedBy },
   { title: 'recalling: a memory that hangs is asked with each claim', file: `${bank}service.ts`, find: "if (performance.now() < restsUntil) return missing('the memory did not answer lately')", replace: '', killedBy },

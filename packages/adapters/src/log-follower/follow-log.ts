@@ -39,7 +39,7 @@ export interface FollowOptions {
   readonly warn: (message: string) => void
   /** The parts of a warning that say what does not happen while something fails. */
   readonly words: { readonly forNow: string; readonly untilStart: string }
-  /** Default: one second, doubled up to a minute. */
+  /** Default: one second, doubled up to a minute. While the store is away, at most five seconds. */
   readonly retryMs?: RetryMs | undefined
 }
 
@@ -76,6 +76,8 @@ export class Stopped extends Error {
 /** Whether the error means that events of the log are damaged or gone. */
 export const isLost = (error: unknown): error is StoreError => error instanceof StoreError && (error.code === 'damaged' || error.code === 'deleted' || error.code === 'truncated')
 
+/** The longest pause while the store is away, in milliseconds. It fails slowly by itself, and what follows it should be up to date soon when it is back. */
+const storeRetryMsMax = 5_000
 /** The largest number of waiting events. Beyond it, they are read from the log. */
 const waitingMax = 10_000
 /** Number of revisions between two checkpoints, if there was nothing to pass. */
@@ -123,7 +125,8 @@ export const followLog = (options: FollowOptions): LogFollower => {
         const reason = error instanceof Error ? `${error.message}${error.cause instanceof Error ? `: ${error.cause.message}` : ''}` : String(error)
         if (problem === undefined) warn(`queue ${engine.name}: ${words.forNow}: ${reason}`)
         problem = { reason, since: problem?.since ?? Date.now() }
-        await pause(delays.next(), signal)
+        const ms = delays.next()
+        await pause(error instanceof StoreError ? Math.min(ms, storeRetryMsMax) : ms, signal)
       }
     }
   }

@@ -15,7 +15,7 @@ export interface FollowerOptions {
   readonly bank: MemoryBank
   readonly checkpoints: CheckpointStore
   readonly warn: (message: string) => void
-  /** Default: one second, doubled up to a minute. */
+  /** Default: one second, doubled up to a minute. While the store is away, at most five seconds. */
   readonly retryMs?: RetryMs
 }
 

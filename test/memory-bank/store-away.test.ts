@@ -1,0 +1,64 @@
+/** The memory's followers of the log while the store is away, in virtual time. */
+import { createDaybook } from '@daybook/adapters/engine'
+import { openMemoryStore } from '@daybook/adapters/memory'
+import { type Memory, type MemoryBank, startMemory } from '@daybook/adapters/memory-bank'
+import { StoreError } from '@daybook/adapters/store'
+import { memoryCheckpoints } from '@daybook/projections'
+import { expect, test } from 'vitest'
+import { caller, claim, complete, enqueue, ok, sleep } from '../support/queue.js'
+import { useVirtualTime } from '../support/virtual-time.js'
+
+useVirtualTime()
+
+interface Given {
+  readonly at: number
+  readonly memories: ReadonlyArray<Memory>
+}
+
+/** Notes when it is given memories. */
+const notingBank = (given: Array<Given>): MemoryBank => ({
+  name: 'noted',
+  identity: async () => 'noted',
+  mayHaveMemories: () => true,
+  remember: async (memories) => {
+    given.push({ at: Date.now(), memories })
+  },
+  recall: async (_, requests) => requests.map(() => []),
+  interrupt: () => undefined,
+  close: async () => undefined,
+})
+
+test('TQM-MEM-001: what was completed is remembered at most five seconds after the store is back, however long it was away', async () => {
+  const given: Array<Given> = []
+  const store = openMemoryStore()
+  let isAway = false
+  let tries = 0
+  const here = <A extends ReadonlyArray<unknown>, B>(read: (...args: A) => B) => (...args: A): B => {
+    tries++
+    if (isAway) throw new StoreError('unavailable', 'the store is away')
+    return read(...args)
+  }
+  const daybook = createDaybook({ store: { ...store, read: here(store.read), pick: here(store.pick), head: here(store.head) } })
+  const memory = startMemory({ daybook, bank: notingBank(given), checkpoints: () => memoryCheckpoints(), recallMs: 50, limit: 5 })
+  try {
+    const engine = await daybook.open('q')
+    ok(await engine.submit(enqueue('a'), caller))
+    const [held] = ok(await engine.claim(claim(), caller))
+    isAway = true
+    tries = 0
+    ok(await engine.submit({ ...complete(held!), content: JSON.stringify({ decisionReport: 'done', discoveries: [{ type: 'rumour', details: 'found' }] }) }, caller))
+    await sleep(600_000)
+    expect(memory.status()).toMatchObject([{ problem: { reason: 'the store is away' } }])
+    expect(given).toEqual([])
+    // Also where a long rest happens to end when the store is back.
+    expect(tries).toBeGreaterThanOrEqual(100)
+    isAway = false
+    const back = Date.now()
+    await sleep(120_000)
+    expect(given).toHaveLength(1)
+    expect(given[0]!.at - back).toBeLessThanOrEqual(5_000)
+  } finally {
+    await memory.close()
+    await daybook.close()
+  }
+})
