@@ -10,7 +10,7 @@ import { caller, codeOf, enqueue } from '../support/queue.js'
 import { eventStoreContract } from './event-store-contract.js'
 
 // The largest appends may take a slow machine longer than the store waits otherwise.
-const patient = { connectMs: 60_000, appendMs: 60_000, silenceMs: 60_000 }
+const patient = { connectMs: 60_000, appendMs: 60_000, silenceMs: 60_000, readMs: 60_000 }
 
 const node = await eventStoreDbUrl()
 afterAll(node.close)

@@ -1,12 +1,13 @@
 /** Reads and subscriptions of the adapter under faults of server and connection, and after an administrator's changes. */
 import { BACKWARDS, END } from '@eventstore/db-client'
-import { type EventStore, StoreError } from '@daybook/adapters/store'
+import { type EventStore, StoreError, StoreUnreachable } from '@daybook/adapters/store'
 import { describe, expect, test } from 'vitest'
 import { append, assertHolds, events, readAll, revisionsOf } from '../contract/check.js'
 import { follow } from '../contract/subscription-log.js'
 import { deleteStream, tombstoneStream, truncateStream } from '../support/eventstoredb/admin.js'
 import type { EventStoreServer } from '../support/eventstoredb/server.js'
 import type { Fault } from '../support/eventstoredb/faults.js'
+import { inTime } from '../support/in-time.js'
 import { ended, impatient, open, persist, started } from './adapter.js'
 import { connect, sleep, until } from './client.js'
 import { startProxy } from './proxy.js'
@@ -52,6 +53,40 @@ describe('EV-02 a read', () => {
     await server.stop()
     const error: unknown = await store.head('s').catch((reason: unknown) => reason)
     expect(error).toMatchObject({ code: 'unavailable', message: expect.stringMatching(new RegExp(`Cannot reach EventStoreDB: .*esdb://127.0.0.1:${server.port}`)) as string })
+  })
+
+  test('of a server that no longer answers fails when its time is over, however long a silence may be', async () => {
+    const { server, store } = await started({}, { readMs: 500 })
+    server.faults.script({ on: 'read', times: 1_000, fault: { kind: 'no-reply' } })
+    const calls = [store.head('s'), store.pick('s', [1]), readAll(store, 's')]
+    for (const call of calls) {
+      // Sooner than a silence ends.
+      const error: unknown = await inTime('the end of a read', call.catch((reason: unknown) => reason), 20_000)
+      expect(error).toBeInstanceOf(StoreUnreachable)
+      expect(error).toMatchObject({ message: expect.stringContaining('no answer within 500 ms') as string })
+    }
+    await until(() => server.openCalls === 1)
+  })
+
+  test('that gives up leaves its connection, which may be dead, for a new one', async () => {
+    const { server } = await started()
+    const proxy = await startProxy(server.port)
+    const store = open(`esdb://127.0.0.1:${proxy.port}?tls=false`, { readMs: 1_000 })
+    expect(await store.head('s')).toBe(2)
+    proxy.swallow()
+    const heard: Array<number> = []
+    // Fewer than gRPC needs to notice that its connection is dead.
+    for (let i = 0; i < 8 && heard.length === 0; i++) await inTime('the end of a read', store.head('s').then((head) => heard.push(head), () => undefined), 20_000)
+    expect(heard).toEqual([2])
+    proxy.close()
+  })
+
+  test('has as many tries as it needs until the server has answered once: a node that hangs keeps nobody from starting', async () => {
+    const { server } = await started()
+    const store = open(server.url, { readMs: 50, silenceMs: 500 })
+    server.faults.script({ on: 'read', stream: 's', times: 2, fault: { kind: 'no-reply' } })
+    expect(await store.head('s')).toBe(2)
+    expect(server.faults.fired).toHaveLength(2)
   })
 
   test('that is left early is cancelled on the server: after three hundred of them the next one works', async () => {

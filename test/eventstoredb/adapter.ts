@@ -17,7 +17,7 @@ export const impatient: Partial<EventStoreDbOptions> = { connectMs: 500, appendM
 
 /** With time-outs that no slow machine reaches. Only what a silent subscription has missed is looked for often. */
 export const open = (url: string, options: Partial<EventStoreDbOptions> = {}): EventStore => {
-  const store = openEventStoreDb({ url, connectMs: 30_000, appendMs: 30_000, silenceMs: 30_000, livenessMs: 150, random: () => 0.5, ...options })
+  const store = openEventStoreDb({ url, connectMs: 30_000, appendMs: 30_000, silenceMs: 30_000, readMs: 60_000, livenessMs: 150, random: () => 0.5, ...options })
   opened.push(store)
   return store
 }

@@ -3,10 +3,11 @@ export interface EventStoreDbOptions {
   readonly url: string
   /** The largest size of one append in bytes. Default 943,718: a server up to 25.0 accepts 1 MiB by its own count, which is a little higher. */
   readonly appendBytesMax?: number
-  /** Time limits in milliseconds: for a connection, for an append, and for the silence of a read. */
+  /** Time limits in milliseconds: for a connection, for an append, for the silence of a read, and for a page of a read with all its tries. */
   readonly connectMs?: number
   readonly appendMs?: number
   readonly silenceMs?: number
+  readonly readMs?: number
   /** How often a silent subscription is compared with its stream, in milliseconds. Default 2,000. */
   readonly livenessMs?: number
   /** Number of events in one read. Default 1,000. */
@@ -21,6 +22,7 @@ export const withDefaults = (options: EventStoreDbOptions): Required<EventStoreD
   // The server gives up after two to three seconds, and reports that.
   appendMs: 5_000,
   silenceMs: 5_000,
+  readMs: 5_000,
   livenessMs: 2_000,
   pageEvents: 1_000,
   random: Math.random,

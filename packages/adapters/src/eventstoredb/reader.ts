@@ -2,8 +2,8 @@
 import { StoreError, type EventStore, type ReadOptions, type RecordedEvent } from '../store/index.js'
 import { readSpan } from '../store/read-span.js'
 import { backoff, sleep } from '@daybook/client/internal'
-import { closedError, type Connection } from './connection.js'
-import { EndedEarly, isWorthRetrying, storeError } from './errors.js'
+import { closedError, type Connection, type Link } from './connection.js'
+import { EndedEarly, isWorthRetrying, NoAnswer, storeError } from './errors.js'
 import { readCall } from './read-call.js'
 import { pageRequest } from './read-request.js'
 import { rangesOf } from './ranges.js'
@@ -12,6 +12,7 @@ export interface ReaderOptions {
   readonly name: string
   readonly pageEvents: number
   readonly silenceMs: number
+  readonly readMs: number
   readonly random: () => number
 }
 
@@ -24,6 +25,8 @@ export interface Reader extends Pick<EventStore, 'read' | 'head' | 'first' | 'pi
 const tries = 14
 /** Number of tries of a call that returns no events where there should be some, over one to two seconds. After that the events count as removed. */
 const emptyTries = 8
+/** The time limit of a read is counted in this many steps, so that a process that stood still for longer does not give up at once. */
+const readSteps = 5
 /** A page of large events ends early. */
 const pageBytesMax = 4 * 2 ** 20
 /** Number of calls of one `pick` that are in flight at once. */
@@ -42,7 +45,7 @@ interface Fetch {
 type Direction = NonNullable<ReadOptions['direction']>
 
 export const createReader = (connection: Connection, options: ReaderOptions): Reader => {
-  const { name, pageEvents, silenceMs, random } = options
+  const { name, pageEvents, silenceMs, readMs, random } = options
   const underWay = new Set<() => void>()
   let closed = false
 
@@ -51,7 +54,7 @@ export const createReader = (connection: Connection, options: ReaderOptions): Re
     from: number | 'end',
     direction: Direction,
     count: number,
-    onCancel: (cancel: () => void) => void,
+    onCall: (link: Link, cancel: () => void) => void,
   ): Promise<Page> => {
     const link = await connection.link()
     return new Promise((resolve, reject) => {
@@ -69,17 +72,35 @@ export const createReader = (connection: Connection, options: ReaderOptions): Re
         missing: () => (missing = true),
         end: (error) => (error === undefined ? resolve({ events, missing }) : reject(error as Error)),
       })
-      onCancel(() => {
+      onCall(link, () => {
         stop()
         reject(closedError())
       })
     })
   }
 
+  /**
+   * Rejects when the time of a read is over, whatever its tries do: somebody waits for the answer. Until the store has answered for the first time, only
+   * the number of tries is limited: a start finds a cluster even if some of its nodes do not answer.
+   */
+  const inTime = <A>(work: Promise<A>, giveUp: () => Error): Promise<A> => {
+    if (connection.time() === undefined) return work
+    let steps = 0
+    let clock: NodeJS.Timeout | undefined
+    const late = new Promise<never>((_, reject) => {
+      clock = setInterval(() => {
+        if (++steps >= readSteps) reject(giveUp())
+      }, readMs / readSteps)
+    })
+    return Promise.race([work, late]).finally(() => clearInterval(clock))
+  }
+
   /** Only existing revisions are asked for. An empty page ended too early, or its events were removed. */
   const fetch = (stream: string, from: number | 'end', direction: Direction, count: number): Fetch => {
     let cancelled = false
     let stop = (): void => undefined
+    let asked: Link | undefined
+    let failure: unknown = new NoAnswer(`no answer within ${readMs} ms`)
     const cancel = (): void => {
       cancelled = true
       stop()
@@ -89,19 +110,28 @@ export const createReader = (connection: Connection, options: ReaderOptions): Re
       for (let tried = 1; ; tried++) {
         if (closed || cancelled) throw closedError()
         try {
-          const page = await attempt(stream, from, direction, count, (how) => (stop = how))
+          const page = await attempt(stream, from, direction, count, (link, how) => {
+            asked = link
+            stop = how
+          }).finally(() => (asked = undefined))
           if (page.events.length > 0 || page.missing) return page
           throw new EndedEarly()
         } catch (error) {
           if (closed || cancelled) throw closedError()
           if (error instanceof EndedEarly && tried >= emptyTries) throw truncated(name, stream, from === 'end' ? 'none can be read' : `nothing at revision ${from}`)
           if (tried >= tries || !isWorthRetrying(error)) throw storeError(error, name, stream)
+          failure = error
         }
         await sleep(pause.next())
       }
     }
     underWay.add(cancel)
-    const page = run().finally(() => underWay.delete(cancel))
+    const page = inTime(run(), () => {
+      // A call that is not answered by now would not be answered the next time.
+      if (asked !== undefined) connection.abandon(asked)
+      cancel()
+      return storeError(failure, name, stream)
+    }).finally(() => underWay.delete(cancel))
     // The page was read ahead and may no longer have a reader.
     page.catch(() => undefined)
     return { page, cancel }
