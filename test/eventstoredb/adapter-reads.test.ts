@@ -68,6 +68,14 @@ describe('EV-02 a read', () => {
     await until(() => server.openCalls === 1)
   })
 
+  test('that gets events, however slowly, does not give up', async () => {
+    const { server, store } = await started({}, { readMs: 3_000, silenceMs: 500 })
+    // Each try takes a second, together more than a read may be silent.
+    server.faults.script({ on: 'read', skip: 1, times: 6, fault: { kind: 'no-reply', afterEvents: 2 } })
+    expect(revisionsOf(await readAll(store, 's'))).toEqual([0, 1, 2])
+    expect(server.faults.fired).toHaveLength(6)
+  })
+
   test('that gives up leaves its connection, which may be dead, for a new one', async () => {
     const { server } = await started()
     const proxy = await startProxy(server.port)

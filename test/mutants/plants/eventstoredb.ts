@@ -110,6 +110,14 @@ export const eventStoreDbPlants: ReadonlyArray<Plant> = [
     named: 'as many tries',
   },
   {
+    title: 'EventStoreDB: a read that takes long gives up although events come',
+    file: at('reader.ts'),
+    find: '() => (silence.steps = 0)',
+    replace: '() => undefined',
+    killedBy: reads,
+    named: 'however slowly',
+  },
+  {
     title: 'EventStoreDB: a read that gives up keeps its dead connection',
     file: at('reader.ts'),
     find: 'if (asked !== undefined) connection.abandon(asked)',

@@ -3,7 +3,7 @@ export interface EventStoreDbOptions {
   readonly url: string
   /** The largest size of one append in bytes. Default 943,718: a server up to 25.0 accepts 1 MiB by its own count, which is a little higher. */
   readonly appendBytesMax?: number
-  /** Time limits in milliseconds: for a connection, for an append, for the silence of a read, and for a page of a read with all its tries. */
+  /** Time limits in milliseconds: for a connection, for an append, for the silence of one call, and for that of a read with all its tries. */
   readonly connectMs?: number
   readonly appendMs?: number
   readonly silenceMs?: number
@@ -22,7 +22,8 @@ export const withDefaults = (options: EventStoreDbOptions): Required<EventStoreD
   // The server gives up after two to three seconds, and reports that.
   appendMs: 5_000,
   silenceMs: 5_000,
-  readMs: 5_000,
+  // Longer than a cluster mostly takes to elect another leader.
+  readMs: 10_000,
   livenessMs: 2_000,
   pageEvents: 1_000,
   random: Math.random,

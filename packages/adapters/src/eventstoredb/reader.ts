@@ -25,7 +25,7 @@ export interface Reader extends Pick<EventStore, 'read' | 'head' | 'first' | 'pi
 const tries = 14
 /** Number of tries of a call that returns no events where there should be some, over one to two seconds. After that the events count as removed. */
 const emptyTries = 8
-/** The time limit of a read is counted in this many steps, so that a process that stood still for longer does not give up at once. */
+/** The time without an event is counted in this many steps, so that a process that stood still for longer does not give up at once. */
 const readSteps = 5
 /** A page of large events ends early. */
 const pageBytesMax = 4 * 2 ** 20
@@ -55,6 +55,7 @@ export const createReader = (connection: Connection, options: ReaderOptions): Re
     direction: Direction,
     count: number,
     onCall: (link: Link, cancel: () => void) => void,
+    onEvent: () => void,
   ): Promise<Page> => {
     const link = await connection.link()
     return new Promise((resolve, reject) => {
@@ -64,6 +65,7 @@ export const createReader = (connection: Connection, options: ReaderOptions): Re
       const stop = readCall(connection, link, stream, pageRequest(stream, from, direction, count), silenceMs, {
         event: (event) => {
           events.push(event)
+          onEvent()
           bytes += event.data.length + event.metadata.length
           if (bytes <= pageBytesMax) return
           stop()
@@ -80,16 +82,16 @@ export const createReader = (connection: Connection, options: ReaderOptions): Re
   }
 
   /**
-   * Rejects when the time of a read is over, whatever its tries do: somebody waits for the answer. Until the store has answered for the first time, only
-   * the number of tries is limited: a start finds a cluster even if some of its nodes do not answer.
+   * Rejects when no event has come for the time of a read, whatever its tries do: somebody waits for the answer. Until the store has answered for the
+   * first time, only the number of tries is limited: a start finds a cluster even if some of its nodes do not answer. `silence`: counted here, and set to
+   * 0 by each event.
    */
-  const inTime = <A>(work: Promise<A>, giveUp: () => Error): Promise<A> => {
+  const inTime = <A>(work: Promise<A>, silence: { steps: number }, giveUp: () => Error): Promise<A> => {
     if (connection.time() === undefined) return work
-    let steps = 0
     let clock: NodeJS.Timeout | undefined
     const late = new Promise<never>((_, reject) => {
       clock = setInterval(() => {
-        if (++steps >= readSteps) reject(giveUp())
+        if (++silence.steps >= readSteps) reject(giveUp())
       }, readMs / readSteps)
     })
     return Promise.race([work, late]).finally(() => clearInterval(clock))
@@ -100,6 +102,7 @@ export const createReader = (connection: Connection, options: ReaderOptions): Re
     let cancelled = false
     let stop = (): void => undefined
     let asked: Link | undefined
+    const silence = { steps: 0 }
     let failure: unknown = new NoAnswer(`no answer within ${readMs} ms`)
     const cancel = (): void => {
       cancelled = true
@@ -110,10 +113,11 @@ export const createReader = (connection: Connection, options: ReaderOptions): Re
       for (let tried = 1; ; tried++) {
         if (closed || cancelled) throw closedError()
         try {
-          const page = await attempt(stream, from, direction, count, (link, how) => {
+          const onCall = (link: Link, how: () => void): void => {
             asked = link
             stop = how
-          }).finally(() => (asked = undefined))
+          }
+          const page = await attempt(stream, from, direction, count, onCall, () => (silence.steps = 0)).finally(() => (asked = undefined))
           if (page.events.length > 0 || page.missing) return page
           throw new EndedEarly()
         } catch (error) {
@@ -126,7 +130,7 @@ export const createReader = (connection: Connection, options: ReaderOptions): Re
       }
     }
     underWay.add(cancel)
-    const page = inTime(run(), () => {
+    const page = inTime(run(), silence, () => {
       // A call that is not answered by now would not be answered the next time.
       if (asked !== undefined) connection.abandon(asked)
       cancel()
