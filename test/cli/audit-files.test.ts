@@ -106,6 +106,8 @@ test('EV-06: an export that was altered, cut short, or does not fold to its mani
   expect(await audit('replay', file('cut.ndjson'))).toMatchObject({ code: 1, err: expect.stringContaining('no JSON') })
   appendFileSync(file('cut.ndjson'), 'nor this\n')
   expect((await audit('replay', file('cut.ndjson'))).err).not.toContain('cut short')
+  await audit('export', '--format', 'parquet', '--out', file('table.parquet'))
+  expect(await audit('replay', file('table.parquet'))).toMatchObject({ code: 1, err: expect.stringContaining('--format ndjson') })
   expect(await audit('replay', file('nowhere.ndjson'))).toMatchObject({ code: 1, err: expect.stringContaining('cannot be read') })
   expect(await audit('export', '--out', file('good.ndjson'))).toMatchObject({ code: 1, err: expect.stringContaining('is there already') })
 })

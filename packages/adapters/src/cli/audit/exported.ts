@@ -50,6 +50,7 @@ export const readExport = async function* (lines: AsyncIterable<string>): AsyncG
     if (line.trim() === '') continue
     const value = parsed(line)
     if (value === undefined) {
+      if (events === 0 && line.startsWith('PAR1')) throw new BrokenExport('it is a Parquet file, and only lines of JSON are replayed: export it once more with --format ndjson')
       unread = line
       continue
     }
