@@ -88,7 +88,7 @@ test('a queue that keeps its size writes a whole snapshot when its increments ha
   expect(written.slice(21).filter((tasks) => tasks === 1_000_000)).toHaveLength(Math.ceil((written.length - 21) / 21))
 })
 
-test('a series has at most 64 increments, even if hardly anything changes', () => {
+test('a queue that keeps its size has at most 64 increments in a series, even if hardly anything changes', () => {
   const written = snapshotsOf(20_000_000, () => ({ tasks: 1_000_000, changed: 1 }))
   expect(written.slice(0, 67).map((tasks) => tasks === 1)).toEqual([false, ...Array(64).fill(true), false, true])
 })

@@ -29,7 +29,7 @@ const workShareMax = 1 / 10
 const startUsMax = 5.5e6
 /** The least number of events between snapshots: fewer are replayed within half a second. */
 const eventsMin = 100_000
-/** An increment counts as at least this share of the unfinished tasks, so that a series has at most as many increments as its inverse. */
+/** An increment counts as at least this share of the unfinished tasks, so that a series has at most 64 increments while a queue keeps its size. */
 const seriesShareMin = 1 / 64
 
 export interface SnapshotCost {
