@@ -4,16 +4,10 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { ended, root, serverOfFile, start } from './program.js'
 import { type Pty, startPty } from './pty.js'
+import { until } from '../support/queue.js'
 
 const server = serverOfFile()
 const onTerminal = (...args: ReadonlyArray<string>): Pty => startPty([process.execPath, join(root, 'packages/adapters/bin/daybook.js'), ...args], { ...process.env, ...server.env, TERM: 'xterm' })
-const until = async (holds: () => boolean | Promise<boolean>): Promise<void> => {
-  for (let i = 0; i < 600; i++) {
-    if (await holds()) return
-    await new Promise((resolve) => setTimeout(resolve, 50))
-  }
-  throw new Error('the condition was not met in time')
-}
 const isRunning = (pid: number): boolean => {
   try {
     return process.kill(pid, 0)

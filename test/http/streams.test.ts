@@ -4,7 +4,7 @@ import { get, type IncomingMessage } from 'node:http'
 import { openMemoryStore } from '@daybook/adapters/memory'
 import { expect, onTestFinished, test } from 'vitest'
 import { inTime } from '../support/in-time.js'
-import { pagesPerTurn } from '../support/pages-per-turn.js'
+import { mostPerTurn, pagesPerTurn } from '../support/per-turn.js'
 import { adminToken, startTestServer, type TestServer } from './support.js'
 
 const streamOf = async ({ http }: TestServer, path = '/api/queues/q/events', accept = 'application/x-ndjson'): Promise<IncomingMessage> => {
@@ -67,7 +67,7 @@ test('of many long lists that have waited for the same append, each turn of the 
   let release = (): void => undefined
   append = new Promise((resolve) => (release = resolve))
   const enqueued = server.post('/api/queues/q/tasks', { type: 'mail', payload: 'held' })
-  let [answered, last, most, isOver] = [0, 0, 0, false]
+  let answered = 0
   const lists = Array.from({ length: 20 }, async () => {
     const list = await streamOf(server, '/api/queues/q/tasks?limit=1000', 'application/json')
     answered++
@@ -76,15 +76,11 @@ test('of many long lists that have waited for the same append, each turn of the 
   // All of them wait for the append.
   await new Promise((resolve) => setTimeout(resolve, 500))
   expect(answered).toBe(0)
-  const turn = (): void => {
-    most = Math.max(most, answered - last)
-    last = answered
-    if (!isOver) setImmediate(turn)
-  }
-  setImmediate(turn)
-  release()
+  const { most } = await mostPerTurn(() => answered, async () => {
+    release()
+    await Promise.all(lists)
+  })
   const answers = await Promise.all(lists)
-  isOver = true
   await Promise.all(answers.map(async (list) => once(list.resume(), 'end')))
   await enqueued
   expect(answers.map(({ statusCode }) => statusCode)).toEqual(answers.map(() => 200))

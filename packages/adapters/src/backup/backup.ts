@@ -18,7 +18,7 @@ import { openOwnLog } from '../open-log.js'
 import type { LogAddress } from '../store/index.js'
 import { resolvedFile } from '../store/resolved-file.js'
 import { keysFileOf } from '../task-keys/keys-file-of.js'
-import { copyDatabase, copyFolder, copyLargeDatabase, isOfLog, syncAll } from './copy-data.js'
+import { copyDatabase, copyDatabaseInSteps, copyFolder, isOfLog, syncAll } from './copy-data.js'
 
 /** Whether a server can compute this again from the log. */
 const isCache = (path: string): boolean => path === 'snapshots' || path.startsWith('views.db') || /^checkpoints\/.*\.tree$/.test(path)
@@ -92,7 +92,7 @@ export const backUp = async ({ dataDir, log, to, progress = () => undefined, sig
 const copyLog = async (log: LogAddress, from: string, to: string, progress: (what: string) => void, check: () => void): Promise<void> => {
   if (!(await exists(from))) throw new Error(`there is no log ${from}: --store names it, if it is not in the data folder`)
   progress('copying the log')
-  await copyLargeDatabase(from, to, (part) => progress(`copying the log: ${Math.floor(part * 100)} %`))
+  await copyDatabaseInSteps(from, to, (part) => progress(`copying the log: ${Math.floor(part * 100)} %`))
   const [archive, keys] = [archiveFolderOf(log), keysFileOf(log)]
   if (archive !== undefined && (await exists(archive))) {
     await copyFolder(archive, `${to}.archive`, () => {

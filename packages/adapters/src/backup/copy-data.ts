@@ -18,7 +18,7 @@ const isDatabase = async (file: string): Promise<boolean> => {
 
 /**
  * Copies an SQLite file as it was at one moment, with the content of its WAL (write-ahead log). Writers are not blocked. The copy has the same
- * permissions, and no rests of what was deleted.
+ * permissions, and nothing of what was deleted.
  *
  * *Gotchas*: not for a file that this process has open. Synchronous while it runs.
  */
@@ -31,19 +31,19 @@ export const copyDatabase = async (from: string, to: string): Promise<void> => {
   }
 }
 
-/** So many pages are copied at a time: some milliseconds. */
+/** Number of pages that are copied in a step, which takes some milliseconds. */
 const stepPages = 1_000
 
 /**
- * The same for a large file, in steps, between which signals are heard. It copies unused pages as well, so it is not for files from which secrets are
+ * The same in steps, for a large file: signals are heard in between. Unused pages are copied as well, so it is not for a file from which secrets are
  * deleted.
  *
  * @param step Called after each step with the part that is copied, from 0 to 1. An error that it throws ends the copying.
  */
-export const copyLargeDatabase = async (from: string, to: string, step: (part: number) => void): Promise<void> => {
+export const copyDatabaseInSteps = async (from: string, to: string, step: (part: number) => void): Promise<void> => {
   const db = await openToCopy(from, to)
   try {
-    // Read within one transaction. Otherwise SQLite would begin anew after each append of a server, and might never end.
+    // All steps are in one read transaction. Otherwise SQLite would begin anew after each append of a server, and might never end.
     db.exec('BEGIN')
     db.prepare('SELECT count(*) FROM sqlite_schema').get()
     await db.backup(to, {

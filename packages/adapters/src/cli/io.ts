@@ -52,7 +52,7 @@ const ask = (question: string): Promise<string> => {
 
 let isTerminalGone = false
 
-/** Ends the process. If its terminal was closed, the end is that of SIGHUP: Node would abort, because it cannot put the terminal back in order. */
+/** Ends the process. If its terminal was closed, it ends by SIGHUP: Node's own exit would abort, because it cannot restore the terminal. */
 export const leave = (code: number): never => {
   if (isTerminalGone) process.kill(process.pid, 'SIGHUP')
   return process.exit(code)
@@ -63,7 +63,7 @@ export const processIo = (): Io => {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code === 'EPIPE') process.exit()
-      // The terminal was closed. SIGHUP says so, too, and whoever hears it still has to put things in order.
+      // The terminal was closed. SIGHUP comes as well, and its listeners still have to clean up.
       if (error.code === 'EIO' && (stream as { readonly isTTY?: boolean }).isTTY === true) return void (isTerminalGone = true)
       process.stderr.write(`daybook: the output cannot be written: ${error.message}\n`)
       process.exit(exitCodes.refused)

@@ -82,9 +82,9 @@ export const createReader = (connection: Connection, options: ReaderOptions): Re
   }
 
   /**
-   * Rejects when no event has come for the time of a read, whatever its tries do: somebody waits for the answer. Until the store has answered for the
-   * first time, only the number of tries is limited: a start finds a cluster even if some of its nodes do not answer. `silence`: counted here, and set to
-   * 0 by each event.
+   * Rejects when no event has come for `readMs`, over all tries, because somebody waits for the answer. Until the store has answered for the first time,
+   * only the number of tries is limited: a start finds a cluster even if some of its nodes do not answer. `silence`: counted here, and set to 0 by each
+   * event.
    */
   const inTime = <A>(work: Promise<A>, silence: { steps: number }, giveUp: () => Error): Promise<A> => {
     if (connection.time() === undefined) return work
@@ -131,7 +131,7 @@ export const createReader = (connection: Connection, options: ReaderOptions): Re
     }
     underWay.add(cancel)
     const page = inTime(run(), silence, () => {
-      // A call that is not answered by now would not be answered the next time.
+      // The connection may be dead. The next read opens another one.
       if (asked !== undefined) connection.abandon(asked)
       cancel()
       return storeError(failure, name, stream)

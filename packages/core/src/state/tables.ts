@@ -326,7 +326,7 @@ export class Tables {
       // A finished task blocks nothing any more.
       const dependency = this.ids.get(id)
       // A task with a higher number is another task, which got the id after the dependency had been evicted.
-      if (dependency === undefined || isFinal(dependency.status) || dependency.number > task.number) continue
+      if (dependency === undefined || dependency.number > task.number) continue
       this.update(dependency, (record) => record.blocking--)
     }
   }

@@ -286,7 +286,7 @@ const pageOfTasks = async (
 
 export const pageSizeOf = (limit: string | undefined, { pageMax }: HttpLimits): number => (limit === undefined ? Math.min(pageDefault, pageMax) : Number(limit))
 
-/** The members `tasks` and `nextCursor` of an answer. `gone`: the client is, and nobody reads the answer. */
+/** The members `tasks` and `nextCursor` of an answer. `gone`: aborted when the client has closed its connection. Then nobody reads the answer. */
 export const pageText = async (queue: QueueView, { tasks, next }: TaskPage, { pageBytesMax }: HttpLimits, gone: AbortSignal): Promise<string> => {
   // Reading the contents takes milliseconds, and many pages may have waited for the same append.
   if (tasks.length > smallPage) await ownTurn()
