@@ -13,7 +13,7 @@ import {
   snapshotReader,
   taskOf,
 } from '@daybook/core'
-import { sizesOf, textOf } from '@daybook/core/testing'
+import { Group, GroupKinds, newTaskRecord, pageOf, sizesOf, type TenantShare, textOf } from '@daybook/core/testing'
 import { expect, test } from 'vitest'
 import { Queue, task } from './queue.js'
 
@@ -170,14 +170,14 @@ test('INV-22: after a long pause each event removes sixteen tasks at most, and n
 })
 
 test('INV-22: a snapshot with widely spaced numbers takes memory only for its tasks', () => {
-  const q = new Queue().enqueue(task('old'), task('new'))
+  const [head] = snapshotPages(new Queue().enqueue(task('old'), task('new')).state)
   const far = 113_000_000
   const reader = snapshotReader()
-  for (const page of snapshotPages(q.state)) {
-    // The first column of a page of tasks is their numbers.
-    if (page.rows === 2) page.numbers[1] = far
-    reader.page({ ...page, text: page.text.replace('"lastNumber":2', `"lastNumber":${far}`) })
-  }
+  reader.page({ ...head!, text: head!.text.replace('"lastNumber":2', `"lastNumber":${far}`) })
+  const group = new Group(new GroupKinds(new Map()).of('work', undefined, [], undefined), { name: undefined } as TenantShare)
+  const plain = { group, priority: 5, timeout: 60, maxRetries: 3, backoffSeconds: 1, enqueuedAt: 0, enqueuedRevision: 0, dependencies: [], status: 'pending', retries: 0, missing: 0, delayedUntil: 0, finishedAt: 0, extras: {} } as const
+  const groups = new Map<Group, number>()
+  for (const [number, id] of [[1, 'old'], [far, 'new']] as const) reader.page(pageOf([newTaskRecord({ ...plain, number, id, key: `key of ${id}` })], groups))
   const state = reader.finish()
   expect([taskOf(state, '#1')?.id, taskOf(state, `#${far}`)?.id]).toEqual(['old', 'new'])
   expect(sizesOf(state).numberSlots).toBeLessThan(10)

@@ -1,6 +1,6 @@
 /** The cost of a snapshot at its beginning, while the queue waits. INV-15 compares loaded states over random histories. */
-import { beginIncrement, beginSnapshot, noteChanges, phases, type SnapshotPage, snapshotPages, snapshotReader, taskOf } from '@daybook/core'
-import { textOf } from '@daybook/core/testing'
+import { beginIncrement, beginSnapshot, endReplay, headOf, noteChanges, phases, type SnapshotPage, snapshotPages, snapshotReader, taskOf } from '@daybook/core'
+import { rowsIn, textOf } from '@daybook/core/testing'
 import { expect, test } from 'vitest'
 import { Queue, task } from './queue.js'
 
@@ -42,7 +42,7 @@ const half = (count: number): Queue => {
 
 test('INV-15: rows of finished tasks that were damaged are refused, wherever they end', () => {
   const pages = snapshotPages(half(40).state)
-  const rows = pages.findIndex(({ bytes }) => bytes !== undefined)
+  const rows = pages.findIndex(({ kind }) => kind === 'rows')
   const { numbers, bytes } = pages[rows] as Required<SnapshotPage>
   const read = (changed: Partial<SnapshotPage>) => {
     const reader = snapshotReader()
@@ -62,11 +62,49 @@ test('INV-15: rows of finished tasks that were damaged are refused, wherever the
 
 test('INV-15: a snapshot has finished tasks without a record of each, in pages of their own', () => {
   const pages = snapshotPages(half(4_000).state)
-  expect(pages.flatMap(({ bytes, rows }) => (bytes === undefined ? [] : [rows]))).toEqual([512, 512, 512, 464])
-  expect(pages.flatMap(({ bytes, rows }) => (bytes === undefined ? rows : []))).toEqual([0, 0, 0, 1_024, 976])
+  expect(pages.flatMap(({ kind, rows }) => (kind === 'rows' ? [rows] : []))).toEqual([512, 512, 512, 464])
+  expect(pages.flatMap(({ kind, rows }) => (kind === 'rows' ? [] : [rows]))).toEqual([0, 0, 0, 1_024, 976])
   const reader = snapshotReader()
   for (const page of pages) if (page.rows !== 464) reader.page(page)
   expect(() => reader.finish()).toThrow('has 1536 finished tasks, and says that it has 2000')
+})
+
+test('a loaded state makes the record of a ready task when it is first needed', () => {
+  const q = new Queue().enqueue(...many(0, 2_000), ...many(2_000, 1_000).map((each) => ({ ...each, deadlineAt: 9e12 })))
+  q.enqueue(task('later', { availableAt: q.at + 60_000 }), task('now', { priority: 10 }))
+  const load = () => {
+    const reader = snapshotReader()
+    for (const page of snapshotPages(q.state)) reader.page(page)
+    return reader.finish(true)
+  }
+  const loaded = load()
+  expect(rowsIn(loaded)).toBe(3_000)
+  expect(headOf(loaded)).toEqual(headOf(q.state))
+  expect(taskOf(loaded, 't7')).toEqual(taskOf(q.state, 't7'))
+  expect([rowsIn(loaded), rowsIn(load()), rowsIn(endReplay(loaded))]).toEqual([2_999, 3_000, 0])
+})
+
+test('INV-15: a group has its ready tasks and its finished ones, also if a task that changed meanwhile comes before these', () => {
+  const q = new Queue().configure({ decisionReport: 'optional' })
+  const complete = (count: number): void => {
+    const { ids, token } = q.claim('ann', { max: count })
+    ids.forEach((id, i) => q.complete(id, token - ids.length + 1 + i))
+  }
+  q.enqueue(...Array.from({ length: 600 }, (_, i) => task(`a${i}`, { type: 'a' })))
+  complete(600)
+  q.enqueue(task('b0', { type: 'b' }))
+  complete(1)
+  q.enqueue(task('b1', { type: 'b' }))
+  const before = textOf(q.state)
+  const work = beginSnapshot(q.state)
+  const reader = snapshotReader()
+  const kinds: Array<string> = []
+  const read = (pages: ReadonlyArray<SnapshotPage>): void => pages.forEach((page) => (kinds.push(page.kind), reader.page(page)))
+  read(work.next(1) ?? [])
+  q.do({ type: 'Bump', task: 'b1', reason: 'now' })
+  for (let pages = work.next(1); pages !== undefined; pages = work.next(1)) read(pages)
+  expect(kinds).toEqual(['head', 'names', 'rows', 'tasks', 'rows'])
+  expect(textOf(reader.finish())).toBe(before)
 })
 
 /** A queue with 3,000 tasks, its snapshot, and what an increment has after 2,000 of them were completed and one was added. */
@@ -82,7 +120,7 @@ const changedQueue = () => {
 test('INV-15: an increment has only the tasks that changed, and is refused with a base that is not its own', () => {
   const { q, whole } = changedQueue()
   const increment = beginIncrement(q.state).next(Number.POSITIVE_INFINITY) ?? []
-  expect(increment.filter(({ text }) => text.startsWith('{"id"')).map(({ rows }) => rows)).toEqual([1])
+  expect(increment.filter(({ kind }) => kind === 'tasks').map(({ rows }) => rows)).toEqual([1])
   const load = (base: ReadonlyArray<SnapshotPage>) => {
     const reader = snapshotReader()
     for (const page of increment) reader.page(page)
@@ -91,8 +129,8 @@ test('INV-15: an increment has only the tasks that changed, and is refused with 
     return reader.finish()
   }
   expect(textOf(load(whole))).toBe(textOf(q.state))
-  expect(() => load([])).toThrow('have 1 unfinished tasks, and it says that there are 1001')
-  expect(() => load(snapshotPages(new Queue().enqueue(...many(0, 3_002)).state))).toThrow('have 1002 unfinished tasks')
+  expect(() => load([])).toThrow('has 1 unfinished tasks, and says that there are 1001')
+  expect(() => load(snapshotPages(new Queue().enqueue(...many(0, 3_002)).state))).toThrow('has 1002 unfinished tasks')
 })
 
 test('an increment takes small steps, also over tasks that have finished', () => {

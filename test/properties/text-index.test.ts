@@ -1,5 +1,5 @@
 /** The index for lookups by id and by key, compared with a plain map after each step. */
-import { TextIndex } from '@daybook/core/testing'
+import { ByteWriter, idEndHashAt, TextIndex } from '@daybook/core/testing'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { runs } from './settings.js'
@@ -12,11 +12,21 @@ interface Item {
 const familyText = (family: number, member: number): string =>
   `${String(member).padStart(3, '0')}-the same end for all of family ${family}`
 
+/** The hash of a text in the form of bytes, as a snapshot has it. */
+const hashOfBytes = (text: string, seed: number): number => {
+  const writer = new ByteWriter()
+  writer.begin(new Uint8Array(1), 0)
+  writer.text(text)
+  return idEndHashAt(writer.end(), 0, seed)
+}
+const anyText = fc.oneof(fc.string(), fc.string({ unit: 'binary' }), fc.uuid(), fc.string({ unit: fc.constantFrom(...'0123456789abcdef'), maxLength: 64 }))
+
 const doings = fc.array(
   fc.oneof(
     { weight: 3, arbitrary: fc.record({ do: fc.constant('family' as const), family: fc.nat({ max: 3 }), from: fc.nat({ max: 20 }), count: fc.integer({ min: 1, max: 30 }) }) },
     { weight: 2, arbitrary: fc.record({ do: fc.constant('many' as const), count: fc.integer({ min: 1, max: 400 }) }) },
-    { weight: 2, arbitrary: fc.record({ do: fc.constant('any' as const), text: fc.string() }) },
+    { weight: 2, arbitrary: fc.record({ do: fc.constant('any' as const), text: anyText }) },
+    { weight: 1, arbitrary: fc.record({ do: fc.constant('all' as const), texts: fc.array(anyText, { maxLength: 300 }), family: fc.nat({ max: 3 }), count: fc.nat({ max: 20 }) }) },
     { weight: 3, arbitrary: fc.record({ do: fc.constant('replace' as const), pick: fc.nat() }) },
     { weight: 1, arbitrary: fc.record({ do: fc.constant('reserve' as const), count: fc.nat({ max: 400 }) }) },
     { weight: 6, arbitrary: fc.record({ do: fc.constant('delete' as const), pick: fc.nat() }) },
@@ -59,6 +69,16 @@ test('a text index contains, finds and removes the same as a map, however simila
         if (doing.do === 'family') for (let i = 0; i < doing.count; i++) set(familyText(doing.family, doing.from + i))
         else if (doing.do === 'many') for (let i = 0; i < doing.count; i++) set(`task-${items.length}`)
         else if (doing.do === 'any') set(doing.text)
+        else if (doing.do === 'all') {
+          const texts = [...new Set([...doing.texts, ...Array.from({ length: doing.count }, (_, i) => familyText(doing.family, i))])].filter((text) => !plain.has(text))
+          const numbers = texts.map((text) => {
+            const item = { text }
+            plain.set(text, item)
+            return items.push(item) - 1
+          })
+          index.addAll(Int32Array.from(texts, (text) => hashOfBytes(text, seed)), Float64Array.from(numbers))
+          for (const text of texts) expect(index.get(text)).toBe(plain.get(text))
+        }
         else if (doing.do === 'replace') set(nth(doing.pick))
         else if (doing.do === 'reserve') {
           index.reserve(doing.count)
@@ -77,15 +97,12 @@ test('a text index contains, finds and removes the same as a map, however simila
   )
 })
 
-test('texts with equal hashes are found nearly as fast as others', () => {
+test.each(['one after the other', 'at once'])('texts with equal hashes are found nearly as fast as others, added %s', (how) => {
   let looks = 0
-  const items: Array<Item> = []
+  const items: ReadonlyArray<Item> = Array.from({ length: 500 }, (_, i) => ({ text: familyText(0, i) }))
   const index = new TextIndex<Item>((number) => items[number], (item) => (looks++, item.text), 0)
-  for (let i = 0; i < 500; i++) {
-    const text = familyText(0, i)
-    items.push({ text })
-    index.set(text, i)
-  }
+  if (how === 'at once') index.addAll(Int32Array.from(items, ({ text }) => hashOfBytes(text, 0)), Float64Array.from(items.keys()))
+  else items.forEach(({ text }, i) => index.set(text, i))
   for (const item of items) expect(index.get(item.text)).toBe(item)
   // Two lookups of each text, and each compares it with a few others at most.
   expect(looks).toBeLessThan(2 * 500 * 10)

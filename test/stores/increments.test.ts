@@ -17,7 +17,7 @@ const baseAt = (revision: number, eventId = `event ${revision}`): SnapshotBase =
 /** Writes a whole snapshot, or an increment to the one at the revision `base`. */
 const write = async (store: SnapshotStore, revision: number, base?: number, eventId?: string): Promise<void> => {
   const writer = await store.create({ stream: 's', revision, eventId: `event ${revision}`, foldVersion: 1, ...(base === undefined ? {} : { base: baseAt(base, eventId) }) })
-  await writer.page({ text: `{"revision":${revision}}`, rows: 0, numbers: new Float64Array(0) })
+  await writer.page({ kind: 'head', text: `{"revision":${revision}}`, rows: 0, numbers: new Float64Array(0) })
   await writer.commit()
 }
 

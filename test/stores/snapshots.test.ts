@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { openSnapshotFolder } from '@daybook/adapters/files'
 import type { LoadedSnapshot, SnapshotStore } from '@daybook/adapters/store'
-import type { SnapshotPage } from '@daybook/core'
+import { pageKinds, type SnapshotPage } from '@daybook/core'
 import { runProgram, scriptPath } from './child.js'
 import { testFolder } from './store-files.js'
 
@@ -25,8 +25,9 @@ const pagesOf = async (snapshot: LoadedSnapshot | undefined): Promise<Array<Snap
   return found
 }
 
-const only = (text: string): SnapshotPage => ({ text, rows: 0, numbers: new Float64Array(0) })
+const only = (text: string): SnapshotPage => ({ kind: 'head', text, rows: 0, numbers: new Float64Array(0) })
 const pageOf = (text: string, ...columns: ReadonlyArray<ReadonlyArray<number>>): SnapshotPage => ({
+  kind: 'tasks',
   text,
   rows: columns[0]?.length ?? 0,
   numbers: Float64Array.from(columns.flat()),
@@ -34,7 +35,7 @@ const pageOf = (text: string, ...columns: ReadonlyArray<ReadonlyArray<number>>):
 /** Replaces -0 by 0: it is not preserved, and JSON has none either. */
 const unsigned = (value: number): number => value + 0
 /** A page of rows of finished tasks. */
-const rowsOf = (lengths: ReadonlyArray<number>, byte = 7): SnapshotPage => ({ ...pageOf('', lengths), bytes: new Uint8Array(lengths.reduce((sum, each) => sum + each, 0)).fill(byte) })
+const rowsOf = (lengths: ReadonlyArray<number>, byte = 7): SnapshotPage => ({ ...pageOf('', lengths), kind: 'rows', bytes: new Uint8Array(lengths.reduce((sum, each) => sum + each, 0)).fill(byte) })
 const numberedPages = (count: number): Array<SnapshotPage> =>
   Array.from({ length: count }, (_, n) => pageOf(JSON.stringify({ n, text: 'é😀' }), [n, n + 1, n + 300], [7, 7, 7], [0, 1e12, -1], [0.5, n, 1]))
 
@@ -59,8 +60,9 @@ describe('snapshots in a folder', () => {
     const store = await openSnapshotFolder(newFolder())
     const number = fc.oneof(fc.nat(300), fc.nat(100_000), fc.maxSafeInteger(), fc.double(), fc.constantFrom(0, 2 ** 32, 1.7e12)).map(unsigned)
     const pages = fc.array(
-      fc.tuple(fc.json({ stringUnit: 'grapheme' }), fc.nat(9), fc.nat(4)).chain(([json, rows, columns]) =>
+      fc.tuple(fc.constantFrom(...pageKinds), fc.json({ stringUnit: 'grapheme' }), fc.nat(9), fc.nat(4)).chain(([kind, json, rows, columns]) =>
         fc.array(number, { minLength: rows * columns, maxLength: rows * columns }).map((numbers) => ({
+          kind,
           // At least as much text as rows, like the tasks' ids and keys.
           text: json.padEnd(rows),
           rows,

@@ -51,7 +51,7 @@ export { scheduleOf, schedulesOf, type ScheduleView } from './queries/schedule-v
 export * from './model/settings.js'
 export { failurePattern, failureSignature } from './text/signature.js'
 export { beginIncrement, beginSnapshot, changedCount, foldVersion, fork, noteChanges, type SnapshotWork, snapshotPages, snapshotReader } from './snapshot/snapshot.js'
-export { keptIn, type SnapshotPage, tasksInPage } from './snapshot/snapshot-page.js'
+export { keptIn, type PageKind, pageKinds, type SnapshotPage, tasksInPage } from './snapshot/snapshot-page.js'
 export * from './model/task.js'
 export * from './model/task-fields.js'
 export * from './model/trace-parent.js'

@@ -184,9 +184,9 @@ export const keyPlants: ReadonlyArray<Plant> = [
   },
   {
     title: 'a snapshot forgets how long a lease lasts',
-    file: 'packages/core/src/snapshot/snapshot-page.ts',
-    find: 'numbers[column.durationMs * rows + row] = lease.durationMs',
-    replace: '',
+    file: 'packages/core/src/rows/task-bytes.ts',
+    find: 'to.number(lease.durationMs)',
+    replace: 'to.number(0)',
     killedBy: leases,
   },
   {

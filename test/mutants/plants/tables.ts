@@ -137,14 +137,14 @@ export const tablePlants: ReadonlyArray<Plant> = [
   },
   {
     title: 'an id in capital letters comes back in small ones',
-    file: `${core}finished/bytes.ts`,
+    file: `${core}rows/bytes.ts`,
     find: 'String.fromCharCode(code))',
     replace: 'String.fromCharCode(code).toLowerCase())',
     killedBy: finished,
   },
   {
     title: 'how the last claim ended is forgotten with the record',
-    file: `${core}finished/task-bytes.ts`,
+    file: `${core}rows/task-bytes.ts`,
     find: 'leaseEnds.indexOf(lease.end) + 1)',
     replace: 'leaseEnds.indexOf(lease.end))',
     killedBy: finished,
@@ -158,14 +158,14 @@ export const tablePlants: ReadonlyArray<Plant> = [
   },
   {
     title: 'a finished task is thought to have had one attempt if it was never sent back',
-    file: `${core}finished/task-bytes.ts`,
+    file: `${core}rows/task-bytes.ts`,
     find: 'attempts === 1 && ',
     replace: '',
     killedBy: finished,
   },
   {
     title: "a finished task's lease is thought to be plain in any epoch of the breaker",
-    file: `${core}finished/task-bytes.ts`,
+    file: `${core}rows/task-bytes.ts`,
     find: ' && lease.epoch === 0',
     replace: '',
     killedBy: finished,

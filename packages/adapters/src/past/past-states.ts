@@ -38,7 +38,7 @@ export interface Steps<A> {
 }
 
 /** Loading a task of a snapshot takes this share of the time of folding an event. */
-const eventsPerTask = 0.7
+const eventsPerTask = 0.2
 
 export class PastStates {
   /** The most recently used comes last. */

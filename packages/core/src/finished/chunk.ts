@@ -1,7 +1,7 @@
 /** Rows of bytes, one after the other, in memory or in a store. The owner knows how many rows there are. */
 
-import type { ByteWriter } from './bytes.js'
-import { chunkRows, readRows, type RowBytes, rowBytesOf, type Starts } from './row-bytes.js'
+import type { ByteWriter } from '../rows/bytes.js'
+import { chunkRows, readRows, type RowBytes, rowBytesOf, type Starts } from '../rows/row-bytes.js'
 import { columnsOf, RowColumns } from './row-columns.js'
 import type { KeptRows, RecentReads, RowsPlace, RowStore } from './row-store.js'
 

@@ -7,15 +7,15 @@
  */
 import type { Group } from '../state/group.js'
 import { blocksDuplicates, type TaskRecord } from '../state/state.js'
-import { ByteWriter } from './bytes.js'
+import { ByteWriter } from '../rows/bytes.js'
 import { FinishedWalk, type KeptPage, type RowsPage } from './finished-walk.js'
 import { Interned } from './interned.js'
 import { NumberRows } from './number-rows.js'
 import { RowIndex } from './row-index.js'
 import type { KeptRows, RowStore } from './row-store.js'
 import { type RemovedPlace, Rows } from './rows.js'
-import { factsAt, finishedAtOf, idAt, idCheckIn, idHashAt, isIndexedAt, keyAt, keyCheckIn, keyHashAt, readTask, statusIn, writeTask } from './task-bytes.js'
-import { checkOfText, hashOfText } from './text-hash.js'
+import { factsAt, finalStatusIn, finishedAtOf, idAt, idCheckIn, idHashAt, keyAt, keyCheckIn, keyHashAt, readTask, writeTask } from '../rows/task-bytes.js'
+import { checkOfText, hashOfText } from '../rows/text-hash.js'
 
 /** All that is needed to put a removed row back. */
 export interface RemovedRow {
@@ -197,10 +197,10 @@ export class FinishedTasks {
     const from = this.rows.adopt(lengths, bytes)
     for (let row = from; row < this.rows.end; row++) {
       if (!this.rows.has(row)) continue
-      const { number, group, agent, band, hasExtras } = this.rows.at(row, factsAt)
+      const { number, group, agent, band, isIndexed } = this.rows.at(row, factsAt)
       const named = this.load(row, number, group, agent, names)
       this.index(row, this.rows.at(row, this.idHash), this.rows.at(row, this.keyHash), band)
-      joins(number, band, named, hasExtras && this.rows.at(row, isIndexedAt) ? this.taskAt(row) : undefined)
+      joins(number, band, named, isIndexed ? this.taskAt(row) : undefined)
     }
   }
 
@@ -228,7 +228,7 @@ export class FinishedTasks {
 
   private index(row: number, idHash: number, keyHash: number, band: number): void {
     this.rowOfId.addLater(idHash, row)
-    if (blocksDuplicates(statusIn(band))) this.rowOfKey.addLater(keyHash, row)
+    if (blocksDuplicates(finalStatusIn(band))) this.rowOfKey.addLater(keyHash, row)
   }
 
   private enter(number: number, row: number, isKeyed: boolean): void {

@@ -9,10 +9,10 @@ import type { Group } from '../state/group.js'
 import type { TaskRecord } from '../state/state.js'
 import type { Chunk } from './chunk.js'
 import type { Interned } from './interned.js'
-import { chunkRows } from './row-bytes.js'
+import { chunkRows } from '../rows/row-bytes.js'
 import type { RowsPlace } from './row-store.js'
 import type { Rows } from './rows.js'
-import { readTask } from './task-bytes.js'
+import { readTask } from '../rows/task-bytes.js'
 
 /** All rows of a chunk, one after the other. A row of length 0 has been removed. */
 export interface RowsPage {

@@ -1,5 +1,5 @@
 /** What counts and indexes need of each row of a full chunk, column by column. A start fills them from these columns and reads no row. */
-import { checksAt, factsAt, idHashAt, isIndexedAt, keyHashAt } from './task-bytes.js'
+import { checksAt, factsAt, idHashAt, keyHashAt } from '../rows/task-bytes.js'
 
 const column = { length: 0, idHash: 1, keyHash: 2, number: 3, group: 4, agent: 5, band: 6, isIndexed: 7, checks: 8 } as const
 const columns = Object.keys(column).length
@@ -11,7 +11,7 @@ export const columnsOf = (bytes: Uint8Array, starts: ArrayLike<number>, rows: nu
   const all = new Float64Array(columns * rows)
   for (let row = 0; row < rows; row++) {
     const start = starts[row] as number
-    const { number, group, agent, band } = factsAt(bytes, start)
+    const { number, group, agent, band, isIndexed } = factsAt(bytes, start)
     all[column.length * rows + row] = (starts[row + 1] as number) - start
     all[column.idHash * rows + row] = idHashAt(bytes, start, seed)
     all[column.keyHash * rows + row] = keyHashAt(bytes, start, seed)
@@ -19,7 +19,7 @@ export const columnsOf = (bytes: Uint8Array, starts: ArrayLike<number>, rows: nu
     all[column.group * rows + row] = group
     all[column.agent * rows + row] = agent
     all[column.band * rows + row] = band
-    all[column.isIndexed * rows + row] = isIndexedAt(bytes, start) ? 1 : 0
+    all[column.isIndexed * rows + row] = isIndexed ? 1 : 0
     all[column.checks * rows + row] = checksAt(bytes, start, seed)
   }
   return all
@@ -73,7 +73,7 @@ export class RowColumns {
     return all.length === columns * rows ? Uint8Array.from(all.subarray(column.checks * rows)) : undefined
   }
 
-  /** See {@link isIndexedAt}. In files that were written before 2026-11-26, true for all rare fields. */
+  /** See `task-bytes.ts`. */
   isIndexed(row: number): boolean {
     return this.all[column.isIndexed * this.rows + row] === 1
   }

@@ -2,9 +2,9 @@
  * Rows of bytes in the order in which they were added, in chunks. Rows are removed from the front, and a few from the middle. All changes can be
  * undone, newest first.
  */
-import type { ByteWriter } from './bytes.js'
+import type { ByteWriter } from '../rows/bytes.js'
 import { Chunk } from './chunk.js'
-import { chunkRows } from './row-bytes.js'
+import { chunkRows } from '../rows/row-bytes.js'
 import type { RowColumns } from './row-columns.js'
 import { type KeptRows, RecentReads, type RowStore } from './row-store.js'
 

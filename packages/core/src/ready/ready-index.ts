@@ -59,10 +59,16 @@ export class ReadyIndex {
 
   /** Adds a task that has become ready. */
   add(task: TaskRecord): void {
-    const { group } = task
     this.place(task)
     if (isBumped(task)) this.bumped.add(task)
-    if (group.ready++ === 0) {
+    this.join(task.group)
+  }
+
+  /** Counts ready tasks of this group. Without {@link add}, only while the order is put aside. */
+  join(group: Group, tasks = 1): void {
+    const { ready } = group
+    group.ready += tasks
+    if (ready === 0) {
       const { kind } = group
       if (kind.ready.length === 0) this.kinds.add(kind)
       kind.addReady(group)

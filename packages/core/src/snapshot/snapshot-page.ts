@@ -1,32 +1,36 @@
 /**
- * Pages of unfinished tasks, by column: all numbers in one array, column after column, and the rest as one JSON text. The queue waits while its state
- * is read, and copying a record's numbers costs a twentieth of printing them as JSON.
+ * The pages of a snapshot. Tasks are rows of bytes (`rows/task-bytes.ts`), so that a state can take them as they are and make the records later.
  *
- * Pages of finished tasks hold their rows as they are (`finished/finished-walk.ts`), or the places where a store has them. They follow the pages of
- * names to which the rows refer.
+ * Pages of finished tasks hold rows as they are in memory (`finished/finished-walk.ts`), or the places where a store has them. They follow the pages of
+ * names to which the rows refer. A page of unfinished tasks has its own names of agents, and those groups that no such page before it had.
  */
+import { ByteWriter } from '../rows/bytes.js'
 import type { KeptPage, NamesPage, RowsPage } from '../finished/finished-walk.js'
 import type { RowsPlace } from '../finished/row-store.js'
+import { type NamesOf, writeTask } from '../rows/task-bytes.js'
 import type { Group } from '../state/group.js'
-import { leaseEnds, newTaskRecord, noExtras, type TaskExtras, type TaskRecord } from '../state/state.js'
-import type { NumberSet } from '../structures/number-set.js'
-import { type Phase, type Status, statuses } from '../model/task.js'
+import { pageTasks, type TaskRows } from '../rows/loaded-tasks.js'
+import type { TaskRecord } from '../state/state.js'
+import type { StatusList } from '../state/status-lists.js'
+import type { Phase } from '../model/task.js'
 
-/** Number of tasks in a full page. */
-export const pageTasks = 1_024
+/** `head`: everything but tasks. `names`, `rows`, `places`: of finished tasks. `changed`: the numbers of tasks that changed, in an increment. `tasks`: unfinished tasks. */
+export const pageKinds = ['head', 'names', 'rows', 'places', 'changed', 'tasks'] as const
+export type PageKind = (typeof pageKinds)[number]
 
 export interface SnapshotPage {
+  readonly kind: PageKind
   readonly text: string
   readonly rows: number
-  /** The values of the first column for all rows, then those of the second, and so on. */
+  /** One column of numbers for all rows after the other. */
   readonly numbers: Float64Array
-  /** Only in pages of finished tasks. With rows: their bytes, and the numbers are their lengths. With places: the bytes of the rewritten rows. */
+  /** Of tasks, their rows, and the numbers are the lengths of these. Of places, the rewritten rows. */
   readonly bytes?: Uint8Array<ArrayBuffer>
   /** Only in a page of places that was just made: the files of the store to which it refers. */
   readonly files?: ReadonlySet<string>
 }
 
-/** Names of groups and agents of finished tasks. Only pages of names, and the first page, have neither rows nor bytes. */
+/** Names of groups and agents of finished tasks. */
 export interface NamesText {
   readonly groups: ReadonlyArray<GroupText | null>
   readonly agents: ReadonlyArray<string | null>
@@ -35,10 +39,10 @@ const noNumbers = new Float64Array(0)
 
 export const pageOfNames = ({ groups, agents }: NamesPage): SnapshotPage => {
   const text: NamesText = { groups: groups.map((group) => (group === undefined ? null : textOf(group))), agents: agents.map((agent) => agent ?? null) }
-  return { text: JSON.stringify(text), rows: 0, numbers: noNumbers }
+  return { kind: 'names', text: JSON.stringify(text), rows: 0, numbers: noNumbers }
 }
 
-export const pageOfRows = ({ lengths, bytes }: RowsPage): SnapshotPage => ({ text: '', rows: lengths.length, numbers: lengths, bytes })
+export const pageOfRows = ({ lengths, bytes }: RowsPage): SnapshotPage => ({ kind: 'rows', text: '', rows: lengths.length, numbers: lengths, bytes })
 
 /** A chunk in a store: its place, the rows that were removed, and the lengths of the rewritten rows, whose bytes the page has. */
 type PlaceText = readonly [file: string, at: RowsPlace['at'], absent: ReadonlyArray<number>, rewritten: ReadonlyArray<readonly [row: number, length: number]>]
@@ -53,12 +57,12 @@ export const pageOfKept = (kept: ReadonlyArray<KeptPage>, chunkRows: number): Sn
     at += each.length
   }
   const text: ReadonlyArray<PlaceText> = kept.map(({ place, absent, rewritten: others }) => [place.file, place.at, absent, others.map(([row, { length }]) => [row, length] as const)])
-  return { text: JSON.stringify(text), rows: kept.length, numbers: Float64Array.from(kept, ({ absent }) => chunkRows - absent.length), bytes, files: new Set(kept.map(({ place }) => place.file)) }
+  return { kind: 'places', text: JSON.stringify(text), rows: kept.length, numbers: Float64Array.from(kept, ({ absent }) => chunkRows - absent.length), bytes, files: new Set(kept.map(({ place }) => place.file)) }
 }
 
 /** The chunks of a page of places; empty for any other page. Throws if the page is malformed. */
-export const keptIn = ({ text, bytes }: SnapshotPage): ReadonlyArray<KeptPage> => {
-  if (bytes === undefined || text === '') return []
+export const keptIn = ({ kind, text, bytes = noBytes }: SnapshotPage): ReadonlyArray<KeptPage> => {
+  if (kind !== 'places') return []
   let at = 0
   return (JSON.parse(text) as ReadonlyArray<PlaceText>).map(([file, numbers, absent, rewritten]) => ({
     place: { file, at: numbers },
@@ -67,110 +71,58 @@ export const keptIn = ({ text, bytes }: SnapshotPage): ReadonlyArray<KeptPage> =
   }))
 }
 
-/** A page of the numbers of tasks that changed, in an increment. Only such a page has rows without text or bytes. */
-export const pageOfChanged = (numbers: ReadonlyArray<number>): SnapshotPage => ({ text: '', rows: numbers.length, numbers: Float64Array.from(numbers) })
-
-export const isPageOfChanged = ({ text, rows, bytes }: SnapshotPage): boolean => text === '' && rows > 0 && bytes === undefined
+/** A page of the numbers of tasks that changed, in an increment. */
+export const pageOfChanged = (numbers: ReadonlyArray<number>): SnapshotPage => ({ kind: 'changed', text: '', rows: numbers.length, numbers: Float64Array.from(numbers) })
 
 /** How many tasks are in a page. */
-export const tasksInPage = (page: SnapshotPage): number => (isPageOfChanged(page) ? 0 : page.bytes === undefined ? page.rows : page.text === '' ? page.numbers.filter((length) => length > 0).length : page.numbers.reduce((sum, tasks) => sum + tasks, 0))
+export const tasksInPage = ({ kind, rows, numbers }: SnapshotPage): number => {
+  switch (kind) {
+    case 'tasks':
+      return rows
+    case 'rows':
+      return numbers.filter((length) => length > 0).length
+    case 'places':
+      return numbers.reduce((sum, tasks) => sum + tasks, 0)
+    default:
+      return 0
+  }
+}
 
-/** Everything that is not a number. */
-interface Texts {
-  readonly id: ReadonlyArray<string>
-  readonly key: ReadonlyArray<string>
-  /** Names of the agents that hold, or held, a task of the page. */
+/** Type, phase, skills, tenant and concurrency key. */
+export type GroupText = readonly [string, Phase | null, ReadonlyArray<string>, string | null, string | null]
+
+/** Names that the rows of a page of unfinished tasks have numbers for. */
+interface TaskNames {
   readonly agents: ReadonlyArray<string>
-  readonly dependencies: Few<ReadonlyArray<string>>
-  readonly extras: Few<TaskExtras>
   /** The groups that no earlier page had: they get the next numbers. */
   readonly groups: ReadonlyArray<GroupText>
 }
-/** Type, phase, skills, tenant and concurrency key. */
-export type GroupText = readonly [string, Phase | null, ReadonlyArray<string>, string | null, string | null]
-/** A field that most tasks do not have: the rows that have it, each with its value. */
-type Few<T> = Array<readonly [row: number, value: T]>
 
-/** The columns. A column that refers to a list holds an index; -1 for none. */
-const column = {
-  number: 0,
-  group: 1,
-  priority: 2,
-  timeout: 3,
-  maxRetries: 4,
-  backoffSeconds: 5,
-  enqueuedAt: 6,
-  enqueuedRevision: 7,
-  status: 8,
-  retries: 9,
-  attempts: 10,
-  delayedUntil: 11,
-  lastRevision: 12,
-  /** The agent of the last claim. Without one, the columns after it mean nothing. */
-  agent: 13,
-  token: 14,
-  claimedAt: 15,
-  expiresAt: 16,
-  epoch: 17,
-  probe: 18,
-  end: 19,
-  durationMs: 20,
-  missing: 21,
-} as const
-const columns = Object.keys(column).length
+const writer = new ByteWriter()
+/** Where rows are written before their number of bytes is known. Shared: it keeps nothing between two calls. */
+let room = new Uint8Array(128 * pageTasks)
 
 /** A page of `tasks`. `groups`: the numbers of the groups of earlier pages. New groups are added. */
 export const pageOf = (tasks: ReadonlyArray<TaskRecord>, groups: Map<Group, number>): SnapshotPage => {
-  const rows = tasks.length
-  const numbers = new Float64Array(rows * columns)
-  const ids: Array<string> = []
-  const keys: Array<string> = []
   const agents = new Map<string, number>()
-  const dependencies: Few<ReadonlyArray<string>> = []
-  const extras: Few<TaskExtras> = []
   const newGroups: Array<GroupText> = []
-  const numberOf = (group: Group): number => {
-    const before = groups.size
-    const number = indexOf(groups, group)
-    if (groups.size > before) newGroups.push(textOf(group))
-    return number
-  }
-  for (let row = 0; row < rows; row++) {
-    const task = tasks[row] as TaskRecord
-    const { lease } = task
-    ids.push(task.id)
-    keys.push(task.key)
-    if (task.dependencies.length > 0) dependencies.push([row, task.dependencies])
-    if (task.extras !== noExtras && !isEmpty(task.extras)) extras.push([row, task.extras])
-    numbers[column.number * rows + row] = task.number
-    numbers[column.group * rows + row] = numberOf(task.group)
-    numbers[column.priority * rows + row] = task.priority
-    numbers[column.timeout * rows + row] = task.timeout
-    numbers[column.maxRetries * rows + row] = task.maxRetries
-    numbers[column.backoffSeconds * rows + row] = task.backoffSeconds
-    numbers[column.enqueuedAt * rows + row] = task.enqueuedAt
-    numbers[column.enqueuedRevision * rows + row] = task.enqueuedRevision
-    numbers[column.status * rows + row] = statuses.indexOf(task.status)
-    numbers[column.retries * rows + row] = task.retries
-    numbers[column.attempts * rows + row] = task.attempts
-    numbers[column.delayedUntil * rows + row] = task.delayedUntil
-    numbers[column.lastRevision * rows + row] = task.lastRevision
-    numbers[column.missing * rows + row] = task.missing
-    if (lease === null) {
-      numbers[column.agent * rows + row] = -1
-      continue
+  const lengths = new Float64Array(tasks.length)
+  let known = groups.size
+  writer.begin(room, 0)
+  tasks.forEach((task, row) => {
+    const start = writer.length
+    const group = indexOf(groups, task.group)
+    if (groups.size > known) {
+      known = groups.size
+      newGroups.push(textOf(task.group))
     }
-    numbers[column.agent * rows + row] = indexOf(agents, lease.agent)
-    numbers[column.token * rows + row] = lease.token
-    numbers[column.claimedAt * rows + row] = lease.claimedAt
-    numbers[column.expiresAt * rows + row] = lease.expiresAt
-    numbers[column.epoch * rows + row] = lease.epoch
-    numbers[column.probe * rows + row] = lease.probe ? 1 : 0
-    numbers[column.end * rows + row] = lease.end === null ? -1 : leaseEnds.indexOf(lease.end)
-    numbers[column.durationMs * rows + row] = lease.durationMs
-  }
-  const texts: Texts = { id: ids, key: keys, agents: [...agents.keys()], dependencies, extras, groups: newGroups }
-  return { text: JSON.stringify(texts), rows, numbers }
+    writeTask(writer, task, group, task.lease === null ? -1 : indexOf(agents, task.lease.agent))
+    lengths[row] = writer.length - start
+  })
+  room = writer.end()
+  const bytes = room.slice(0, writer.length)
+  const text: TaskNames = { agents: [...agents.keys()], groups: newGroups }
+  return { kind: 'tasks', text: JSON.stringify(text), rows: tasks.length, numbers: lengths, bytes }
 }
 
 /** The index of `value` among the distinct values so far, which the map keeps in order. A new value is added. */
@@ -182,106 +134,64 @@ const indexOf = <T>(known: Map<T, number>, value: T): number => {
 
 const textOf = ({ type, phase, skills, tenant, concurrencyKey }: Group): GroupText => [type, phase ?? null, skills, tenant ?? null, concurrencyKey ?? null]
 
-const isEmpty = (value: object): boolean => {
-  for (const _ in value) return false
-  return true
+interface PageGroup {
+  readonly group: Group
+  /** The lists of its ready tasks, by priority. */
+  readonly lists: ReadonlyArray<StatusList>
+  /** How many of its tasks are merely ready, and stay rows. */
+  ready: number
 }
 
 /** The groups of a snapshot's pages, by number. A group is made with its first task, because making one has effects on the state. */
-export class PageGroups {
-  private readonly made: Array<Group | undefined> = []
+export class PageGroups implements NamesOf<Group> {
+  private readonly made: Array<PageGroup | undefined> = []
   private readonly texts: Array<GroupText> = []
 
-  constructor(private readonly groupOf: (text: GroupText) => Group) {}
+  /** `join` counts ready tasks in their group. */
+  constructor(
+    private readonly groupOf: (text: GroupText) => Group,
+    private readonly join: (group: Group, tasks: number) => void,
+  ) {}
 
   add(text: GroupText): void {
     this.texts.push(text)
   }
 
   /** Throws if no page so far has the number. */
-  at(number: number): Group {
+  get(number: number): Group {
+    return this.at(number).group
+  }
+
+  /** Adds a ready task to the list of its priority. The first one joins its group at once, so that the state finds the group. */
+  addReady(number: number, priority: number, task: number): void {
+    const known = this.at(number)
+    if (known.ready++ === 0) this.join(known.group, 1)
+    ;(known.lists[priority] as StatusList).addNumber(task)
+  }
+
+  /** The other ready tasks join their groups. Must be called after the last page: one by one, a million would take a third of a second. */
+  joinOthers(): void {
+    for (const known of this.made) if (known !== undefined && known.ready > 1) this.join(known.group, known.ready - 1)
+  }
+
+  private at(number: number): PageGroup {
     const known = this.made[number]
     if (known !== undefined) return known
     const text = this.texts[number]
     if (text === undefined) throw new Error(`no page names the group ${number}`)
-    return (this.made[number] = this.groupOf(text))
+    const group = this.groupOf(text)
+    return (this.made[number] = { group, lists: group.kind.byStatus.pending, ready: 0 })
   }
 }
 
 /**
- * The tasks of a page whose numbers are not in `superseded`. `groups`: the groups of earlier pages; those of this page are added. `shared` returns one
- * string for equal names of agents. Throws if it is not a page.
+ * The rows of a page of unfinished tasks. `groups`: the groups of earlier pages; those of this page are added. `shared` returns one string for equal
+ * names of agents.
  */
-export const tasksOf = (
-  { text, rows, numbers }: SnapshotPage,
-  groups: PageGroups,
-  shared: (agent: string) => string,
-  superseded: NumberSet,
-): ReadonlyArray<TaskRecord> => {
-  const texts = JSON.parse(text) as Texts
-  const { id, key } = texts
-  if (numbers.length !== rows * columns || id.length !== rows || key.length !== rows) {
-    throw new Error(`a page of ${rows} tasks has ${numbers.length} numbers, ${id.length} ids and ${key.length} keys`)
-  }
-  for (const group of texts.groups) groups.add(group)
-  const agents = texts.agents.map(shared)
-  const dependenciesAt = fewOf(texts.dependencies)
-  const rareAt = fewOf(texts.extras)
-  const tasks: Array<TaskRecord> = []
-  for (let row = 0; row < rows; row++) {
-    const get = (at: number): number => whole(numbers[at * rows + row] as number)
-    if (superseded.size > 0 && superseded.has(get(column.number))) continue
-    const task = newTaskRecord({
-      number: get(column.number),
-      id: id[row] as string,
-      key: key[row] as string,
-      group: groups.at(get(column.group)),
-      priority: get(column.priority),
-      timeout: get(column.timeout),
-      maxRetries: get(column.maxRetries),
-      backoffSeconds: get(column.backoffSeconds),
-      enqueuedAt: get(column.enqueuedAt),
-      enqueuedRevision: get(column.enqueuedRevision),
-      dependencies: dependenciesAt(row) ?? noIds,
-      status: statuses[get(column.status)] as Status,
-      retries: get(column.retries),
-      missing: get(column.missing),
-      delayedUntil: get(column.delayedUntil),
-      finishedAt: 0,
-      extras: rareAt(row) ?? noExtras,
-    })
-    task.attempts = get(column.attempts)
-    task.lastRevision = get(column.lastRevision)
-    const agent = agents[get(column.agent)]
-    if (agent !== undefined) {
-      task.lease = {
-        agent,
-        token: get(column.token),
-        claimedAt: get(column.claimedAt),
-        expiresAt: get(column.expiresAt),
-        durationMs: get(column.durationMs),
-        epoch: get(column.epoch),
-        probe: get(column.probe) === 1,
-        end: leaseEnds[get(column.end)] ?? null,
-      }
-    }
-    tasks.push(task)
-  }
-  return tasks
+export const taskRowsIn = ({ text, numbers, bytes = noBytes }: SnapshotPage, groups: PageGroups, shared: (agent: string) => string): TaskRows => {
+  const names = JSON.parse(text) as TaskNames
+  for (const group of names.groups) groups.add(group)
+  const agents = names.agents.map(shared)
+  return { lengths: numbers, bytes, groups, agents: { get: (index) => agents[index] as string } }
 }
-const noIds: ReadonlyArray<string> = []
-
-/** Returns a function for the value of a row. Its calls must have growing rows, and may leave some out. */
-const fewOf = <T>(few: Few<T>): ((row: number) => T | undefined) => {
-  let at = 0
-  return (row) => {
-    while (at < few.length && (few[at] as Few<T>[number])[0] < row) at++
-    return few[at]?.[0] === row ? few[at++]?.[1] : undefined
-  }
-}
-
-/** V8 boxes a number that is read from a Float64Array. As a small integer it needs no object of its own in each field. */
-const whole = (value: number): number => {
-  const small = value | 0
-  return small === value ? small : value
-}
+const noBytes = new Uint8Array(0)

@@ -11,10 +11,11 @@
  */
 import type { LoadedNames } from '../finished/finished-tasks.js'
 import type { FinishedWalk, KeptPage } from '../finished/finished-walk.js'
-import { chunkRows } from '../finished/row-bytes.js'
+import { chunkRows } from '../rows/row-bytes.js'
+import { factsAt, priorityIn } from '../rows/task-bytes.js'
 import type { KeptRows, RowsPlace, RowStore } from '../finished/row-store.js'
 import type { Group } from '../state/group.js'
-import { type GroupText, isPageOfChanged, keptIn, type NamesText, pageOf, pageOfChanged, pageOfKept, pageOfNames, pageOfRows, PageGroups, pageTasks, type SnapshotPage, tasksOf } from './snapshot-page.js'
+import { type GroupText, keptIn, type NamesText, pageOf, pageOfChanged, pageOfKept, pageOfNames, pageOfRows, PageGroups, type SnapshotPage, taskRowsIn } from './snapshot-page.js'
 import type { RegisteredAgent } from '../state/agent-register.js'
 import { type Approval, byAge, type Chain } from '../state/approvals.js'
 import type { Limit } from '../limits/limit.js'
@@ -22,12 +23,13 @@ import type { MeterEntry } from '../limits/limits.js'
 import { policyOf } from '../ready/policy.js'
 import type { Alert, FailureCounts } from '../state/alerts.js'
 import type { Batch } from '../state/batches.js'
+import { LoadedTasks, pageTasks } from '../rows/loaded-tasks.js'
 import { NumberSet } from '../structures/number-set.js'
 import type { Schedule } from '../state/schedules.js'
 import type { Deadline } from '../state/deadlines.js'
 import type { ShareEntry } from '../ready/fair-share.js'
-import type { Breaker, Head, TaskRecord } from '../state/state.js'
-import { sortedByKey } from '../structures/sorted-list.js'
+import type { Breaker, Head } from '../state/state.js'
+import type { Slot } from '../state/task-numbers.js'
 import { byType } from '../state/breakers.js'
 import { Tables } from '../state/tables.js'
 import { isFinal } from '../model/task.js'
@@ -35,7 +37,7 @@ import { TaskWalk } from '../queries/task-walk.js'
 import { endReplay, QueueState } from '../state/queue-state.js'
 
 /** Raise this with every change of the fold or of these pages. (Increments are told apart by the format version of their files.) */
-export const foldVersion = 13
+export const foldVersion = 14
 
 type HeadText = Omit<Head, 'savedFor'> & {
   readonly queue: string
@@ -43,8 +45,8 @@ type HeadText = Omit<Head, 'savedFor'> & {
   readonly finished: number
   /** The seed of the hashes. Only if the snapshot names places of rows, because their columns have hashes. */
   readonly seed?: number
-  /** Number of unfinished tasks, only in an increment: it and its bases must have this many together. */
-  readonly unfinished?: number
+  /** Number of unfinished tasks. An increment and its bases must have this many together. */
+  readonly unfinished: number
   readonly limits: ReadonlyArray<readonly [string, Limit]>
   readonly meters: ReadonlyArray<MeterEntry>
   readonly turns: ReadonlyArray<ShareEntry>
@@ -90,7 +92,7 @@ export const changedCount = (state: QueueState): number | undefined => QueueStat
 const begin = (tables: Tables, names: boolean, changed?: NumberSet): SnapshotWork => {
   const walk = new TaskWalk(tables, changed)
   const groups = new Map<Group, number>()
-  let head: ReadonlyArray<SnapshotPage> = [headPage(tables, names, changed !== undefined)]
+  let head: ReadonlyArray<SnapshotPage> = [headPage(tables, names)]
   const nextChanged = changed === undefined ? () => undefined : changedPages(changed)
   const next = (tasksMin: number): ReadonlyArray<SnapshotPage> | undefined => {
     const pages = [...head]
@@ -149,14 +151,14 @@ const pagePlaces = 64
 /** The whole snapshot at once. */
 export const snapshotPages = (state: QueueState): ReadonlyArray<SnapshotPage> => beginSnapshot(state).next(Number.POSITIVE_INFINITY) ?? []
 
-const headPage = (tables: Tables, names: boolean, isIncrement: boolean): SnapshotPage => {
+const headPage = (tables: Tables, names: boolean): SnapshotPage => {
   const { savedFor: _, ...head } = tables.head
   const text: HeadText = {
     ...head,
     queue: tables.queue,
     finished: tables.finished.size,
     ...(names ? { seed: tables.seed } : {}),
-    ...(isIncrement ? { unfinished: tables.unfinished.size } : {}),
+    unfinished: tables.unfinished.size,
     limits: [...tables.limits.set],
     meters: tables.limits.entries(),
     turns: tables.shares.entries(),
@@ -173,7 +175,7 @@ const headPage = (tables: Tables, names: boolean, isIncrement: boolean): Snapsho
       .sort(byType)
       .map(({ savedFor: __, probe, ...breaker }) => ({ ...breaker, probe: probe?.number ?? null })),
   }
-  return { text: JSON.stringify(text), rows: 0, numbers: new Float64Array(0) }
+  return { kind: 'head', text: JSON.stringify(text), rows: 0, numbers: new Float64Array(0) }
 }
 
 export interface SnapshotReader {
@@ -193,7 +195,6 @@ export const snapshotReader = (seed = 0, store?: RowStore, rowsAt: (place: RowsP
   let tables: Tables | undefined
   let finishedCount = 0
   let groups: PageGroups | undefined
-  const known = new Map<string, Group>()
   /** What the numbers for groups in rows of finished tasks mean. */
   const finishedGroups: Array<GroupText | null> = []
   const finishedAgents: Array<string | null> = []
@@ -202,11 +203,12 @@ export const snapshotReader = (seed = 0, store?: RowStore, rowsAt: (place: RowsP
   let turns: HeadText['turns'] = []
   let slowdowns: HeadText['slowdowns'] = []
   let sleepers: HeadText['sleepers'] = []
-  const tasks: Array<TaskRecord> = []
+  /** Of each unfinished task the number, and its record or its row. */
+  const numbers: Array<number> = []
+  const tasks: Array<Slot> = []
+  const loadedTasks = new LoadedTasks()
   const agents = new Map<string, string>()
-  // Tasks that changed while the snapshot was taken come before others with lower numbers.
-  let isInOrder = true
-  let unfinishedCount: number | undefined
+  let unfinishedCount = 0
   /** Numbers of tasks that changed or finished after the base that is being read. Their records there are out of date. */
   const superseded = new NumberSet()
   /** The same numbers from the increment that is being read. They hold for its base, not for itself. */
@@ -240,30 +242,46 @@ export const snapshotReader = (seed = 0, store?: RowStore, rowsAt: (place: RowsP
   }
 
   const readTasks = (page: SnapshotPage, loaded: Tables): void => {
-    if (isPageOfChanged(page)) changed.push(page.numbers)
+    if (page.kind === 'tasks') readUnfinished(page, loaded)
+    else if (page.kind === 'changed') changed.push(page.numbers)
     // Of a base, only the unfinished tasks are needed. The increment has everything else.
-    else if (isBase && (page.bytes !== undefined || page.rows === 0)) return
-    else if (page.bytes !== undefined && page.text === '') loaded.finished.loadRows({ lengths: page.numbers, bytes: page.bytes }, namesIn(loaded), loaded.joinFinished)
-    else if (page.bytes !== undefined) for (const { place, ...others } of keptIn(page)) loaded.finished.loadKept(rowsAt(place), others, namesIn(loaded), loaded.joinFinished)
-    else if (page.rows === 0) {
-      const names = JSON.parse(page.text) as NamesText
-      for (const group of names.groups) finishedGroups.push(group)
-      for (const agent of names.agents) finishedAgents.push(agent)
-    } else for (const task of tasksOf(page, (groups ??= new PageGroups((text) => groupOf(loaded, text))), shared, superseded)) {
-      const before = tasks[tasks.length - 1]
-      if (before !== undefined && before.number > task.number) isInOrder = false
-      tasks.push(task)
+    else if (!isBase) readFinished(page, loaded)
+  }
+
+  const readFinished = (page: SnapshotPage, loaded: Tables): void => {
+    if (page.kind === 'rows') loaded.finished.loadRows({ lengths: page.numbers, bytes: page.bytes ?? noBytes }, namesIn(loaded), loaded.joinFinished)
+    for (const { place, ...others } of keptIn(page)) loaded.finished.loadKept(rowsAt(place), others, namesIn(loaded), loaded.joinFinished)
+    if (page.kind !== 'names') return
+    const names = JSON.parse(page.text) as NamesText
+    for (const group of names.groups) finishedGroups.push(group)
+    for (const agent of names.agents) finishedAgents.push(agent)
+  }
+
+  /** Adds the tasks of a page that are not superseded. A task that is merely ready is counted, and stays a row. */
+  const readUnfinished = (page: SnapshotPage, loaded: Tables): void => {
+    groups ??= new PageGroups((text) => groupOf(loaded, text), (group, tasks) => loaded.joinReady(group, tasks))
+    const rows = taskRowsIn(page, groups, shared)
+    const first = loadedTasks.add(rows)
+    for (let row = first; row < first + page.rows; row++) {
+      const { number, group, band, isIndexed } = loadedTasks.at(row, factsAt)
+      if (superseded.size > 0 && superseded.has(number)) {
+        loadedTasks.drop(row)
+        continue
+      }
+      numbers.push(number)
+      if (isIndexed) {
+        const task = loadedTasks.take(row)
+        loaded.join(task)
+        tasks.push(task)
+      } else {
+        groups.addReady(group, priorityIn(band), number)
+        tasks.push(row)
+      }
     }
   }
 
-  /** One group for each text. A group without a task is not in the state, so the state cannot find it. */
-  const groupOf = (loaded: Tables, text: GroupText): Group => {
-    const [type, phase, skills, tenant, key] = text
-    const printed = JSON.stringify(text)
-    const group = known.get(printed) ?? loaded.group(type, phase ?? undefined, skills, tenant ?? undefined, key ?? undefined)
-    known.set(printed, group)
-    return group
-  }
+  /** The state does not find a group without a task, and would make it again. So a task must be counted in it at once. */
+  const groupOf = (loaded: Tables, [type, phase, skills, tenant, key]: GroupText): Group => loaded.group(type, phase ?? undefined, skills, tenant ?? undefined, key ?? undefined)
 
   /** A snapshot may have names that no task uses. The state gets no group for such a name. */
   const namesIn = (loaded: Tables): LoadedNames => ({
@@ -285,14 +303,19 @@ export const snapshotReader = (seed = 0, store?: RowStore, rowsAt: (place: RowsP
     return agent
   }
 
+  /** Called after the last page that shares its groups with others. */
+  const endGroups = (): void => {
+    groups?.joinOthers()
+    groups = undefined
+  }
+
   const finish = (isReplayed = false): QueueState => {
     if (tables === undefined) throw new Error('the snapshot is empty')
     const loaded = tables
+    endGroups()
     if (loaded.finished.size !== finishedCount) throw new Error(`the snapshot has ${loaded.finished.size} finished tasks, and says that it has ${finishedCount}`)
-    if (unfinishedCount !== undefined && tasks.length !== unfinishedCount) throw new Error(`the increment and its bases have ${tasks.length} unfinished tasks, and it says that there are ${unfinishedCount}`)
-    loaded.fill(isInOrder ? tasks : sortedByKey(tasks, (task) => task.number))
-    for (const task of loaded.unfinished.values()) {
-      if (task.dependencies.length === 0) continue
+    if (tasks.length !== unfinishedCount) throw new Error(`the snapshot, with its bases, has ${tasks.length} unfinished tasks, and says that there are ${unfinishedCount}`)
+    for (const task of loaded.fill(numbers, tasks, loadedTasks)) {
       for (const id of task.dependencies) {
         const dependency = loaded.byId.get(id)
         // A task with a higher number is another task, which got the id after the dependency had been evicted.
@@ -318,7 +341,7 @@ export const snapshotReader = (seed = 0, store?: RowStore, rowsAt: (place: RowsP
   const base = (): void => {
     for (const numbers of changed) for (const number of numbers) superseded.add(number)
     changed = []
-    groups = undefined
+    endGroups()
     isBase = true
   }
 
@@ -328,6 +351,8 @@ export const snapshotReader = (seed = 0, store?: RowStore, rowsAt: (place: RowsP
     finish,
   }
 }
+
+const noBytes = new Uint8Array(0)
 
 const nowhere = ({ file }: RowsPlace): KeptRows => {
   throw new Error(`the snapshot names rows in the file ${file}, and there is none`)

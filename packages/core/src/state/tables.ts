@@ -16,12 +16,13 @@ import { DeadLetterIndex } from './dead-letter-index.js'
 import { Deadlines } from './deadlines.js'
 import { FinishedTasks, type Joins } from '../finished/finished-tasks.js'
 import type { RowStore } from '../finished/row-store.js'
-import { priorityIn, statusIn } from '../finished/task-bytes.js'
+import { idEndHashAt, keyEndHashAt, priorityIn, statusIn } from '../rows/task-bytes.js'
 import { Group } from './group.js'
 import { GroupKinds } from './group-kinds.js'
 import { isLimited, isTypeShut } from '../gates/gates.js'
 import { isIsolated } from '../model/isolation.js'
 import { Limits } from '../limits/limits.js'
+import type { LoadedTasks } from '../rows/loaded-tasks.js'
 import { FairShare } from '../ready/fair-share.js'
 import { policyOf } from '../ready/policy.js'
 import { ReadyIndex } from '../ready/ready-index.js'
@@ -43,7 +44,7 @@ import {
 import { addTo, addToList, removeFrom, removeFromList } from '../structures/by-key.js'
 import { listIn, listOf, newStatusLists } from './status-lists.js'
 import { TaskBefore } from './task-before.js'
-import { TaskNumbers } from './task-numbers.js'
+import { type Slot, TaskNumbers } from './task-numbers.js'
 import type { TaskWalk } from '../queries/task-walk.js'
 import { isFinal, type Phase, priorityOf, type Status, statuses } from '../model/task.js'
 import { TenantCounts } from './tenant-counts.js'
@@ -194,30 +195,59 @@ export class Tables {
     if (task.extras.parking !== undefined) this.callbackKeys.add(task, task.extras.parking)
   }
 
-  /** Adds all unfinished tasks of a snapshot, in the order of their numbers. There must be none yet. */
-  fill(tasks: ReadonlyArray<TaskRecord>): void {
-    const delayed: Array<TaskRecord> = []
-    const held: Array<TaskRecord> = []
-    this.ids.reserve(tasks.length)
-    this.keys.reserve(tasks.length)
-    for (const task of tasks) {
-      const { status } = task
-      this.register(task)
-      this.count(task.group, status, 1)
-      listOf(task).add(task)
-      if (status === 'pending') this.addReady(task)
-      if (status === 'scheduled' || status === 'waiting' || (status === 'dead-letter' && task.delayedUntil > 0)) delayed.push(task)
-      if (task.extras.parking !== undefined) this.callbackKeys.add(task, task.extras.parking)
-      if (status === 'dead-letter') this.addDeadLetter(task)
-      if (task.extras.orderingKey !== undefined) addToList(this.lines, task.extras.orderingKey, task, newLine)
-      if (task.extras.batchId !== undefined) this.batches.enlist(task)
-      if (task.lease === null || !isHeld(task)) continue
-      held.push(task)
-      addToList(this.leases, task.lease.agent, task, newLeaseList)
-      if (task.group.meters.length > 0) this.limits.moved(task.group, 1)
+  /** Counts this many ready tasks of a snapshot, without records. {@link fill} must follow. */
+  joinReady(group: Group, tasks: number): void {
+    this.joinGroup(group, tasks)
+    this.count(group, 'pending', tasks)
+    this.ready.join(group, tasks)
+  }
+
+  /**
+   * Adds all unfinished tasks of a snapshot. There must be none yet. `numbers` and `tasks`: of each task the number, and its record or its row. All must
+   * have been counted before, records by {@link join} and rows by {@link joinReady}. Returns the records, by number.
+   */
+  fill(numbers: ReadonlyArray<number>, tasks: ReadonlyArray<Slot>, loaded: LoadedTasks): ReadonlyArray<TaskRecord> {
+    const records = tasks.filter((task) => typeof task !== 'number')
+    // Before the index by number, which may make records of rows, and then their bytes are gone.
+    const ready = new Float64Array(tasks.length - records.length)
+    const idHashes = new Int32Array(ready.length)
+    const keyHashes = new Int32Array(ready.length)
+    let count = 0
+    for (let i = 0; i < tasks.length; i++) {
+      const row = tasks[i]
+      if (typeof row !== 'number') continue
+      ready[count] = numbers[i] as number
+      idHashes[count] = loaded.at(row, idEndHashAt, this.seed)
+      keyHashes[count++] = loaded.at(row, keyEndHashAt, this.seed)
     }
-    this.delays.fill(sortedByKey(delayed, delayOf))
-    this.leaseEnds.fill(sortedByKey(held, leaseEndOf))
+    // Before the indexes by text, which refer to tasks by their numbers.
+    this.unfinished.fill(numbers, tasks, loaded)
+    this.ids.addAll(idHashes, ready)
+    this.keys.addAll(keyHashes, ready)
+    const sorted = sortedByKey(records, numberOf)
+    for (const task of sorted) {
+      this.ids.set(task.id, task.number)
+      if (blocksDuplicates(task.status)) this.keys.set(task.key, task.number)
+      this.fillIndexes(task)
+    }
+    this.delays.fill(sortedByKey(sorted.filter(({ status, delayedUntil }) => status === 'scheduled' || status === 'waiting' || (status === 'dead-letter' && delayedUntil > 0)), delayOf))
+    this.leaseEnds.fill(sortedByKey(sorted.filter((task) => task.lease !== null && isHeld(task)), leaseEndOf))
+    return sorted
+  }
+
+  /** The indexes of which a plain ready task has none, but for those that are filled at once. */
+  private fillIndexes(task: TaskRecord): void {
+    const { status } = task
+    this.count(task.group, status, 1)
+    listOf(task).add(task)
+    if (status === 'pending') this.addReady(task)
+    if (task.extras.parking !== undefined) this.callbackKeys.add(task, task.extras.parking)
+    if (status === 'dead-letter') this.addDeadLetter(task)
+    if (task.extras.orderingKey !== undefined) addToList(this.lines, task.extras.orderingKey, task, newLine)
+    if (task.extras.batchId !== undefined) this.batches.enlist(task)
+    if (task.lease === null || !isHeld(task)) return
+    addToList(this.leases, task.lease.agent, task, newLeaseList)
+    if (task.group.meters.length > 0) this.limits.moved(task.group, 1)
   }
 
   /** All ready tasks, by number. */
@@ -379,15 +409,11 @@ export class Tables {
   }
 
   private enter(task: TaskRecord): void {
-    this.register(task)
-    this.link(task)
-    if (this.batches.size > 0) this.batches.moved(task, undefined, task.status)
-  }
-
-  private register(task: TaskRecord): void {
     // First, because the other indexes refer to the task by its number.
     this.enterUnfinished(task, blocksDuplicates(task.status))
     this.join(task)
+    this.link(task)
+    if (this.batches.size > 0) this.batches.moved(task, undefined, task.status)
   }
 
   private enterUnfinished(task: TaskRecord, isKeyed: boolean): void {
@@ -405,19 +431,21 @@ export class Tables {
   }
 
   /** Counts the task in its group, ticket and chain, whether it is finished or not. */
-  private join(task: TaskRecord): void {
+  join(task: TaskRecord): void {
     this.joinGroup(task.group)
     this.joinOthers(task)
   }
 
-  private joinGroup(group: Group): void {
-    if (group.size++ > 0) return
+  private joinGroup(group: Group, tasks = 1): void {
+    const { size } = group
+    group.size += tasks
+    if (size > 0) return
     this.kinds.join(group.kind)
     this.shares.join(group)
     this.limits.join(group)
   }
 
-  private count(group: Group, status: Status, by: 1 | -1): void {
+  private count(group: Group, status: Status, by: number): void {
     this.counts[status] += by
     if (this.tenantCounts.isOn) this.tenantCounts.add(group.tenant, status, by)
   }

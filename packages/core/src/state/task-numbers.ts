@@ -3,7 +3,8 @@
  * with gaps around them (an old dead letter, a snapshot with old and new tasks) are moved to a sorted list. At least a quarter of the array is in
  * use, so the cost does not depend on the gaps between numbers (INV-22).
  */
-import { SortedList } from '../structures/sorted-list.js'
+import { SortedList, sortedByKey } from '../structures/sorted-list.js'
+import { LoadedTasks } from '../rows/loaded-tasks.js'
 import type { TaskRecord } from './state.js'
 
 /** An array of this size or less is never thinned out. */
@@ -11,11 +12,15 @@ const slotsMin = 1_024
 /** The largest number of slots per task in the array. */
 const slotsPerTask = 4
 
+/** A task; or its row in a snapshot, until its record is needed. */
+export type Slot = TaskRecord | number
+
 export class TaskNumbers {
   /** All tasks with numbers below `base`. */
   private readonly stragglers = new SortedList<TaskRecord>((task) => task.number, (a, b) => a.enqueuedRevision - b.enqueuedRevision)
   /** `slots[i]` is the task with number `base + i`. */
-  private slots: Array<TaskRecord | undefined> = []
+  private slots: Array<Slot | undefined> = []
+  private loaded = new LoadedTasks()
   private base = 1
   /** Slots before this one are empty. */
   private head = 0
@@ -26,20 +31,51 @@ export class TaskNumbers {
     return this.count + this.stragglers.size
   }
 
+  /** Number of tasks that have no record yet. */
+  get rows(): number {
+    return this.loaded.size
+  }
+
   /** Number of slots, used or not. */
   get capacity(): number {
     return this.slots.length + this.stragglers.size
   }
 
   get(number: number): TaskRecord | undefined {
-    if (number >= this.base) return this.slots[number - this.base]
+    if (number >= this.base) return this.at(number - this.base)
     const task = this.stragglers.seek(number).item
     return task?.number === number ? task : undefined
   }
 
-  set(number: number, task: TaskRecord): void {
+  /** The task in a slot. */
+  private at(index: number): TaskRecord | undefined {
+    const slot = this.slots[index]
+    return typeof slot === 'number' ? (this.slots[index] = this.loaded.take(slot)) : slot
+  }
+
+  /** Adds the tasks of a snapshot, in any order. There must be none yet. Rows are those of `loaded`. */
+  fill(numbers: ReadonlyArray<number>, tasks: ReadonlyArray<Slot>, loaded: LoadedTasks): void {
+    this.loaded = loaded
+    let least = Number.POSITIVE_INFINITY
+    let most = Number.NEGATIVE_INFINITY
+    for (const number of numbers) {
+      if (number < least) least = number
+      if (number > most) most = number
+    }
+    const length = most - least + 1
+    if (length > slotsMin && length > slotsPerTask * numbers.length) {
+      const inOrder = sortedByKey([...numbers.keys()], (i) => numbers[i] as number)
+      for (const i of inOrder) this.set(numbers[i] as number, tasks[i] as Slot)
+      return
+    }
+    this.base = numbers.length === 0 ? this.base : least
+    while (this.slots.length < length) this.slots.push(undefined)
+    for (let i = 0; i < numbers.length; i++) this.set(numbers[i] as number, tasks[i] as Slot)
+  }
+
+  set(number: number, task: Slot): void {
     if (number < this.base) {
-      this.stragglers.add(task)
+      this.stragglers.add(this.recordOf(task))
       return
     }
     if (this.slots.length === 0) {
@@ -57,6 +93,10 @@ export class TaskNumbers {
     this.head = Math.min(this.head, index)
   }
 
+  private recordOf(task: Slot): TaskRecord {
+    return typeof task === 'number' ? this.loaded.take(task) : task
+  }
+
   delete(number: number): void {
     if (number < this.base) {
       const task = this.get(number)
@@ -64,7 +104,9 @@ export class TaskNumbers {
       return
     }
     const index = number - this.base
-    if (this.slots[index] === undefined) return
+    const slot = this.slots[index]
+    if (slot === undefined) return
+    if (typeof slot === 'number') this.loaded.drop(slot)
     this.slots[index] = undefined
     this.count--
     const { slots } = this
@@ -83,7 +125,7 @@ export class TaskNumbers {
   /** Removes the first `many` slots. Tasks in them become stragglers. */
   private dropSlots(many: number): void {
     for (let i = this.head; i < many; i++) {
-      const task = this.slots[i]
+      const task = this.at(i)
       if (task === undefined) continue
       this.stragglers.add(task)
       this.count--
@@ -98,7 +140,7 @@ export class TaskNumbers {
     const straggler = number + 1 < this.base ? this.stragglers.seek(number + 1).item : undefined
     if (straggler !== undefined) return straggler
     for (let i = Math.max(number + 1 - this.base, this.head); i < this.slots.length; i++) {
-      const task = this.slots[i]
+      const task = this.at(i)
       if (task !== undefined) return task
     }
     return undefined
@@ -106,6 +148,9 @@ export class TaskNumbers {
 
   *values(): IterableIterator<TaskRecord> {
     yield* this.stragglers
-    for (const task of this.slots) if (task !== undefined) yield task
+    for (let i = 0; i < this.slots.length; i++) {
+      const task = this.at(i)
+      if (task !== undefined) yield task
+    }
   }
 }

@@ -21,7 +21,7 @@ export class TenantCounts {
     if (isOn) for (const { group, status } of tasks) this.add(group.tenant, status, 1)
   }
 
-  add(tenant: string | undefined, status: Status, by: 1 | -1): void {
+  add(tenant: string | undefined, status: Status, by: number): void {
     if (!this.isOn || tenant === undefined) return
     const known = this.byTenant.get(tenant)
     if (known !== undefined) {

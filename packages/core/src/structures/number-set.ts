@@ -14,7 +14,7 @@ export class NumberSet {
   private readonly blocks: Array<number> = []
   /** How many numbers each block has. */
   private readonly counts: Array<number> = []
-  /** The words of the blocks, one block after the other, with spare room at the end. */
+  /** The words of the blocks, one block after the other, with spare room at the end, which is all 0. */
   private words = noWords
   private count = 0
   /** How many blocks are empty. */
@@ -115,10 +115,16 @@ export class NumberSet {
       this.words = new Int32Array(Math.max(2 * blockWords, 2 * end))
       this.words.set(words)
     }
+    this.empty++
+    // Most blocks are added at the end.
+    if (at === this.blocks.length) {
+      this.blocks.push(block)
+      this.counts.push(0)
+      return
+    }
     const first = at * blockWords
     this.words.copyWithin(first + blockWords, first, end)
     this.words.fill(0, first, first + blockWords)
-    this.empty++
     this.blocks.splice(at, 0, block)
     this.counts.splice(at, 0, 0)
   }
@@ -135,6 +141,7 @@ export class NumberSet {
       words.copyWithin(kept * blockWords, at * blockWords, (at + 1) * blockWords)
       kept++
     }
+    words.fill(0, kept * blockWords, blocks.length * blockWords)
     blocks.length = kept
     counts.length = kept
     this.empty = 0

@@ -10,9 +10,11 @@ const capacityMin = 16
 /** A table never shrinks below this. With a few thousand tasks coming and going, it would otherwise grow and shrink all the time. */
 const shrunkMin = 8_192
 /** Only the last characters are hashed: most different ids and keys differ there. */
-const hashedCharacters = 12
+export const hashedCharacters = 12
 /** If more texts than this have the same hash, the others are kept in a map. That happens only with unusual texts, such as ids with equal ends. */
 const alikeMax = 8
+/** Items that are added together are ordered by this many ranges of slots. */
+const rangesMax = 256
 
 export class TextIndex<T> {
   /** An open-addressed table with linear probing, at most half full. 0 is a free slot. */
@@ -73,6 +75,43 @@ export class TextIndex<T> {
       this.hashes[~at] = hash
       this.numbers[~at] = number
       this.count++
+    }
+  }
+
+  /**
+   * Adds many items whose texts have these hashes (see {@link hashOfEnd}) and are not in the index. They are added in the order of their slots, because
+   * in any other order most of them cost a cache miss.
+   */
+  addAll(hashes: Int32Array, numbers: Float64Array): void {
+    this.reserve(hashes.length)
+    const mask = this.capacity - 1
+    const shift = Math.max(0, Math.log2(this.capacity / rangesMax))
+    const places = new Int32Array(rangesMax + 1)
+    for (const hash of hashes) (places[((hash & mask) >>> shift) + 1] as number)++
+    for (let range = 1; range < rangesMax; range++) (places[range] as number) += places[range - 1] as number
+    const sortedHashes = new Int32Array(hashes.length)
+    const sortedNumbers = new Float64Array(hashes.length)
+    for (let i = 0; i < hashes.length; i++) {
+      const hash = hashes[i] as number
+      const place = (places[(hash & mask) >>> shift] as number)++
+      sortedHashes[place] = hash
+      sortedNumbers[place] = numbers[i] as number
+    }
+    for (let i = 0; i < hashes.length; i++) this.addHashed(sortedHashes[i] as number, sortedNumbers[i] as number)
+  }
+
+  private addHashed(hash: number, number: number): void {
+    const { hashes, numbers } = this
+    const mask = hashes.length - 1
+    for (let at = hash & mask; ; at = (at + 1) & mask) {
+      const other = hashes[at]
+      // The text is read only now: the item may belong to the crowded ones.
+      if (other === hash) return this.set(this.textOf(this.itemOf(number) as T), number)
+      if (other !== 0) continue
+      hashes[at] = hash
+      numbers[at] = number
+      this.count++
+      return
     }
   }
 
@@ -165,7 +204,20 @@ const capacityFor = (items: number, least: number): number => {
 export const hashOf = (text: string, seed: number): number => {
   const { length } = text
   let hash = length ^ seed
-  for (let i = Math.max(0, length - hashedCharacters); i < length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)
-  hash ^= hash >>> 15
-  return hash === 0 ? 1 : hash
+  for (let i = Math.max(0, length - hashedCharacters); i < length; i++) hash = mixed(hash, text.charCodeAt(i))
+  return finished(hash)
+}
+
+/** The same hash, of a text of this length whose last characters have these codes; those of a shorter text are at the end. */
+export const hashOfEnd = (length: number, codes: Uint16Array, seed: number): number => {
+  let hash = length ^ seed
+  for (let i = Math.max(0, hashedCharacters - length); i < hashedCharacters; i++) hash = mixed(hash, codes[i] as number)
+  return finished(hash)
+}
+
+const mixed = (hash: number, code: number): number => Math.imul(hash ^ code, 0x01000193)
+
+const finished = (hash: number): number => {
+  const last = hash ^ (hash >>> 15)
+  return last === 0 ? 1 : last
 }

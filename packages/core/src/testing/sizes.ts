@@ -39,6 +39,9 @@ export interface Sizes {
   readonly ghosts: number
 }
 
+/** How many unfinished tasks of a snapshot have no record yet. */
+export const rowsIn = (state: QueueState): number => QueueState.tablesOf(state).unfinished.rows
+
 export const sizesOf = (state: QueueState): Sizes => {
   const tables = QueueState.tablesOf(state)
   const tasks = [...tables.byNumber.values()]

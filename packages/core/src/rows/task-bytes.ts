@@ -1,15 +1,17 @@
 /**
- * A finished task's record as bytes, and back. All fields take about 80 bytes for a task whose id and key were made by Daybook; a record takes about
- * 500. Group and agent, which many tasks share, are written as numbers.
+ * A task's record as bytes, and back. All fields take about 80 bytes for a task whose id and key were made by Daybook; a record takes about 500. Group
+ * and agent, which many tasks share, are written as numbers.
  */
 import type { Group } from '../state/group.js'
 import { settingsDefault } from '../model/settings.js'
 import { leaseEnds, newTaskRecord, noExtras, type TaskExtras, type TaskRecord } from '../state/state.js'
-import { isFinal, type Status, statuses } from '../model/task.js'
+import { isFinal, priorityOf, type Status, statuses } from '../model/task.js'
 import { ByteReader, type ByteWriter, kindOfUuid } from './bytes.js'
+import { isBumped } from '../state/capacity.js'
 import { checkBits, checkOfBytes, hashOfBytes } from './text-hash.js'
+import { hashedCharacters, hashOfEnd } from '../structures/text-index.js'
 
-/** Flags: which optional parts a row has, and which numbers have their usual value and are not written. All flags fit in one byte (less than 127). */
+/** Flags: which optional parts a row has, and which numbers have their usual value and are not written. */
 const has = {
   lease: 1,
   dependencies: 2,
@@ -20,33 +22,36 @@ const has = {
   usualRetries: 16,
   /** The lease was as long as the task allows, and did not end without success. */
   plainLease: 32,
+  /** The state has an index of the task, besides those that have all tasks: see {@link isIndexed}. */
+  index: 64,
 } as const
 const usualRetries = settingsDefault.defaults
 
-/** Status and priority are written as one number. */
-const finals = statuses.filter(isFinal)
+/** Status and priority are written as one number, the band. */
+const bandStatuses = [...statuses.filter(isFinal), ...statuses.filter((status) => !isFinal(status))]
 const priorities = 16
 
 /**
  * The order of the fields allows to read what is asked for most without the rest. Times are stored relative to the time in the id, or to
- * `finishedAt`; revisions relative to `enqueuedRevision`.
+ * `finishedAt`, of an unfinished task `enqueuedAt`; revisions relative to `enqueuedRevision`.
  */
 export const writeTask = (to: ByteWriter, task: TaskRecord, group: number, agent: number): void => {
-  const { lease, finishedAt, enqueuedAt, enqueuedRevision } = task
-  const extras = keptOf(task.extras)
+  const { lease, enqueuedAt, enqueuedRevision, status } = task
+  const end = isFinal(status) ? task.finishedAt : enqueuedAt
+  const extras = isFinal(status) ? keptOf(task.extras) : task.extras
   const parts = partsOf(task, extras)
   const begin = to.length
   to.text(task.id)
   const made = timeInId(to.bytes, begin)
   to.text(task.key)
   to.number(task.number)
-  to.number(finishedAt - made)
+  to.number(end - made)
   to.number(parts)
   to.number(group)
   if (lease !== null) to.number(agent)
-  to.number(finals.indexOf(task.status) * priorities + task.priority)
+  to.number(bandStatuses.indexOf(status) * priorities + task.priority)
   to.number(task.timeout)
-  to.number(made > 0 ? enqueuedAt - made : finishedAt - enqueuedAt)
+  to.number(made > 0 ? enqueuedAt - made : end - enqueuedAt)
   to.number(enqueuedRevision)
   to.number(task.lastRevision - enqueuedRevision)
   if ((parts & has.usualRetries) === 0) {
@@ -57,12 +62,12 @@ export const writeTask = (to: ByteWriter, task: TaskRecord, group: number, agent
     to.number(task.retries)
     to.number(task.attempts)
     to.number(task.missing)
-    to.number(task.blocking)
+    to.number(blockingOf(task))
     to.number(task.delayedUntil)
   }
   if (lease !== null) {
     to.number(lease.token)
-    to.number(finishedAt - lease.claimedAt)
+    to.number(isFinal(status) ? end - lease.claimedAt : lease.claimedAt - end)
     if ((parts & has.plainLease) === 0) {
       to.number(lease.durationMs)
       to.number(lease.expiresAt - lease.claimedAt - lease.durationMs)
@@ -81,8 +86,12 @@ const keptOf = (extras: TaskExtras): TaskExtras => {
   return kept
 }
 
-const partsOf = ({ lease, timeout, dependencies, retries, attempts, missing, blocking, delayedUntil, maxRetries, backoffSeconds }: TaskRecord, extras: TaskExtras): number => {
-  const isOne = attempts === 1 && retries === 0 && missing === 0 && blocking === 0 && delayedUntil === 0
+/** That of an unfinished task is counted again with its dependents. */
+const blockingOf = ({ status, blocking }: TaskRecord): number => (isFinal(status) ? blocking : 0)
+
+const partsOf = (task: TaskRecord, extras: TaskExtras): number => {
+  const { lease, timeout, dependencies, retries, attempts, missing, delayedUntil, maxRetries, backoffSeconds } = task
+  const isOne = attempts === 1 && retries === 0 && missing === 0 && blockingOf(task) === 0 && delayedUntil === 0
   const isUsual = maxRetries === usualRetries.maxRetries && backoffSeconds === usualRetries.backoffSeconds
   const isPlain = lease !== null && lease.durationMs === timeout * 1_000 && lease.expiresAt === lease.claimedAt + lease.durationMs && lease.epoch === 0 && lease.end === null && !lease.probe
   return (
@@ -91,8 +100,20 @@ const partsOf = ({ lease, timeout, dependencies, retries, attempts, missing, blo
     (extras === noExtras || isEmpty(extras) ? 0 : has.extras) |
     (isOne ? has.oneAttempt : 0) |
     (isUsual ? has.usualRetries : 0) |
-    (isPlain ? has.plainLease : 0)
+    (isPlain ? has.plainLease : 0) |
+    (isIndexed(task) ? has.index : 0)
   )
+}
+
+/**
+ * Whether the state has an index of the task, besides those by number, id, key, status and group. Loading a snapshot makes records only of such tasks:
+ * of a finished task with a ticket, chain or callback key; and of an unfinished one unless it is merely ready.
+ */
+const isIndexed = (task: TaskRecord): boolean => {
+  const { status, priority, extras } = task
+  if (extras.ticketId !== undefined || extras.rootTaskId !== undefined || extras.parking !== undefined) return true
+  if (isFinal(status)) return false
+  return status !== 'pending' || priority === priorityOf.CRITICAL || extras.orderingKey !== undefined || extras.batchId !== undefined || isBumped(task)
 }
 
 /** When an id made by Daybook was made (a UUID of version 7), in milliseconds; 0 for all others. */
@@ -113,21 +134,22 @@ export interface NamesOf<T> {
   readonly get: (index: number) => T
 }
 
-/** Reads a record. */
+/** Reads a record. That of an unfinished task still lacks its dependents. */
 export const readTask = (bytes: Uint8Array, at: number, groups: NamesOf<Group>, agents: NamesOf<string>): TaskRecord => {
   const from = new ByteReader(bytes, at)
   const made = timeInId(bytes, at)
   const id = from.text()
   const key = from.text()
   const number = from.number()
-  const finishedAt = made + from.number()
+  const end = made + from.number()
   const parts = from.number()
   const group = from.number()
   const agentIndex = (parts & has.lease) === 0 ? -1 : from.number()
   const band = from.number()
+  const status = statusIn(band)
   const timeout = from.number()
   const since = from.number()
-  const enqueuedAt = made > 0 ? made + since : finishedAt - since
+  const enqueuedAt = made > 0 ? made + since : end - since
   const enqueuedRevision = from.number()
   const lastRevision = enqueuedRevision + from.number()
   const isUsual = (parts & has.usualRetries) !== 0
@@ -144,12 +166,13 @@ export const readTask = (bytes: Uint8Array, at: number, groups: NamesOf<Group>, 
     const isPlain = (parts & has.plainLease) !== 0
     const agent = agents.get(agentIndex)
     const token = from.number()
-    const claimedAt = finishedAt - from.number()
+    const apart = from.number()
+    const claimedAt = isFinal(status) ? end - apart : end + apart
     const durationMs = isPlain ? timeout * 1_000 : from.number()
     const expiresAt = claimedAt + durationMs + (isPlain ? 0 : from.number())
     const epoch = isPlain ? 0 : from.number()
-    const end = isPlain ? 0 : from.number()
-    lease = { agent, token, claimedAt, expiresAt, durationMs, epoch, probe: end % 2 === 1, end: leaseEnds[(end >> 1) - 1] ?? null }
+    const ended = isPlain ? 0 : from.number()
+    lease = { agent, token, claimedAt, expiresAt, durationMs, epoch, probe: ended % 2 === 1, end: leaseEnds[(ended >> 1) - 1] ?? null }
   }
   const dependencies = (parts & has.dependencies) === 0 ? noIds : (JSON.parse(from.text()) as ReadonlyArray<string>)
   const extras = (parts & has.extras) === 0 ? noExtras : (JSON.parse(from.text()) as TaskExtras)
@@ -165,11 +188,11 @@ export const readTask = (bytes: Uint8Array, at: number, groups: NamesOf<Group>, 
     enqueuedAt,
     enqueuedRevision,
     dependencies,
-    status: finals[Math.floor(band / priorities)] as Status,
+    status,
     retries,
     missing,
     delayedUntil,
-    finishedAt,
+    finishedAt: isFinal(status) ? end : 0,
     extras,
   })
   task.attempts = attempts
@@ -188,13 +211,21 @@ export interface RowFacts {
   readonly agent: number
   /** Status and priority: see {@link statusIn} and {@link priorityIn}. */
   readonly band: number
-  readonly hasExtras: boolean
+  /** See {@link isIndexed}. */
+  readonly isIndexed: boolean
+}
+
+/** Throws if there is no such status. */
+export const statusIn = (band: number): Status => {
+  const status = bandStatuses[Math.floor(band / priorities)]
+  if (status === undefined) throw new Error(`a task has the status ${Math.floor(band / priorities)}`)
+  return status
 }
 
 /** Throws if it is not the band of a finished task. */
-export const statusIn = (band: number): Status => {
-  const status = finals[Math.floor(band / priorities)]
-  if (status === undefined) throw new Error('a finished task is not finished')
+export const finalStatusIn = (band: number): Status => {
+  const status = statusIn(band)
+  if (!isFinal(status)) throw new Error('a finished task is not finished')
   return status
 }
 
@@ -209,29 +240,7 @@ export const factsAt = (bytes: Uint8Array, at: number): RowFacts => {
   const parts = from.number()
   const group = from.number()
   const agent = (parts & has.lease) === 0 ? -1 : from.number()
-  return { number, group, agent, band: from.number(), hasExtras: (parts & has.extras) !== 0 }
-}
-
-/**
- * Whether the task has a rare field of which the state has an index: ticket, chain or callback key. A start reads such rows. Others, such as those
- * with a deadline, may be most of a queue.
- */
-export const isIndexedAt = (bytes: Uint8Array, at: number): boolean => {
-  const from = new ByteReader(bytes, at)
-  from.skipText()
-  from.skipText()
-  from.skipNumbers(2)
-  const parts = from.number()
-  if ((parts & has.extras) === 0) return false
-  const hasLease = (parts & has.lease) !== 0
-  // From the group to the last revision; then the optional numbers.
-  from.skipNumbers((hasLease ? 1 : 0) + 6)
-  if ((parts & has.usualRetries) === 0) from.skipNumbers(2)
-  if ((parts & has.oneAttempt) === 0) from.skipNumbers(5)
-  if (hasLease) from.skipNumbers((parts & has.plainLease) === 0 ? 6 : 2)
-  if ((parts & has.dependencies) !== 0) from.skipText()
-  const { ticketId, rootTaskId, parking } = JSON.parse(from.text()) as TaskExtras
-  return ticketId !== undefined || rootTaskId !== undefined || parking !== undefined
+  return { number, group, agent, band: from.number(), isIndexed: (parts & has.index) !== 0 }
 }
 
 export const finishedAtOf = (bytes: Uint8Array, at: number): number => {
@@ -264,6 +273,17 @@ export const keyHashAt = (bytes: Uint8Array, at: number, seed: number): number =
   from.skipText()
   return hashOfBytes(bytes, begin, from.position, seed)
 }
+
+/** The hashes of the task's id and key as `TextIndex` has them, computed without making the texts. */
+export const idEndHashAt = (bytes: Uint8Array, at: number, seed: number): number => hashOfEnd(new ByteReader(bytes, at).endOfText(ends), ends, seed)
+
+export const keyEndHashAt = (bytes: Uint8Array, at: number, seed: number): number => {
+  const from = new ByteReader(bytes, at)
+  from.skipText()
+  return hashOfEnd(from.endOfText(ends), ends, seed)
+}
+/** Overwritten with each call. */
+const ends = new Uint16Array(hashedCharacters)
 
 /** Check bits of the task's id, in the lower half, and of its key, in the upper half. */
 export const checksAt = (bytes: Uint8Array, at: number, seed: number): number => {

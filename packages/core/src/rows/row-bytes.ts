@@ -1,6 +1,6 @@
 /** Rows one after the other, and where each of them begins. */
-import { RowColumns } from './row-columns.js'
-import type { KeptRows } from './row-store.js'
+import { RowColumns } from '../finished/row-columns.js'
+import type { KeptRows } from '../finished/row-store.js'
 
 /** Number of rows in a full chunk. */
 export const chunkRows = 512
@@ -13,9 +13,9 @@ export interface RowBytes {
   readonly starts: Starts
 }
 
-/** Throws if the lengths do not add up to the bytes. */
-export const rowBytesOf = (lengths: ArrayLike<number>, bytes: Uint8Array<ArrayBuffer>): RowBytes => {
-  const starts = bytes.length > 0xffff ? new Uint32Array(chunkRows + 1) : new Uint16Array(chunkRows + 1)
+/** `rowsMax`: how many rows there may be later. Throws if the lengths do not add up to the bytes. */
+export const rowBytesOf = (lengths: ArrayLike<number>, bytes: Uint8Array<ArrayBuffer>, rowsMax = chunkRows): RowBytes => {
+  const starts = bytes.length > 0xffff ? new Uint32Array(rowsMax + 1) : new Uint16Array(rowsMax + 1)
   let end = 0
   for (let row = 0; row < lengths.length; row++) starts[row + 1] = end += lengths[row] as number
   if (!Number.isInteger(end) || end !== bytes.length) throw new Error(`${lengths.length} rows have ${end} bytes, not ${bytes.length}`)
