@@ -4,6 +4,7 @@ import type { Plant } from '../plant.js'
 const fold = 'packages/projections/src/read-models/'
 const sqlite = 'packages/adapters/src/read-models/'
 const histories = ['test/read-models/histories.test.ts']
+const found = ['test/read-models/found-rows.test.ts']
 const feed = ['test/read-models/feed.test.ts']
 const rests = ['test/read-models/rest-after.test.ts']
 const own = ['test/read-models/own-projection.test.ts']
@@ -49,6 +50,7 @@ export const readModelPlants: ReadonlyArray<Plant> = [
   { title: 'read models: another version of the tables is taken for this one', file: `${sqlite}views-file.ts`, find: 'isSame(found.get(prefix + part.name), part.sql(prefix))', replace: 'found.has(prefix + part.name)', killedBy: feed },
   { title: 'read models: what could not be read is missing for ever', file: `${sqlite}views-file.ts`, find: ' && isReadable(db, model, prefix)', replace: '', killedBy: feed },
   { title: 'read models: rows that were dropped from memory come back as they were', file: `${sqlite}table-rows.ts`, find: 'for (const row of this.inOrder(changed)) this.update(row)', replace: '', killedBy: histories },
+  { title: 'read models: a row that was found is looked up again', file: `${sqlite}table-rows.ts`, find: '    this.kept.set(this.foundBy(row), row)\n', replace: '', killedBy: [...found, ...histories] },
   { title: 'read models: an attempt that ends in a later batch goes on for ever', file: `${fold}tasks.ts`, find: '    this.attempted.clear()\n', replace: '', killedBy: tasks },
   { title: 'read models: a batch of several pages shows the first alone', file: `${sqlite}group.ts`, find: '    place.folded = last\n', replace: '    place.folded ??= last\n', killedBy: histories },
   { title: 'read models: a row that was replaced is written after its replacement', file: `${sqlite}table-rows.ts`, find: 'if (known !== undefined && this.table.foundBy === undefined && this.puts.get(known) === true) this.puts.delete(known)', replace: '', killedBy: feed },

@@ -21,7 +21,7 @@ export class TableRows<T extends Table> implements Rows<RowOf<T>> {
   private added: Array<RowOf<T>> = []
   /** The result of the last `get`, until another row is put: mostly it is the next to be put. */
   private lastFound: RowOf<T> | undefined
-  private readonly select: Statement<Array<string | number>, ReadonlyArray<Value>>
+  private readonly select: Statement<Array<string | number>, string>
   private readonly rowOf: (values: ReadonlyArray<Value>) => RowOf<T>
   private readonly upsert: Write<RowOf<T>>
   private readonly update: Write<RowOf<T>>
@@ -35,7 +35,7 @@ export class TableRows<T extends Table> implements Rows<RowOf<T>> {
     private readonly table: T,
     prefix: Prefix,
   ) {
-    this.select = db.prepare<Array<string | number>, ReadonlyArray<Value>>(selectSql(table, prefix)).raw()
+    this.select = db.prepare<Array<string | number>, string>(selectSql(table, prefix)).pluck()
     this.rowOf = rowMaker(table)
     this.upsert = writer(db, upsertSql(table, prefix), Object.keys(table.columns))
     this.update = table.isWriteOnly === true ? this.upsert : writer(db, updateSql(table, prefix), changedColumns(table))
@@ -54,8 +54,9 @@ export class TableRows<T extends Table> implements Rows<RowOf<T>> {
     if (kept !== undefined) return kept
     const found = this.select.get(...values)
     if (found === undefined) return undefined
-    const row = this.rowOf(found)
-    this.kept.set(values, row)
+    const row = this.rowOf(JSON.parse(found) as ReadonlyArray<Value>)
+    // By the row's own values: an id from an event shares memory with the text of many events, which would stay in memory as long as the row.
+    this.kept.set(this.foundBy(row), row)
     return row
   }
 
