@@ -2,7 +2,6 @@
 import { spawnSync } from 'node:child_process'
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { archiveBeside, archiveLog, listSegments, streamFolder } from '@daybook/adapters/archive'
 import { verifyAt } from '@daybook/adapters/chain'
 import { checkSqliteFile, openSqliteStore } from '@daybook/adapters/sqlite'
@@ -10,6 +9,7 @@ import type { RecordedEvent } from '@daybook/adapters/store'
 import Database from 'better-sqlite3'
 import { beforeAll, expect, test } from 'vitest'
 import { testFolder } from '../stores/store-files.js'
+import { bundled } from '../support/bundled.js'
 import { fileOf, openJoined, readAll, type StreamAppend, stream, streams } from './support.js'
 
 const root = testFolder('archive-crash')
@@ -39,9 +39,11 @@ const copy = (): string => {
   return file
 }
 
+const script = bundled(new URL('./child.mjs', import.meta.url))
+
 /** Runs it in a process of its own. The steps that it told of. */
 const runChild = (file: string, killAt: number): { readonly steps: ReadonlyArray<string>; readonly killed: boolean } => {
-  const { stdout, stderr, signal, status } = spawnSync(process.execPath, [fileURLToPath(new URL('./child.mjs', import.meta.url)), file, stream, String(before), String(killAt)], { encoding: 'utf8' })
+  const { stdout, stderr, signal, status } = spawnSync(process.execPath, [script(), file, stream, String(before), String(killAt)], { encoding: 'utf8' })
   expect(signal === 'SIGKILL' || status === 0, stderr).toBe(true)
   return { steps: stdout.trim().split('\n'), killed: signal !== null }
 }

@@ -1,9 +1,9 @@
 /** A process that works on a queue until it is killed (`child.mjs`), and its output. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
 import type { ClaimedTask, PreparedTask } from '@daybook/core'
 import { holds, type LogEntry, type Exchange } from '../support/audit.js'
+import { bundled } from '../support/bundled.js'
 import { sleep } from '../support/queue.js'
 
 export interface Line {
@@ -25,6 +25,8 @@ export interface Held {
   readonly agent: string
 }
 
+const script = bundled(new URL('./child.mjs', import.meta.url))
+
 export class Child {
   readonly lines: Array<Line> = []
   readonly ended: Promise<void>
@@ -32,7 +34,7 @@ export class Child {
   private waiting: Array<() => void> = []
 
   constructor(args: ReadonlyArray<string>) {
-    this.process = spawn(process.execPath, [fileURLToPath(new URL('./child.mjs', import.meta.url)), ...args], {
+    this.process = spawn(process.execPath, [script(), ...args], {
       stdio: ['pipe', 'pipe', 'inherit'],
     })
     this.process.stdin?.on('error', () => undefined)

@@ -15,6 +15,7 @@ import { duplicateOf, foldVersion, keptIn, type KeptRows, type RowStore, taskOf 
 import { textOf } from '@daybook/core/testing'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { bundled } from '../support/bundled.js'
 import { caller, claim, complete, enqueue, foldAll, logOf, ok, task, until } from '../support/queue.js'
 import { runSeed } from '../support/seed.js'
 import { runChild, runProgram, scriptPath } from './child.js'
@@ -305,9 +306,12 @@ interface Step {
   readonly nth: number
 }
 
+const script = bundled(new URL('./children/die-at-a-step.mjs', import.meta.url))
+const dieAtAStep = (options: object) => runProgram(process.execPath, [script(), JSON.stringify(options)])
+
 /** The steps of a run that nobody kills. */
 const stepsOf = async (): Promise<ReadonlyArray<Step>> => {
-  const child = runChild('die-at-a-step', { dir: newFolder() })
+  const child = dieAtAStep({ dir: newFolder() })
   expect(await child.ended).toBe(0)
   const { lines } = child
   return lines.map((name, i) => ({ name, nth: lines.slice(0, i + 1).filter((other) => other === name).length }))
@@ -321,7 +325,7 @@ test('EV-03, EV-04: kill -9 at any step of writing rows and a snapshot leaves a 
   const kills = new Set<string>()
   for (const { name, nth } of [...first, ...drawn]) {
     const dir = newFolder()
-    const child = runChild('die-at-a-step', { dir, name, nth })
+    const child = dieAtAStep({ dir, name, nth })
     // The last steps of a kind need not come to pass: how many there are depends on what happens at the same time.
     if ((await child.ended) !== 0) kills.add(child.lines.at(-1) as string)
     const opened = await openQueue(dir)
