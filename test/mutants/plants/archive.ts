@@ -13,13 +13,13 @@ const files = ['test/archive/segment.test.ts']
 const commands = ['test/archive/command.test.ts']
 
 export const archivePlants: ReadonlyArray<Plant> = [
-  { title: 'a segment that was read back is not compared with the store', file: move, find: '|| !isSame(event, own)', replace: '', killedBy: crashes },
+  { title: 'a segment that was read back is not compared with the store', file: move, find: '|| !isSame(event, own)', replace: '', killedBy: crashes, named: 'not what the store has' },
   { title: 'an interrupted run is not ended', file: move, find: 'files.filter(({ to }) => to >= first)', replace: 'files.filter(({ to }) => to < 0 && to >= first)', killedBy: crashes },
   { title: 'what a crash left unfinished stays', file: move, find: 'await removeUnfinished(folder)', replace: '', killedBy: crashes },
   { title: 'a segment ends in the middle of an append', file: move, find: '? await lastSealed(log, stream, archived, target - 1, sealed) : target - 1', replace: '? target - 1 : target - 1', killedBy: reads },
   { title: 'a gap between segments is not noticed before more is moved', file: move, find: 'if (from > archived) throw', replace: 'if (from < 0) throw', killedBy: reads },
   { title: 'a segment has the name of the seal before as its own', file: writer, find: 'after: this.seal }', replace: 'after: sealBefore }', killedBy: reads },
-  { title: 'a log that is not whole is moved', file: 'packages/adapters/src/archive/archive-log.ts', find: 'if (broken !== null) throw', replace: 'if (broken === undefined) throw', killedBy: crashes },
+  { title: 'a log that is not whole is moved', file: 'packages/adapters/src/archive/archive-log.ts', find: 'if (broken !== null) throw', replace: 'if (broken === undefined) throw', killedBy: crashes, named: 'is not whole' },
   { title: 'the bytes of a block are not compared with their hash', file: segment, find: "if (sha256Of(packed).toString('base64url') !== sha256) throw", replace: "if (sha256Of(packed).toString('base64url') === '') throw", killedBy: files },
   { title: 'a damaged index is read', file: segment, find: 'if (!sha256Of(packed).equals(hash)) throw', replace: 'if (hash.length === 0) throw', killedBy: files },
   { title: 'one event too many is removed', file: trim, find: 'const rest = Math.min(before, ', replace: 'const rest = Math.min(before + 1, ', killedBy: reads },

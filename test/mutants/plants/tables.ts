@@ -176,6 +176,7 @@ export const tablePlants: ReadonlyArray<Plant> = [
     find: 'if (at > 0xffff && this',
     replace: 'if (at > 0xfffff && this',
     killedBy: finished,
+    named: 'a walk shows rows, old ones in memory',
   },
   {
     title: 'the row of a number is that of another one near it',
@@ -218,6 +219,7 @@ export const tablePlants: ReadonlyArray<Plant> = [
     find: 'else this.crowded.set(this.textOf(row), row >>> 0)',
     replace: '',
     killedBy: finished,
+    named: 'many keys with the same hash',
   },
   {
     title: 'a finished task that is answered elsewhere keeps the answer after a rollback',
