@@ -16,7 +16,7 @@ const causes = ['test/read-models/causes.test.ts']
 export const readModelPlants: ReadonlyArray<Plant> = [
   { title: 'read models: a failure is no retry', file: `${fold}tasks.ts`, find: '    task.retries += retries\n', replace: '', killedBy: histories },
   { title: 'read models: a requeue keeps the attempts', file: `${fold}tasks.ts`, find: '      task.attempts = 0\n', replace: '', killedBy: histories },
-  { title: 'read models: the next of a line stays blocked', file: `${fold}waiting.ts`, find: 'return before === undefined ? after : undefined', replace: 'return undefined', killedBy: histories },
+  { title: 'read models: the next of a line stays blocked', file: `${fold}waiting.ts`, find: 'return before === undefined ? after : undefined', replace: 'return undefined', killedBy: tasks },
   { title: 'read models: a task leaves its line and its follower is first, whatever is before it', file: `${fold}waiting.ts`, find: 'return before === undefined ? after : undefined', replace: 'return after', killedBy: tasks },
   { title: 'read models: dependents stay blocked', file: `${fold}tasks.ts`, find: 'for (const dependent of this.waiting.dependentsOf(task)) this.unblock(dependent, at)', replace: '', killedBy: histories },
   { title: 'read models: a cancelled claim goes on', file: `${fold}tasks.ts`, find: "      this.noteAttempt(task, at, 'cancelled', data.reason)\n", replace: '', killedBy: histories },
