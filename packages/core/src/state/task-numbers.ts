@@ -50,7 +50,11 @@ export class TaskNumbers {
   /** The task in a slot. */
   private at(index: number): TaskRecord | undefined {
     const slot = this.slots[index]
-    return typeof slot === 'number' ? (this.slots[index] = this.loaded.take(slot)) : slot
+    return typeof slot === 'number' ? this.made(index, slot) : slot
+  }
+
+  private made(index: number, row: number): TaskRecord {
+    return (this.slots[index] = this.loaded.take(row))
   }
 
   /** Adds the tasks of a snapshot, in any order. There must be none yet. Rows are those of `loaded`. */

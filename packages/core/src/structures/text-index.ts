@@ -204,20 +204,15 @@ const capacityFor = (items: number, least: number): number => {
 export const hashOf = (text: string, seed: number): number => {
   const { length } = text
   let hash = length ^ seed
-  for (let i = Math.max(0, length - hashedCharacters); i < length; i++) hash = mixed(hash, text.charCodeAt(i))
-  return finished(hash)
+  for (let i = Math.max(0, length - hashedCharacters); i < length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)
+  hash ^= hash >>> 15
+  return hash === 0 ? 1 : hash
 }
 
 /** The same hash, of a text of this length whose last characters have these codes; those of a shorter text are at the end. */
 export const hashOfEnd = (length: number, codes: Uint16Array, seed: number): number => {
   let hash = length ^ seed
-  for (let i = Math.max(0, hashedCharacters - length); i < hashedCharacters; i++) hash = mixed(hash, codes[i] as number)
-  return finished(hash)
-}
-
-const mixed = (hash: number, code: number): number => Math.imul(hash ^ code, 0x01000193)
-
-const finished = (hash: number): number => {
-  const last = hash ^ (hash >>> 15)
-  return last === 0 ? 1 : last
+  for (let i = Math.max(0, hashedCharacters - length); i < hashedCharacters; i++) hash = Math.imul(hash ^ (codes[i] as number), 0x01000193)
+  hash ^= hash >>> 15
+  return hash === 0 ? 1 : hash
 }
