@@ -17,7 +17,7 @@ export class Chunk {
   /** The bytes; `undefined` if they are in a store. */
   private data: Uint8Array<ArrayBuffer> | undefined
   private kept: KeptRows | undefined
-  /** The checks of rows in a store (`task-bytes.ts`): a row that cannot be the one looked for is not read. `undefined` if they are not known. */
+  /** The checks of rows in a store (`rows/task-bytes.ts`): a row that cannot be the one looked for is not read. */
   private checks: Uint8Array | undefined
   /** Rows that were rewritten since. Most chunks have none. */
   private rewritten: Map<number, Uint8Array> | undefined
@@ -91,7 +91,7 @@ export class Chunk {
     this.data = row + 1 === chunkRows && data.length > end * (1 + spareMax) ? data.slice(0, end) : data
   }
 
-  /** The checks of a row whose bytes are in a store; `undefined` if they are in memory, or the checks are not known. */
+  /** The checks of a row whose bytes are in a store; `undefined` if they are in memory. */
   checksOf(row: number): number | undefined {
     return this.checks?.[row]
   }

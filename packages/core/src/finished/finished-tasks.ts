@@ -33,7 +33,7 @@ export interface LoadedNames {
   readonly agentOf: (index: number) => string | undefined
 }
 
-/** Called for each task of a snapshot. `band`: see `task-bytes.ts`. `task`: the record, if the task has further fields. */
+/** Called for each task of a snapshot. `band`: see `rows/task-bytes.ts`. `task`: the record, if the state has another index of the task. */
 export type Joins = (number: number, band: number, group: Group, task: TaskRecord | undefined) => void
 
 /** Shared by all instances: it keeps nothing between two calls. */

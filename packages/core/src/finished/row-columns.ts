@@ -3,8 +3,6 @@ import { checksAt, factsAt, idHashAt, keyHashAt } from '../rows/task-bytes.js'
 
 const column = { length: 0, idHash: 1, keyHash: 2, number: 3, group: 4, agent: 5, band: 6, isIndexed: 7, checks: 8 } as const
 const columns = Object.keys(column).length
-/** Files that were written before 2026-11-26 have no checks. */
-const columnsMin = column.checks
 
 /** `starts`: where each row begins; after the last row, the end of the bytes. `seed`: that of the hashes. */
 export const columnsOf = (bytes: Uint8Array, starts: ArrayLike<number>, rows: number, seed: number): Float64Array => {
@@ -31,7 +29,7 @@ export class RowColumns {
     private readonly all: Float64Array,
     private readonly rows: number,
   ) {
-    if (all.length !== columns * rows && all.length !== columnsMin * rows) throw new Error(`${rows} rows of finished tasks have ${all.length} numbers, not ${columns * rows}`)
+    if (all.length !== columns * rows) throw new Error(`${rows} rows of finished tasks have ${all.length} numbers, not ${columns * rows}`)
   }
 
   /** An array with room for the columns of this many rows. */
@@ -67,13 +65,12 @@ export class RowColumns {
     return this.all[column.band * this.rows + row] as number
   }
 
-  /** The checks of all rows (`task-bytes.ts`), in an array of their own; `undefined` if they are not known. */
-  get checks(): Uint8Array | undefined {
-    const { all, rows } = this
-    return all.length === columns * rows ? Uint8Array.from(all.subarray(column.checks * rows)) : undefined
+  /** The checks of all rows (`rows/task-bytes.ts`), in an array of their own. */
+  get checks(): Uint8Array {
+    return Uint8Array.from(this.all.subarray(column.checks * this.rows))
   }
 
-  /** See `task-bytes.ts`. */
+  /** See `rows/task-bytes.ts`. */
   isIndexed(row: number): boolean {
     return this.all[column.isIndexed * this.rows + row] === 1
   }

@@ -73,7 +73,7 @@ export class Rows {
     return this.chunkOf(row).at(row % chunkRows, read)
   }
 
-  /** The checks of a row whose bytes are in a store (`task-bytes.ts`); `undefined` if they are in memory, or the checks are not known. */
+  /** The checks of a row whose bytes are in a store (`rows/task-bytes.ts`); `undefined` if they are in memory. */
   checksOf(row: number): number | undefined {
     return this.chunkOf(row).checksOf(row % chunkRows)
   }

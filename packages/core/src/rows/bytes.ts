@@ -121,11 +121,6 @@ export class ByteReader {
     return float[0] as number
   }
 
-  /** Passes over this many numbers. */
-  skipNumbers(count: number): void {
-    for (let i = 0; i < count; i++) this.number()
-  }
-
   text(): string {
     const first = this.bytes[this.at++]
     if (first === kind.uuid) return this.uuid()

@@ -2,7 +2,7 @@
  * Unfinished tasks of a snapshot, as the bytes of its pages. A record is made when it is first needed: a question about a past moment needs few of a
  * million records, and to make all would take most of its time ([ADR 75](../../../../docs/adr/0075-records-on-demand.md)).
  */
-import { type NamesOf, readTask } from './task-bytes.js'
+import { idEndHashAt, keyEndHashAt, type NamesOf, readTask } from './task-bytes.js'
 import { rowBytesOf, type RowBytes } from './row-bytes.js'
 import type { Group } from '../state/group.js'
 import type { TaskRecord } from '../state/state.js'
@@ -16,6 +16,16 @@ export interface TaskRows {
   readonly bytes: Uint8Array<ArrayBuffer>
   readonly groups: NamesOf<Group>
   readonly agents: NamesOf<string>
+}
+
+/** A task; or its row, until its record is needed. */
+export type Slot = TaskRecord | number
+
+/** What the indexes by text need of tasks that are rows: their numbers, and the hashes of their ids and keys. */
+export interface RowHashes {
+  readonly numbers: Float64Array
+  readonly ids: Int32Array
+  readonly keys: Int32Array
 }
 
 interface Page extends RowBytes, Pick<TaskRows, 'groups' | 'agents'> {
@@ -38,9 +48,26 @@ export class LoadedTasks {
   }
 
   /** Reads something of a row's bytes. */
-  at<A>(row: number, read: (bytes: Uint8Array, start: number, seed: number) => A, seed = 0): A {
+  at<A>(row: number, read: (bytes: Uint8Array, start: number) => A): A {
     const { bytes, starts } = this.pageOf(row)
-    return read(bytes, starts[row % pageTasks] as number, seed)
+    return read(bytes, starts[row % pageTasks] as number)
+  }
+
+  /** The hashes of those tasks that are rows. No text is made. `numbers`: the number of each task. `seed`: that of the indexes. */
+  hashesOf(numbers: ReadonlyArray<number>, tasks: ReadonlyArray<Slot>, seed: number): RowHashes {
+    const count = tasks.reduce<number>((sum, task) => (typeof task === 'number' ? sum + 1 : sum), 0)
+    const hashes: RowHashes = { numbers: new Float64Array(count), ids: new Int32Array(count), keys: new Int32Array(count) }
+    let to = 0
+    for (let i = 0; i < tasks.length; i++) {
+      const row = tasks[i]
+      if (typeof row !== 'number') continue
+      const { bytes, starts } = this.pageOf(row)
+      const start = starts[row % pageTasks] as number
+      hashes.numbers[to] = numbers[i] as number
+      hashes.ids[to] = idEndHashAt(bytes, start, seed)
+      hashes.keys[to++] = keyEndHashAt(bytes, start, seed)
+    }
+    return hashes
   }
 
   /** Makes the record of a row, and forgets the row. Each row may be taken once. */

@@ -16,13 +16,13 @@ import { DeadLetterIndex } from './dead-letter-index.js'
 import { Deadlines } from './deadlines.js'
 import { FinishedTasks, type Joins } from '../finished/finished-tasks.js'
 import type { RowStore } from '../finished/row-store.js'
-import { idEndHashAt, keyEndHashAt, priorityIn, statusIn } from '../rows/task-bytes.js'
+import { priorityIn, statusIn } from '../rows/task-bytes.js'
 import { Group } from './group.js'
 import { GroupKinds } from './group-kinds.js'
 import { isLimited, isTypeShut } from '../gates/gates.js'
 import { isIsolated } from '../model/isolation.js'
 import { Limits } from '../limits/limits.js'
-import type { LoadedTasks } from '../rows/loaded-tasks.js'
+import type { LoadedTasks, Slot } from '../rows/loaded-tasks.js'
 import { FairShare } from '../ready/fair-share.js'
 import { policyOf } from '../ready/policy.js'
 import { ReadyIndex } from '../ready/ready-index.js'
@@ -44,7 +44,7 @@ import {
 import { addTo, addToList, removeFrom, removeFromList } from '../structures/by-key.js'
 import { listIn, listOf, newStatusLists } from './status-lists.js'
 import { TaskBefore } from './task-before.js'
-import { type Slot, TaskNumbers } from './task-numbers.js'
+import { TaskNumbers } from './task-numbers.js'
 import type { TaskWalk } from '../queries/task-walk.js'
 import { isFinal, type Phase, priorityOf, type Status, statuses } from '../model/task.js'
 import { TenantCounts } from './tenant-counts.js'
@@ -209,21 +209,11 @@ export class Tables {
   fill(numbers: ReadonlyArray<number>, tasks: ReadonlyArray<Slot>, loaded: LoadedTasks): ReadonlyArray<TaskRecord> {
     const records = tasks.filter((task) => typeof task !== 'number')
     // Before the index by number, which may make records of rows, and then their bytes are gone.
-    const ready = new Float64Array(tasks.length - records.length)
-    const idHashes = new Int32Array(ready.length)
-    const keyHashes = new Int32Array(ready.length)
-    let count = 0
-    for (let i = 0; i < tasks.length; i++) {
-      const row = tasks[i]
-      if (typeof row !== 'number') continue
-      ready[count] = numbers[i] as number
-      idHashes[count] = loaded.at(row, idEndHashAt, this.seed)
-      keyHashes[count++] = loaded.at(row, keyEndHashAt, this.seed)
-    }
+    const rows = loaded.hashesOf(numbers, tasks, this.seed)
     // Before the indexes by text, which refer to tasks by their numbers.
     this.unfinished.fill(numbers, tasks, loaded)
-    this.ids.addAll(idHashes, ready)
-    this.keys.addAll(keyHashes, ready)
+    this.ids.addAll(rows.ids, rows.numbers)
+    this.keys.addAll(rows.keys, rows.numbers)
     const sorted = sortedByKey(records, numberOf)
     for (const task of sorted) {
       this.ids.set(task.id, task.number)

@@ -4,16 +4,13 @@
  * use, so the cost does not depend on the gaps between numbers (INV-22).
  */
 import { SortedList, sortedByKey } from '../structures/sorted-list.js'
-import { LoadedTasks } from '../rows/loaded-tasks.js'
+import { LoadedTasks, type Slot } from '../rows/loaded-tasks.js'
 import type { TaskRecord } from './state.js'
 
 /** An array of this size or less is never thinned out. */
 const slotsMin = 1_024
 /** The largest number of slots per task in the array. */
 const slotsPerTask = 4
-
-/** A task; or its row in a snapshot, until its record is needed. */
-export type Slot = TaskRecord | number
 
 export class TaskNumbers {
   /** All tasks with numbers below `base`. */
