@@ -141,7 +141,7 @@ export class ByteReader {
     }
   }
 
-  /** Reads the codes of a text's last characters into the end of `into`, 12 at most. Returns the length of the text in characters. */
+  /** Reads the codes of a text's last characters into the end of `into`, which has room for 12 at most. Returns the length of the text in characters. */
   endOfText(into: Uint16Array): number {
     const { bytes } = this
     const first = bytes[this.at++]

@@ -105,7 +105,7 @@ export class TextIndex<T> {
     const mask = hashes.length - 1
     for (let at = hash & mask; ; at = (at + 1) & mask) {
       const other = hashes[at]
-      // The text is read only now: the item may belong to the crowded ones.
+      // `set` needs the text: it counts how many items have this hash.
       if (other === hash) return this.set(this.textOf(this.itemOf(number) as T), number)
       if (other !== 0) continue
       hashes[at] = hash
