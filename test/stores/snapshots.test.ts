@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest'
 import { openSnapshotFolder } from '@daybook/adapters/files'
 import type { LoadedSnapshot, SnapshotStore } from '@daybook/adapters/store'
 import { pageKinds, type SnapshotPage } from '@daybook/core'
-import { runProgram, scriptPath } from './child.js'
+import { runChild, runProgram, scriptPath } from './child.js'
 import { testFolder } from './store-files.js'
 
 const root = testFolder('snapshots')
@@ -167,7 +167,7 @@ describe('snapshots in a folder', () => {
   })
 
   test.each([
-    [60, 'at a later page', 21],
+    [60, 'at a later page', 54],
     [15, 'at the end', 15],
   ])('a snapshot of %i pages on a full disk is abandoned, %s, and no file is left of it', async (pages, _, then) => {
     const dir = newFolder()
@@ -175,6 +175,18 @@ describe('snapshots in a folder', () => {
     const child = runProgram('sh', ['-c', 'ulimit -f 1000 && exec "$@"', 'sh', process.execPath, scriptPath('snapshot-on-a-full-disk'), JSON.stringify({ dir, pages })])
     expect(await child.ended).toBe(0)
     expect(JSON.parse(child.lines[0]!)).toEqual({ written: then, failed: 'EFBIG', left: [] })
+  })
+
+  test('if the thread that writes snapshots ends, the snapshot fails, no file is left of it, and the next one gets another thread', async () => {
+    const dir = newFolder()
+    const child = runChild('end-the-snapshot-thread', { dir })
+    expect(await child.ended).toBe(0)
+    expect(JSON.parse(child.lines[0]!)).toEqual({
+      failed: [expect.stringMatching(/^the thread that writes snapshots has ended: /), expect.stringMatching(/is not being written$/)],
+      left: [],
+      threads: 3,
+      then: ['s.3.snapshot'],
+    })
   })
 
   test('files that a crash left unfinished are removed when the folder is opened; files being written are not', async () => {

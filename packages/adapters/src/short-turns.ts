@@ -4,7 +4,7 @@
 const shareMin = 0.5
 /** A shorter turn would spend its time on switching. A longer turn than the maximum would noticeably delay answers. */
 const turnMsMin = 1
-const turnMsMax = 10
+const turnMsMax = 25
 /** A turn begins when nobody waits for the disk, or after this time in milliseconds. The pause leaves a processor to the writing thread. */
 const restMs = 1
 const restMsMax = 10

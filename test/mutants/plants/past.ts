@@ -95,7 +95,7 @@ export const pastPlants: ReadonlyArray<Plant> = [
   },
   {
     title: 'a damaged snapshot takes the place of one that is of use',
-    file: 'packages/adapters/src/files/snapshots/snapshots.ts',
+    file: 'packages/adapters/src/files/snapshots/prune.ts',
     find: "if (typeof file === 'string' || file.header.stream !== stream || file.header.foldVersion !== foldVersion) return undefined",
     replace: "if (typeof file === 'string') return { name, revision: 1, bytes: 1 }",
     killedBy: ['test/stores/snapshots.test.ts'],

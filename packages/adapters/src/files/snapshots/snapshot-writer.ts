@@ -1,56 +1,67 @@
-import { createHash } from 'node:crypto'
-import { open, rename, rm, type FileHandle } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { rm } from 'node:fs/promises'
 import type { SnapshotHeader, SnapshotWriter } from '../../store/index.js'
-import { footerLine, headerLine, rowsLine } from './snapshot-format.js'
+import type { Kept } from './prune.js'
+import { rowsLine } from './snapshot-format.js'
 import { bytesOf } from './snapshot-page-bytes.js'
-import { syncFolder } from '../sync-folder.js'
+import { askSnapshots } from './thread-of-snapshots.js'
 
-/** Number of bytes that are gathered before they are written. As many may be in flight. */
+/** Number of bytes that are gathered before they are sent to be written. */
 const gatheredMax = 2 ** 20
+/** How many times as many bytes may be on their way. */
+const sentMax = 4
 
-export interface SnapshotPaths {
-  readonly unfinished: string
-  readonly finished: string
+export interface SnapshotPlace {
+  readonly dir: string
+  /** The path of the unfinished file. */
+  readonly path: string
+  readonly kept: Kept
 }
 
 /**
  * `makeDurable` is called with the row files that the snapshot names, before it gets its name. `done` is called when the unfinished file is gone:
- * renamed by the commit, or deleted after an abort or a failure.
+ * renamed by the commit, or deleted after an abort or a failure; with the row files that no snapshot names any more.
  */
 export const writeSnapshot = async (
   header: SnapshotHeader,
-  { unfinished, finished }: SnapshotPaths,
+  { dir, path, kept }: SnapshotPlace,
   makeDurable: (files: ReadonlySet<string>) => Promise<void>,
-  done: () => void,
+  done: (unnamed: ReadonlyArray<string>) => Promise<void>,
 ): Promise<SnapshotWriter> => {
-  const handle: FileHandle = await open(unfinished, 'wx', 0o600)
-  const hash = createHash('sha256')
-  let gathered: Array<Uint8Array> = [Buffer.from(headerLine(header))]
+  let gathered: Array<Uint8Array> = []
   let gatheredBytes = 0
   let pages = 0
   const files = new Set<string>()
-  let writing: Promise<void> = Promise.resolve()
+  const sent: Array<Promise<unknown>> = []
   let ended = false
 
-  /** Waits only for the previous write: on a busy disk, a single write can take long. */
   const flush = async (): Promise<void> => {
-    await writing
-    const bytes = Buffer.concat(gathered)
+    // An array of its own, because it is moved to another thread.
+    const bytes = new Uint8Array(gatheredBytes)
+    let at = 0
+    for (const each of gathered) {
+      bytes.set(each, at)
+      at += each.byteLength
+    }
     gathered = []
     gatheredBytes = 0
-    hash.update(bytes)
-    // Synced in parts: one sync of a hundred megabytes would delay the syncs of the log by half a second.
-    writing = handle.appendFile(bytes).then(() => handle.datasync())
-    // The next `await writing` rejects with it.
+    if (sent.length >= sentMax) await sent.shift()
+    const writing = askSnapshots({ kind: 'append', path, bytes })
+    // Whoever awaits it gets the error.
     writing.catch(() => undefined)
+    sent.push(writing)
+  }
+
+  const gather = (bytes: Uint8Array): void => {
+    gathered.push(bytes)
+    gatheredBytes += bytes.byteLength
   }
 
   const discard = async (): Promise<void> => {
     ended = true
-    await handle.close().catch(() => undefined)
-    await rm(unfinished, { force: true })
-    done()
+    // If the thread has failed, the file is still there.
+    await askSnapshots({ kind: 'abort', path }).catch(() => undefined)
+    await rm(path, { force: true })
+    await done([])
   }
 
   const guarded = async (body: () => Promise<void>): Promise<void> => {
@@ -65,10 +76,7 @@ export const writeSnapshot = async (
 
   const page: SnapshotWriter['page'] = (next) =>
     guarded(async () => {
-      for (const bytes of bytesOf(next)) {
-        gathered.push(bytes)
-        gatheredBytes += bytes.byteLength
-      }
+      bytesOf(next).forEach(gather)
       pages += 1
       for (const file of next.files ?? []) files.add(file)
       if (gatheredBytes > gatheredMax) await flush()
@@ -77,18 +85,15 @@ export const writeSnapshot = async (
   const commit = (): Promise<void> =>
     guarded(async () => {
       const rows = Buffer.from(rowsLine(files))
-      gathered.push(rows)
+      gather(rows)
       await flush()
-      await writing
-      await handle.appendFile(footerLine({ pages, rows: rows.byteLength, sha256: hash.digest('hex') }))
+      await Promise.all(sent)
       await makeDurable(files)
-      await handle.sync()
-      await handle.close()
-      await rename(unfinished, finished)
+      const unnamed = await askSnapshots({ kind: 'commit', path, dir, header, kept, pages, rows: rows.byteLength })
       ended = true
-      await syncFolder(dirname(finished))
-      done()
+      await done(unnamed)
     })
 
+  await guarded(() => askSnapshots({ kind: 'create', path, dir, header }).then(() => undefined))
   return { page, commit, abort: async () => (ended ? undefined : discard()) }
 }
