@@ -1,5 +1,5 @@
 /** When a snapshot is due, and of which kind it is: the time of a start, weighed against the cost of the snapshot. */
-import { inSeries, isIncrementBetter, isSnapshotDue, type SnapshotCost } from '@daybook/adapters/engine'
+import { inSeries, isIncrementBetter, isMergeDue, isSnapshotDue, type SnapshotCost } from '@daybook/adapters/engine'
 import { expect, test } from 'vitest'
 
 interface Kind {
@@ -49,19 +49,22 @@ test('an increment costs only the tasks that changed, so it is due as soon as th
   }
 })
 
-test('a snapshot is whole if more tasks changed than the queue has, or if all that a start would read has twice as many', () => {
+test('a snapshot is whole if more tasks changed than the queue has', () => {
   expect(isIncrementBetter(costOf(100_000, 60_000, { changing: 0.6 }))).toBe(true)
   expect(isIncrementBetter(costOf(100_000, 59_999, { changing: 0.6 }))).toBe(false)
-  expect(isIncrementBetter(costOf(100_000, 1_000_000, { changing: 0.6, inLast: 1_940_000 }))).toBe(true)
-  expect(isIncrementBetter(costOf(100_000, 1_000_000, { changing: 0.6, inLast: 1_940_001 }))).toBe(false)
-  // The whole one is due when the increment would be.
-  expect(dueAfter(1_000_000, { changing: 0.6, inLast: 2_000_000 })).toBe(100_000)
   expect(isIncrementBetter(costOf(100_000, 1_000_000))).toBe(false)
 })
 
-/** Takes snapshots of a queue as they become due. Returns the numbers of tasks that each writes, from the first one on. */
-const snapshotsOf = (events: number, stateAfter: (events: number, last: number) => Pick<SnapshotCost, 'tasks' | 'changed'>): ReadonlyArray<number> => {
+test('a series is merged if a start would read twice as many tasks as it needs', () => {
+  expect(isMergeDue(costOf(100_000, 1_000_000), 2_000_000)).toBe(false)
+  expect(isMergeDue(costOf(100_000, 1_000_000), 2_000_001)).toBe(true)
+  expect(isMergeDue(costOf(100_000, 3_000_000, { finished: 2_000_000 }), 2_000_001)).toBe(true)
+})
+
+/** Takes snapshots of a queue as they become due, and merges them at once. Returns how many tasks each writes, from the first one on, and which are merged. */
+const snapshotsOf = (events: number, stateAfter: (events: number, last: number) => Pick<SnapshotCost, 'tasks' | 'changed'>): { readonly written: ReadonlyArray<number>; readonly merged: ReadonlyArray<number> } => {
   const written: Array<number> = []
+  const merged: Array<number> = []
   let last = 0
   let inLast = 0
   for (let now = 0; now <= events; now += 10_000) {
@@ -69,28 +72,29 @@ const snapshotsOf = (events: number, stateAfter: (events: number, last: number) 
     const cost: SnapshotCost = { events: now - last, tasks, finished: 0, stored: 0, changed: written.length === 0 ? undefined : changed, inLast }
     if (!isSnapshotDue(cost)) continue
     const isIncrement = isIncrementBetter(cost)
-    written.push(isIncrement ? (changed as number) : tasks)
     inLast = isIncrement ? inSeries(cost) : tasks
     last = now
+    if (isIncrement && isMergeDue(cost, inLast)) {
+      merged.push(written.length)
+      inLast = tasks
+    }
+    written.push(isIncrement ? (changed as number) : tasks)
   }
-  return written
+  return { written, merged }
 }
 
 test('a queue that fills up writes each task once', () => {
-  expect(snapshotsOf(10_000_000, (now, last) => ({ tasks: now, changed: now - last }))).toEqual(Array(100).fill(100_000))
+  expect(snapshotsOf(10_000_000, (now, last) => ({ tasks: now, changed: now - last }))).toEqual({ written: Array(100).fill(100_000), merged: [] })
 })
 
-test('a queue that keeps its size writes a whole snapshot when its increments have written as much', () => {
-  const written = snapshotsOf(10_000_000, (now, last) => ({ tasks: 1_000_000, changed: (now - last) * 0.5 }))
-  const increments = written.slice(1).filter((tasks) => tasks < 1_000_000)
-  expect(new Set(increments)).toEqual(new Set([50_000]))
-  expect(written.indexOf(1_000_000, 1)).toBe(21)
-  expect(written.slice(21).filter((tasks) => tasks === 1_000_000)).toHaveLength(Math.ceil((written.length - 21) / 21))
+test('of a queue that keeps its size, only the first snapshot is written whole; a series is merged when its increments have written as much', () => {
+  const { written, merged } = snapshotsOf(10_000_000, (now, last) => ({ tasks: 1_000_000, changed: (now - last) * 0.5 }))
+  expect(written).toEqual([1_000_000, ...Array(written.length - 1).fill(50_000)])
+  expect(merged).toEqual([21, 42, 63, 84].filter((index) => index < written.length))
 })
 
 test('a queue that keeps its size has at most 64 increments in a series, even if hardly anything changes', () => {
-  const written = snapshotsOf(20_000_000, () => ({ tasks: 1_000_000, changed: 1 }))
-  expect(written.slice(0, 67).map((tasks) => tasks === 1)).toEqual([false, ...Array(64).fill(true), false, true])
+  expect(snapshotsOf(20_000_000, () => ({ tasks: 1_000_000, changed: 1 })).merged).toEqual([65, 130])
 })
 
 test('a start takes at most five and a half seconds, or 1.5 times as long as loading all tasks', () => {

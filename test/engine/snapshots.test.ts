@@ -10,7 +10,7 @@ import { differenceOf } from '@daybook/core/testing'
 import { expect, test } from 'vitest'
 import { memorySnapshots, type MemorySnapshots } from '../support/memory-snapshots.js'
 import { below, randomOf } from '../support/random.js'
-import { claim, codeOf, complete, caller, enqueue, fail, foldAll, heartbeat, logOf, ok, openQueue, settle, stateText, task, textOf, until } from '../support/queue.js'
+import { claim, codeOf, complete, caller, enqueue, fail, foldAll, heartbeat, logOf, ok, openQueue, settle, stateText, stream, task, textOf, until } from '../support/queue.js'
 
 /** Work of all kinds, so that most tasks change while a snapshot is being taken. */
 const work = async (engine: Awaited<ReturnType<typeof openQueue>>['engine'], seed: number, rounds = 100): Promise<void> => {
@@ -192,6 +192,64 @@ test('INV-15: after one that could not be written, the next snapshot is whole; a
   await again.engine.close()
   expect(isWhole(-1)).toBe(false)
   await startsAsFromZero(openCopy(await logOf(again.store)), snapshots)
+})
+
+/** Adds tasks to a queue in which many others wait, until this holds. */
+const addUntil = async (engine: Awaited<ReturnType<typeof openQueue>>['engine'], holds: () => boolean | Promise<boolean>): Promise<void> => {
+  await engine.submit(enqueue(...Array.from({ length: 200 }, (_, i) => task(`waits ${i}`, { availableAt: Date.now() + 1e8 }))), caller)
+  for (let seed = 1; !(await holds()); seed++) await work(engine, seed, 10)
+}
+
+test('INV-15: a series of increments is merged into a whole snapshot, on which the next ones are based', async () => {
+  const snapshots = memorySnapshots()
+  const merged: Array<number> = []
+  const merge: SnapshotStore['merge'] = async (header) => {
+    await snapshots.merge(header)
+    merged.push(header.revision)
+  }
+  const { engine, store, warnings } = await openQueue({ snapshots: { ...snapshots, merge }, snapshotEvery: 50 })
+  await addUntil(engine, () => merged.length > 1 && snapshots.kept.at(-1)!.header.revision > merged[1]!)
+  await engine.close()
+  expect(warnings).toEqual([])
+  const wholes = snapshots.kept.filter(({ header }) => header.base === undefined).map(({ header }) => header.revision)
+  expect(wholes).toEqual([snapshots.kept[0]!.header.revision, ...merged])
+  const log = await logOf(store)
+  for (const kept of snapshots.kept) await startsAsFromZero(openCopy(log), { ...memorySnapshots(), list: upTo(kept, snapshots) })
+})
+
+test('INV-15: if a series cannot be merged, the next snapshot is whole', async () => {
+  const snapshots = memorySnapshots()
+  snapshots.failing = 'merge'
+  const { engine, warnings } = await openQueue({ snapshots, snapshotEvery: 50 })
+  const wholes = (): ReadonlyArray<number> => snapshots.kept.filter(({ header }) => header.base === undefined).map(({ header }) => header.revision)
+  await addUntil(engine, () => wholes().length > 1)
+  await engine.close()
+  const last = snapshots.kept.findLast(({ header }) => header.revision < wholes()[1]!)!.header
+  expect(warnings[0]).toBe(`queue q: the snapshot at revision ${last.revision} stays an increment, and the next one will be whole: no merge now`)
+})
+
+test('INV-15: with files: a series is merged in place; of a damaged one nothing is changed', async () => {
+  const dir = await mkdtemp(join(tmpdir(), 'daybook-snapshots-'))
+  const snapshots = await openSnapshotFolder(dir)
+  const { engine, store } = await openQueue({ snapshots, snapshotEvery: 50 })
+  const listed = async () => (await snapshots.list(stream, foldVersion, Number.MAX_SAFE_INTEGER)).usable
+  // The last one is an increment to one that was merged.
+  await addUntil(engine, async () => {
+    const usable = await listed()
+    return usable.filter(({ base }) => base === undefined).length > 1 && usable[0]?.base !== undefined && usable[0].base.base === undefined
+  })
+  await engine.close()
+  const log = await logOf(store)
+  for (const { header } of await listed()) await startsAsFromZero(openCopy(log), { ...snapshots, list: (of, fold) => snapshots.list(of, fold, header.revision) })
+  const [newest] = await listed()
+  const base = join(dir, `${stream}.${newest!.base!.header.revision}.snapshot`)
+  const bytes = await readFile(base)
+  bytes[Math.floor(bytes.length / 2)]! ^= 1
+  await writeFile(base, bytes)
+  await expect(snapshots.merge(newest!.header)).rejects.toThrow()
+  expect((await listed())[0]?.header).toEqual(newest!.header)
+  expect((await readdir(dir)).filter((name) => name.includes('unfinished'))).toEqual([])
+  await rm(dir, { recursive: true })
 })
 
 test('INV-15: a base that is damaged is read once, however many increments need it, and then an older snapshot is used', async () => {

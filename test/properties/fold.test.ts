@@ -15,6 +15,7 @@ import {
   isUnreadable,
   listTasks,
   mark,
+  mergeSnapshots,
   noteChanges,
   poisonConsumedStates,
   type QueueEvent,
@@ -234,12 +235,26 @@ test('INV-15: an increment and its bases show the state at its start, whatever h
         }
       }
       while (underWay !== undefined) step(3)
-      for (let from = 0; from < chain.length; from++) expect(textOf(loadChain(chain.slice(from).map(({ pages }) => pages)))).toBe(chain[from]?.moment)
+      const all = chain.map(({ pages }) => pages)
+      for (let from = 0; from < chain.length; from++) {
+        expect(textOf(loadChain(all.slice(from)))).toBe(chain[from]?.moment)
+        // Merged into a whole one, it is a base like any other.
+        expect(textOf(loadChain([...all.slice(0, from), merged(all.slice(from))]))).toBe(chain[0]?.moment)
+      }
       expect(textOf(fold(events.slice(next), state))).toBe(textOf(fold(events)))
     }),
     runs(150),
   )
 })
+
+const merged = (chain: ReadonlyArray<ReadonlyArray<SnapshotPage>>): ReadonlyArray<SnapshotPage> => {
+  const merge = mergeSnapshots()
+  const pages = chain.flatMap((each, i) => {
+    if (i > 0) merge.base()
+    return each.flatMap((page) => merge.page(page))
+  })
+  return [...pages, ...merge.finish()]
+}
 
 /** `chain`: the pages of an increment, and of each snapshot on which it is based. */
 const loadChain = (chain: ReadonlyArray<ReadonlyArray<SnapshotPage>>): QueueState => {

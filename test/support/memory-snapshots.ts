@@ -1,6 +1,6 @@
 /** A snapshot store in memory whose contents can be inspected and damaged, and which can be made to fail. */
 import { joinBases, type SnapshotHeader, type SnapshotStore } from '@daybook/adapters/store'
-import type { SnapshotPage } from '@daybook/core'
+import { mergeSnapshots, type SnapshotPage } from '@daybook/core'
 
 interface Kept {
   header: SnapshotHeader
@@ -10,7 +10,7 @@ interface Kept {
 export interface MemorySnapshots extends SnapshotStore {
   /** Newest last. */
   readonly kept: Array<Kept>
-  failing: 'create' | 'page' | 'commit' | undefined
+  failing: 'create' | 'page' | 'commit' | 'merge' | undefined
   /** Delay of each page, in milliseconds. */
   pageMs: number
   /** No page is written before this resolves. */
@@ -43,6 +43,21 @@ export const memorySnapshots = (): MemorySnapshots => {
         },
         abort: async () => undefined,
       }
+    },
+    merge: async ({ stream, revision, eventId }) => {
+      failing('merge')
+      const merge = mergeSnapshots()
+      const pages: Array<SnapshotPage> = []
+      const find = (wanted: Pick<SnapshotHeader, 'revision' | 'eventId'>) => kept.findLast(({ header }) => header.stream === stream && header.revision === wanted.revision && header.eventId === wanted.eventId)
+      const increment = find({ revision, eventId })
+      if (increment === undefined) throw new Error('it is gone')
+      for (let next: Kept | undefined = increment; next !== undefined; next = next.header.base && find(next.header.base)) {
+        if (next !== increment) merge.base()
+        for (const page of next.pages) pages.push(...merge.page(page))
+      }
+      pages.push(...merge.finish())
+      const { base: _, ...header } = increment.header
+      Object.assign(increment, { header, pages })
     },
     list: async (stream, foldVersion, revisionMax) => {
       const ours = kept.filter(({ header }) => header.stream === stream)

@@ -257,7 +257,7 @@ class Engine implements QueueEngine {
     this.dismissWaiting()
     this.follower?.stop()
     await this.snapshotter.idle()
-    if (this.durable.revision > this.snapshotter.revision && this.mayKeep()) await this.snapshotter.take(this.live.current)
+    if (this.durable.revision > this.snapshotter.revision && this.mayKeep()) await this.snapshotter.take(this.live.current, true)
     this.committed.complete()
   }
 

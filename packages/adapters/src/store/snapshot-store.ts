@@ -54,6 +54,11 @@ export interface SnapshotStore {
   readonly rowStoreOf?: (stream: string) => RowStore
   /** Rejects an increment if its base, or the base of that, is not there any more. */
   readonly create: (header: SnapshotHeader) => Promise<SnapshotWriter>
+  /**
+   * Puts a whole snapshot in the place of an increment, made of it and all on which it is based. Increments to it stay usable. Rejects if one of these
+   * cannot be read; then the increment stays as it is.
+   */
+  readonly merge: (increment: SnapshotHeader) => Promise<void>
   /** The usable snapshots of the stream, newest first, none beyond `revisionMax`, only of this fold version. */
   readonly list: (
     stream: string,

@@ -20,7 +20,7 @@ export class ByteWriter {
     return bytes
   }
 
-  /** Makes room for `more` bytes. Without this call, only {@link number} and {@link text} make room themselves. */
+  /** Makes room for `more` bytes. Public methods make room themselves. */
   private reserve(more: number): void {
     if (this.length + more <= this.bytes.length) return
     const larger = new Uint8Array(Math.max(this.bytes.length * 2, this.length + more))
@@ -58,6 +58,13 @@ export class ByteWriter {
       this.bytes[this.length++] = code & 0xff
       this.bytes[this.length++] = code >> 8
     }
+  }
+
+  /** Writes some bytes of a row as they are. */
+  copy(bytes: Uint8Array, from: number, to: number): void {
+    this.reserve(to - from)
+    this.bytes.set(bytes.subarray(from, to), this.length)
+    this.length += to - from
   }
 
   private whole(value: number): void {

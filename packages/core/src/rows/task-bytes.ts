@@ -79,6 +79,20 @@ export const writeTask = (to: ByteWriter, task: TaskRecord, group: number, agent
   if ((parts & has.extras) !== 0) to.text(JSON.stringify(extras))
 }
 
+/** Writes the row from `at` to `end` again, with other numbers for its group and its agent. */
+export const renameRow = (to: ByteWriter, bytes: Uint8Array, at: number, end: number, groupOf: (group: number) => number, agentOf: (agent: number) => number): void => {
+  const from = new ByteReader(bytes, at)
+  from.skipText()
+  from.skipText()
+  from.number()
+  from.number()
+  const parts = from.number()
+  to.copy(bytes, at, from.position)
+  to.number(groupOf(from.number()))
+  if ((parts & has.lease) !== 0) to.number(agentOf(from.number()))
+  to.copy(bytes, from.position, end)
+}
+
 /** Without fields that are of no use after the finish and that every CRITICAL task has. */
 const keptOf = (extras: TaskExtras): TaskExtras => {
   if (extras.readySince === undefined) return extras

@@ -92,7 +92,7 @@ export const tasksInPage = ({ kind, rows, numbers }: SnapshotPage): number => {
 export type GroupText = readonly [string, Phase | null, ReadonlyArray<string>, string | null, string | null]
 
 /** Names that the rows of a page of unfinished tasks have numbers for. */
-interface TaskNames {
+export interface TaskNames {
   readonly agents: ReadonlyArray<string>
   /** The groups that no earlier page had: they get the next numbers. */
   readonly groups: ReadonlyArray<GroupText>
@@ -120,13 +120,15 @@ export const pageOf = (tasks: ReadonlyArray<TaskRecord>, groups: Map<Group, numb
     lengths[row] = writer.length - start
   })
   room = writer.end()
-  const bytes = room.slice(0, writer.length)
-  const text: TaskNames = { agents: [...agents.keys()], groups: newGroups }
-  return { kind: 'tasks', text: JSON.stringify(text), rows: tasks.length, numbers: lengths, bytes }
+  return pageOfTasks({ agents: [...agents.keys()], groups: newGroups }, lengths, room.slice(0, writer.length))
 }
 
+/** A page of rows of these lengths. */
+export const pageOfTasks = (names: TaskNames, lengths: Float64Array, bytes: Uint8Array<ArrayBuffer>): SnapshotPage =>
+  ({ kind: 'tasks', text: JSON.stringify(names), rows: lengths.length, numbers: lengths, bytes })
+
 /** The index of `value` among the distinct values so far, which the map keeps in order. A new value is added. */
-const indexOf = <T>(known: Map<T, number>, value: T): number => {
+export const indexOf = <T>(known: Map<T, number>, value: T): number => {
   const index = known.get(value) ?? known.size
   if (index === known.size) known.set(value, index)
   return index
@@ -184,12 +186,15 @@ export class PageGroups implements NamesOf<Group> {
   }
 }
 
+export const namesIn = ({ text }: SnapshotPage): TaskNames => JSON.parse(text) as TaskNames
+
 /**
  * The rows of a page of unfinished tasks. `groups`: the groups of earlier pages; those of this page are added. `shared` returns one string for equal
  * names of agents.
  */
-export const taskRowsIn = ({ text, numbers, bytes = noBytes }: SnapshotPage, groups: PageGroups, shared: (agent: string) => string): TaskRows => {
-  const names = JSON.parse(text) as TaskNames
+export const taskRowsIn = (page: SnapshotPage, groups: PageGroups, shared: (agent: string) => string): TaskRows => {
+  const { numbers, bytes = noBytes } = page
+  const names = namesIn(page)
   for (const group of names.groups) groups.add(group)
   const agents = names.agents.map(shared)
   return { lengths: numbers, bytes, groups, agents: { get: (index) => agents[index] as string } }

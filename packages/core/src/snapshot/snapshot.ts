@@ -30,6 +30,7 @@ import type { Deadline } from '../state/deadlines.js'
 import type { ShareEntry } from '../ready/fair-share.js'
 import type { Breaker, Head } from '../state/state.js'
 import { byType } from '../state/breakers.js'
+import { Superseded } from './superseded.js'
 import { Tables } from '../state/tables.js'
 import { isFinal } from '../model/task.js'
 import { TaskWalk } from '../queries/task-walk.js'
@@ -208,10 +209,7 @@ export const snapshotReader = (seed = 0, store?: RowStore, rowsAt: (place: RowsP
   const loadedTasks = new LoadedTasks()
   const agents = new Map<string, string>()
   let unfinishedCount = 0
-  /** Numbers of tasks that changed or finished after the base that is being read. Their records there are out of date. */
-  const superseded = new NumberSet()
-  /** The same numbers from the increment that is being read. They hold for its base, not for itself. */
-  let changed: Array<Float64Array> = []
+  const superseded = new Superseded()
   let isBase = false
 
   const readHead = ({ text }: SnapshotPage): void => {
@@ -242,7 +240,7 @@ export const snapshotReader = (seed = 0, store?: RowStore, rowsAt: (place: RowsP
 
   const readTasks = (page: SnapshotPage, loaded: Tables): void => {
     if (page.kind === 'tasks') readUnfinished(page, loaded)
-    else if (page.kind === 'changed') changed.push(page.numbers)
+    else if (page.kind === 'changed') superseded.add(page.numbers)
     // Of a base, only the unfinished tasks are needed. The increment has everything else.
     else if (!isBase) readFinished(page, loaded)
   }
@@ -263,7 +261,7 @@ export const snapshotReader = (seed = 0, store?: RowStore, rowsAt: (place: RowsP
     const first = loadedTasks.add(rows)
     for (let row = first; row < first + page.rows; row++) {
       const { number, group, band, isIndexed } = loadedTasks.at(row, factsAt)
-      if (superseded.size > 0 && superseded.has(number)) {
+      if (superseded.has(number)) {
         loadedTasks.drop(row)
         continue
       }
@@ -338,8 +336,7 @@ export const snapshotReader = (seed = 0, store?: RowStore, rowsAt: (place: RowsP
   }
 
   const base = (): void => {
-    for (const numbers of changed) for (const number of numbers) superseded.add(number)
-    changed = []
+    superseded.nextBase()
     endGroups()
     isBase = true
   }

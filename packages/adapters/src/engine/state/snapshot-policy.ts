@@ -12,8 +12,8 @@
  * half as long as loading.
  *
  * An increment has only the tasks that changed since the last snapshot, so it is cheap when there are many tasks. But a start reads it and all on
- * which it is based, its series. When these have twice as many tasks as the queue, a whole snapshot is due. While a queue fills up, that is never so:
- * the increments have the new tasks, and nothing is written twice.
+ * which it is based, its series. When these have twice as many tasks as the queue, they are merged into a whole snapshot, which costs the deciding thread
+ * nothing. While a queue fills up, that is never so: the increments have the new tasks, and nothing is written twice.
  */
 
 /** Microseconds on the machine of `docs/performance.md`. A slower machine is slower in all of them. */
@@ -45,24 +45,21 @@ export interface SnapshotCost {
   readonly inLast: number
 }
 
-/** Whether an increment would have no more tasks than a whole snapshot. */
-const isChangeSmall = ({ tasks, finished, changed }: SnapshotCost): boolean => changed !== undefined && changed <= tasks - finished
-
 /** How many tasks an increment and all on which it is based would have together. */
 export const inSeries = ({ tasks, finished, changed = 0, inLast }: SnapshotCost): number =>
   inLast + Math.max(changed, Math.ceil((tasks - finished) * seriesShareMin))
 
-/** Whether the next snapshot should be an increment. */
-export const isIncrementBetter = (cost: SnapshotCost): boolean => isChangeSmall(cost) && inSeries(cost) <= 2 * (cost.tasks - cost.finished)
+/** Whether the next snapshot should be an increment: it would have no more tasks than a whole one. */
+export const isIncrementBetter = ({ tasks, finished, changed }: SnapshotCost): boolean => changed !== undefined && changed <= tasks - finished
+
+/** Whether a series with this many tasks should be merged into a whole snapshot. */
+export const isMergeDue = ({ tasks, finished }: Pick<SnapshotCost, 'tasks' | 'finished'>, inSeries: number): boolean => inSeries > 2 * (tasks - finished)
 
 export const isSnapshotDue = (cost: SnapshotCost): boolean => {
   const { events, tasks, finished, stored, changed = 0 } = cost
   if (events < eventsMin) return false
   const unfinished = tasks - finished
-  const isIncrement = isIncrementBetter(cost)
-  // The whole snapshot that ends a series costs as much as its increments together, or comes once for 64 of them.
-  if (!isIncrement && isChangeSmall(cost)) return true
   const load = loadUs * unfinished + loadFinishedUs * (finished - stored) + loadStoredUs * stored
-  const write = writeUs * (isIncrement ? changed : unfinished) + writeFinishedUs * (finished - stored)
+  const write = writeUs * (isIncrementBetter(cost) ? changed : unfinished) + writeFinishedUs * (finished - stored)
   return write <= workUs * events * workShareMax || load + replayUs * events >= Math.max(startUsMax, load * 1.5)
 }

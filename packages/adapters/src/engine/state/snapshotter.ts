@@ -4,7 +4,7 @@ import type { ChainHead } from '../../chain/index.js'
 import type { SnapshotBase, SnapshotHeader, SnapshotStore, SnapshotWriter } from '../../store/index.js'
 import { shortTurns } from '../../short-turns.js'
 import { describe } from '../refusals.js'
-import { inSeries, isIncrementBetter, isSnapshotDue, type SnapshotCost } from './snapshot-policy.js'
+import { inSeries, isIncrementBetter, isMergeDue, isSnapshotDue, type SnapshotCost } from './snapshot-policy.js'
 
 /** The least number of tasks per step, which takes a fraction of a millisecond. A single claim waits for several steps. */
 const tasksPerTurn = 256
@@ -26,14 +26,21 @@ export class Snapshotter {
   private tried: number
   private last: number
   private isUnderWay = false
+  private isMerging = false
+  /** The snapshot on which the next increment is based. */
+  private base: Omit<SnapshotBase, 'tasks'> | undefined
+  /** How many tasks the last snapshot and all on which it is based have together. A whole snapshot begins another series. */
+  private series: { tasks: number }
 
-  /** `base`: the newest snapshot. The state must have noted the changes since. Without a store, no snapshot is ever taken. */
+  /** `newest`: the newest snapshot. The state must have noted the changes since. Without a store, no snapshot is ever taken. */
   constructor(
     private readonly store: SnapshotStore | undefined,
-    private base: SnapshotBase | undefined,
+    newest: SnapshotBase | undefined,
     private readonly options: SnapshotterOptions,
   ) {
-    this.last = this.tried = base?.revision ?? -1
+    this.last = this.tried = newest?.revision ?? -1
+    this.base = newest
+    this.series = { tasks: newest?.tasks ?? 0 }
   }
 
   /** Revision of the newest snapshot, -1 for none. */
@@ -55,24 +62,25 @@ export class Snapshotter {
       finished: finishedCount(state),
       stored: storedCount(state),
       changed: this.base === undefined ? undefined : changedCount(state),
-      inLast: this.base?.tasks ?? 0,
+      inLast: this.series.tasks,
     }
   }
 
-  /** Resolves when no snapshot is being taken. */
+  /** Resolves when no snapshot is being taken, or merged. */
   async idle(): Promise<void> {
-    while (this.isUnderWay) await new Promise((resolve) => setTimeout(resolve, 5))
+    while (this.isUnderWay || this.isMerging) await new Promise((resolve) => setTimeout(resolve, 5))
   }
 
-  /** Takes a snapshot. Nothing may be in flight, because a snapshot must contain only durable events. */
-  async take(state: QueueState): Promise<void> {
+  /** Takes a snapshot. Nothing may be in flight, because a snapshot must contain only durable events. `isLast`: no time is left to merge it with its bases. */
+  async take(state: QueueState, isLast = false): Promise<void> {
     if (this.store === undefined) return
     const { stream, lastId, sealed } = this.options
     const eventId = lastId()
     if (eventId === undefined) return
     this.isUnderWay = true
     const cost = this.costOf(state, revisionOf(state) - this.tried)
-    const base = this.base !== undefined && isIncrementBetter(cost) ? { ...this.base, tasks: inSeries(cost) } : undefined
+    const unfinished = cost.tasks - cost.finished
+    const base = this.base !== undefined && isIncrementBetter(cost) ? { revision: this.base.revision, eventId: this.base.eventId, tasks: inSeries(cost) } : undefined
     const work = base === undefined ? beginSnapshot(state, true) : beginIncrement(state)
     const { revision } = work
     const header: SnapshotHeader = { stream, revision, eventId, foldVersion, sealed: sealed() ?? null, ...(base === undefined ? {} : { base }) }
@@ -86,7 +94,11 @@ export class Snapshotter {
         await writeOut(work, writer, this.options.isBusy)
         await writer.commit()
         this.last = revision
-        this.base = { revision, eventId, tasks: base?.tasks ?? cost.tasks - cost.finished }
+        this.base = { revision, eventId }
+        // A merge may have ended meanwhile.
+        if (base === undefined) this.series = { tasks: unfinished }
+        else this.series.tasks += base.tasks - cost.inLast
+        if (base !== undefined && !isLast && isMergeDue(cost, this.series.tasks)) void this.merge(this.store, header, this.series.tasks - unfinished)
       } catch (error) {
         await writer.abort()
         throw error
@@ -97,6 +109,22 @@ export class Snapshotter {
       work.abandon()
     } finally {
       this.isUnderWay = false
+    }
+  }
+
+  /** Merges the last snapshot with all on which it is based. `spared`: how many tasks fewer its series has then. */
+  private async merge(store: SnapshotStore, header: SnapshotHeader, spared: number): Promise<void> {
+    if (this.isMerging) return
+    this.isMerging = true
+    const { series } = this
+    try {
+      await store.merge(header)
+      series.tasks -= spared
+    } catch (error) {
+      this.options.warn(`the snapshot at revision ${header.revision} stays an increment, and the next one will be whole: ${describe(error)}`)
+      if (this.series === series) this.base = undefined
+    } finally {
+      this.isMerging = false
     }
   }
 }

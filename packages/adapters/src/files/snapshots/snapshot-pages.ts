@@ -47,36 +47,49 @@ const nextPage = async (rest: Rest): Promise<SnapshotPage | undefined> => {
   }
 }
 
-/** Reads a file up to the offset `to` in large chunks, and hashes what it reads. */
+/** Reads a file up to the offset `to` in large chunks, one of them ahead, and hashes what is taken. */
 class Rest {
   private chunk: Buffer = Buffer.alloc(0)
+  private ahead: Promise<Buffer>
   private position = 0
+  /** Number of bytes that are left. */
+  bytes: number
 
   constructor(
     private readonly handle: FileHandle,
     private readonly hash: Hash,
     private readonly to: number,
-  ) {}
-
-  /** Number of bytes that are left. */
-  get bytes(): number {
-    return this.to - this.position + this.chunk.byteLength
+  ) {
+    this.bytes = to
+    this.ahead = this.read()
   }
 
-  /** The next bytes, valid until the next call; `undefined` if fewer are left. */
+  /** The next bytes; `undefined` if fewer are left. */
   async take(count: number): Promise<Buffer | undefined> {
     if (count > this.bytes) return undefined
-    while (this.chunk.byteLength < count) {
-      const wanted = Math.min(Math.max(chunkBytes, count - this.chunk.byteLength), this.to - this.position)
-      const { buffer, bytesRead } = await this.handle.read(Buffer.allocUnsafe(wanted), 0, wanted, this.position)
-      if (bytesRead === 0) return undefined
-      const read = buffer.subarray(0, bytesRead)
-      this.position += bytesRead
-      this.hash.update(read)
-      this.chunk = this.chunk.byteLength === 0 ? read : Buffer.concat([this.chunk, read])
+    const parts: Array<Buffer> = []
+    for (let missing = count; ; ) {
+      const part = this.chunk.subarray(0, missing)
+      this.chunk = this.chunk.subarray(part.byteLength)
+      parts.push(part)
+      missing -= part.byteLength
+      if (missing === 0) break
+      this.chunk = await this.ahead
+      // The file was cut since it was inspected.
+      if (this.chunk.byteLength === 0) return undefined
+      this.hash.update(this.chunk)
+      this.ahead = this.read()
     }
-    const taken = this.chunk.subarray(0, count)
-    this.chunk = this.chunk.subarray(count)
-    return taken
+    this.bytes -= count
+    return parts.length === 1 ? parts[0] : Buffer.concat(parts)
+  }
+
+  private read(): Promise<Buffer> {
+    const wanted = Math.min(chunkBytes, this.to - this.position)
+    const reading = this.handle.read(Buffer.allocUnsafeSlow(wanted), 0, wanted, this.position).then(({ buffer, bytesRead }) => buffer.subarray(0, bytesRead))
+    this.position += wanted
+    // Whoever takes the bytes gets the error.
+    reading.catch(() => undefined)
+    return reading
   }
 }

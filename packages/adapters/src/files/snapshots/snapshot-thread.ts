@@ -1,21 +1,27 @@
 /**
  * Entry point of the thread that writes snapshot files. On the deciding thread, each step of such work would wait for a turn of a busy event loop, and
- * there are some thirty in a snapshot. Requests are answered one after the other.
+ * there are some thirty in a snapshot. Requests are answered one after the other, except merges, which take seconds and go on beside others.
  */
 import { type MessagePort, parentPort } from 'node:worker_threads'
 import { join } from 'node:path'
+import { lowerPriority } from '../../lower-priority.js'
 import type { SnapshotHeader } from '../../store/index.js'
 import { type Kept, prune } from './prune.js'
-import { headerLine, inspectSnapshot, type SnapshotFooter } from './snapshot-format.js'
+import { seriesOf } from './series.js'
+import { headerLine, type SnapshotFooter } from './snapshot-format.js'
 import { snapshotName } from './snapshot-names.js'
 import { UnfinishedFile } from './unfinished-file.js'
 
-/** `path`: that of the unfinished file. `commit` gives it its name in `dir`, and prunes the folder. It is answered as {@link prune} is, all others with nothing. */
+/**
+ * `path`: that of the unfinished file. `commit` gives it its name in `dir`, and prunes the folder. It is answered as {@link prune} is, all others with
+ * nothing. `merge`: see `merge-series.ts`.
+ */
 export type SnapshotRequest =
   | { readonly kind: 'create'; readonly path: string; readonly dir: string; readonly header: SnapshotHeader }
   | { readonly kind: 'append'; readonly path: string; readonly bytes: Uint8Array<ArrayBuffer> }
   | ({ readonly kind: 'commit'; readonly path: string; readonly dir: string; readonly header: SnapshotHeader; readonly kept: Kept } & Pick<SnapshotFooter, 'pages' | 'rows'>)
   | { readonly kind: 'abort'; readonly path: string }
+  | { readonly kind: 'merge'; readonly path: string; readonly dir: string; readonly header: SnapshotHeader }
 
 export type ToSnapshots = { readonly id: number } & SnapshotRequest
 export type FromSnapshots = { readonly id: number } & ({ readonly answer: ReadonlyArray<string> } | { readonly problem: string; readonly code: string | undefined })
@@ -33,7 +39,7 @@ const answer = async (request: SnapshotRequest): Promise<ReadonlyArray<string>> 
   switch (request.kind) {
     case 'create': {
       const { dir, header } = request
-      if (!(await hasBases(dir, header))) throw new Error(`the snapshot at revision ${header.base?.revision}, on which it is based, is gone`)
+      if (header.base !== undefined && (await seriesOf(dir, header, header.base)) === undefined) throw new Error(`the snapshot at revision ${header.base.revision}, on which it is based, is gone`)
       const file = new UnfinishedFile(path)
       files.set(path, file)
       file.append(Buffer.from(headerLine(header)))
@@ -52,29 +58,25 @@ const answer = async (request: SnapshotRequest): Promise<ReadonlyArray<string>> 
       files.get(path)?.discard()
       files.delete(path)
       return []
+    case 'merge': {
+      // It needs the core, which the other requests do not.
+      const { mergeSeries } = await import('./merge-series.js')
+      await mergeSeries(request.dir, request.header, path)
+      return []
+    }
   }
-}
-
-/** Whether the base of an increment is there, and the base of that, and so on. */
-const hasBases = async (dir: string, { stream, foldVersion, base }: SnapshotHeader): Promise<boolean> => {
-  for (let wanted = base; wanted !== undefined; ) {
-    const file = await inspectSnapshot(join(dir, snapshotName(stream, wanted.revision))).catch(() => 'it cannot be read')
-    if (typeof file === 'string') return false
-    const { header } = file
-    if (header.stream !== stream || header.foldVersion !== foldVersion || header.revision !== wanted.revision || header.eventId !== wanted.eventId) return false
-    wanted = header.base
-  }
-  return true
 }
 
 const serve = (port: MessagePort): void => {
+  lowerPriority()
   let turn: Promise<unknown> = Promise.resolve()
   port.on('message', ({ id, ...request }: ToSnapshots) => {
     const send = (message: FromSnapshots): void => port.postMessage(message)
-    turn = turn.then(() => answer(request)).then(
+    const answered = (request.kind === 'merge' ? answer(request) : turn.then(() => answer(request))).then(
       (given) => send({ id, answer: given }),
       (error: NodeJS.ErrnoException) => send({ id, problem: error.message, code: error.code }),
     )
+    if (request.kind !== 'merge') turn = answered
   })
 }
 

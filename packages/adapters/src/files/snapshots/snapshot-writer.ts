@@ -1,13 +1,12 @@
 import { rm } from 'node:fs/promises'
 import type { SnapshotHeader, SnapshotWriter } from '../../store/index.js'
+import { Chunk } from './chunk.js'
 import type { Kept } from './prune.js'
 import { rowsLine } from './snapshot-format.js'
 import { bytesOf } from './snapshot-page-bytes.js'
 import { askSnapshots } from './thread-of-snapshots.js'
 
-/** Number of bytes that are gathered before they are sent to be written. */
-const gatheredMax = 2 ** 20
-/** How many times as many bytes may be on their way. */
+/** How many chunks may be on their way to the disk. */
 const sentMax = 4
 
 export interface SnapshotPlace {
@@ -27,33 +26,18 @@ export const writeSnapshot = async (
   makeDurable: (files: ReadonlySet<string>) => Promise<void>,
   done: (unnamed: ReadonlyArray<string>) => Promise<void>,
 ): Promise<SnapshotWriter> => {
-  let gathered: Array<Uint8Array> = []
-  let gatheredBytes = 0
+  const chunk = new Chunk()
   let pages = 0
   const files = new Set<string>()
   const sent: Array<Promise<unknown>> = []
   let ended = false
 
   const flush = async (): Promise<void> => {
-    // An array of its own, because it is moved to another thread.
-    const bytes = new Uint8Array(gatheredBytes)
-    let at = 0
-    for (const each of gathered) {
-      bytes.set(each, at)
-      at += each.byteLength
-    }
-    gathered = []
-    gatheredBytes = 0
     if (sent.length >= sentMax) await sent.shift()
-    const writing = askSnapshots({ kind: 'append', path, bytes })
+    const writing = askSnapshots({ kind: 'append', path, bytes: chunk.take() })
     // Whoever awaits it gets the error.
     writing.catch(() => undefined)
     sent.push(writing)
-  }
-
-  const gather = (bytes: Uint8Array): void => {
-    gathered.push(bytes)
-    gatheredBytes += bytes.byteLength
   }
 
   const discard = async (): Promise<void> => {
@@ -76,16 +60,16 @@ export const writeSnapshot = async (
 
   const page: SnapshotWriter['page'] = (next) =>
     guarded(async () => {
-      bytesOf(next).forEach(gather)
+      bytesOf(next).forEach((bytes) => chunk.add(bytes))
       pages += 1
       for (const file of next.files ?? []) files.add(file)
-      if (gatheredBytes > gatheredMax) await flush()
+      if (chunk.isFull) await flush()
     })
 
   const commit = (): Promise<void> =>
     guarded(async () => {
       const rows = Buffer.from(rowsLine(files))
-      gather(rows)
+      chunk.add(rows)
       await flush()
       await Promise.all(sent)
       await makeDurable(files)

@@ -1,7 +1,7 @@
 import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { RowStore } from '@daybook/core'
-import { joinBases, type LoadedSnapshot, type SkippedSnapshot, type SnapshotStore, type SnapshotWriter } from '../../store/index.js'
+import { joinBases, type LoadedSnapshot, type SkippedSnapshot, type SnapshotHeader, type SnapshotStore, type SnapshotWriter } from '../../store/index.js'
 import { ifMissing } from '../if-missing.js'
 import { makeFolder } from '../make-folder.js'
 import { isAlive } from '../process-alive.js'
@@ -12,6 +12,7 @@ import { type LadderLimits, ladderDefault } from './snapshot-ladder.js'
 import { isRowFile, snapshotName, snapshotsOf, unfinishedBy, unfinishedName } from './snapshot-names.js'
 import { readSnapshotPages } from './snapshot-pages.js'
 import { writeSnapshot } from './snapshot-writer.js'
+import { askSnapshots } from './thread-of-snapshots.js'
 
 export interface SnapshotFolderOptions {
   /** Number of the newest snapshots to keep of each stream, see `newestRungs`; at least 1. With two, one is left if the other is damaged. Default: 2. */
@@ -55,9 +56,14 @@ export const openSnapshotFolder = async (
   await rows.remove(await unnamedIn(dir, all.filter(isRowFile), all))
 
   const { list } = snapshotsIn(dir, rows)
-  const create: SnapshotStore['create'] = async (header): Promise<SnapshotWriter> => {
-    const path = join(dir, unfinishedName(snapshotName(header.stream, header.revision), process.pid, serial++))
+  /** The path of an unfinished file. */
+  const begin = ({ stream, revision }: SnapshotHeader): string => {
+    const path = join(dir, unfinishedName(snapshotName(stream, revision), process.pid, serial++))
     ownUnfinished.add(path)
+    return path
+  }
+  const create: SnapshotStore['create'] = async (header): Promise<SnapshotWriter> => {
+    const path = begin(header)
     const done = async (unnamed: ReadonlyArray<string>): Promise<void> => {
       ownUnfinished.delete(path)
       await rows.remove(unnamed)
@@ -65,7 +71,20 @@ export const openSnapshotFolder = async (
     return writeSnapshot(header, { dir, path, kept: { keep, ladder } }, (files) => rows.makeDurable(header.stream, files), done)
   }
 
-  return { create, rowStoreOf: rows.storeOf, list, close: rows.close }
+  const merge: SnapshotStore['merge'] = async (header) => {
+    const path = begin(header)
+    try {
+      await askSnapshots({ kind: 'merge', path, dir, header })
+    } catch (error) {
+      // If the thread has failed, the file is still there.
+      await rm(path, { force: true })
+      throw error
+    } finally {
+      ownUnfinished.delete(path)
+    }
+  }
+
+  return { create, merge, rowStoreOf: rows.storeOf, list, close: rows.close }
 }
 
 /** The snapshots in a folder, for other threads or processes than the one that takes them. */

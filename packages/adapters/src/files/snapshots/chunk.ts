@@ -1,0 +1,30 @@
+/** The bytes of a snapshot file on their way to the disk, in chunks of about a megabyte. */
+
+const chunkBytes = 2 ** 20
+
+export class Chunk {
+  private parts: Array<Uint8Array> = []
+  private bytes = 0
+
+  get isFull(): boolean {
+    return this.bytes > chunkBytes
+  }
+
+  add(part: Uint8Array): void {
+    this.parts.push(part)
+    this.bytes += part.byteLength
+  }
+
+  /** All bytes so far, in an array of their own, so that they can be moved to another thread. The chunk is empty then. */
+  take(): Uint8Array<ArrayBuffer> {
+    const bytes = new Uint8Array(this.bytes)
+    let at = 0
+    for (const part of this.parts) {
+      bytes.set(part, at)
+      at += part.byteLength
+    }
+    this.parts = []
+    this.bytes = 0
+    return bytes
+  }
+}

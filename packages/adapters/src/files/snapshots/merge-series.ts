@@ -1,0 +1,40 @@
+/** Puts a whole snapshot in the place of an increment. It has all that the increment and its bases have, so a start reads one file instead of many. */
+import { mergeSnapshots, type SnapshotPage } from '@daybook/core'
+import type { SnapshotHeader } from '../../store/index.js'
+import { Chunk } from './chunk.js'
+import { seriesOf } from './series.js'
+import { headerLine, rowsLine } from './snapshot-format.js'
+import { bytesOf } from './snapshot-page-bytes.js'
+import { readSnapshotPages } from './snapshot-pages.js'
+import { UnfinishedFile } from './unfinished-file.js'
+
+/** `path`: that of the unfinished file. Rejects if a file of the series is not there, or is damaged; the increment then stays as it is. */
+export const mergeSeries = async (dir: string, { base: _, ...header }: SnapshotHeader, path: string): Promise<void> => {
+  const series = await seriesOf(dir, header, header)
+  const increment = series?.[0]
+  if (series === undefined || increment === undefined) throw new Error(`the snapshot at revision ${header.revision}, or one on which it is based, is gone`)
+  const whole = new UnfinishedFile(path)
+  try {
+    const chunk = new Chunk()
+    let pages = 0
+    const write = (page: SnapshotPage): void => {
+      bytesOf(page).forEach((bytes) => chunk.add(bytes))
+      pages++
+      if (chunk.isFull) whole.append(chunk.take())
+    }
+    chunk.add(Buffer.from(headerLine(header)))
+    const merge = mergeSnapshots()
+    for (const each of series) {
+      if (each !== increment) merge.base()
+      for await (const page of readSnapshotPages(each.path, each.file)) merge.page(page).forEach(write)
+    }
+    merge.finish().forEach(write)
+    const rows = Buffer.from(rowsLine(increment.file.rows))
+    chunk.add(rows)
+    whole.append(chunk.take())
+    await whole.finish(increment.path, { pages, rows: rows.byteLength })
+  } catch (error) {
+    whole.discard()
+    throw error
+  }
+}
