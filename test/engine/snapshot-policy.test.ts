@@ -55,10 +55,10 @@ test('a snapshot is whole if more tasks changed than the queue has', () => {
   expect(isIncrementBetter(costOf(100_000, 1_000_000))).toBe(false)
 })
 
-test('a series is merged if a start would read twice as many tasks as it needs', () => {
-  expect(isMergeDue(costOf(100_000, 1_000_000), 2_000_000)).toBe(false)
-  expect(isMergeDue(costOf(100_000, 1_000_000), 2_000_001)).toBe(true)
-  expect(isMergeDue(costOf(100_000, 3_000_000, { finished: 2_000_000 }), 2_000_001)).toBe(true)
+test('a series is merged if a start would read half as many tasks more than it needs', () => {
+  expect(isMergeDue(costOf(100_000, 1_000_000), 1_500_000)).toBe(false)
+  expect(isMergeDue(costOf(100_000, 1_000_000), 1_500_001)).toBe(true)
+  expect(isMergeDue(costOf(100_000, 3_000_000, { finished: 2_000_000 }), 1_500_001)).toBe(true)
 })
 
 /** Takes snapshots of a queue as they become due, and merges them at once. Returns how many tasks each writes, from the first one on, and which are merged. */
@@ -87,14 +87,14 @@ test('a queue that fills up writes each task once', () => {
   expect(snapshotsOf(10_000_000, (now, last) => ({ tasks: now, changed: now - last }))).toEqual({ written: Array(100).fill(100_000), merged: [] })
 })
 
-test('of a queue that keeps its size, only the first snapshot is written whole; a series is merged when its increments have written as much', () => {
+test('of a queue that keeps its size, only the first snapshot is written whole; a series is merged when its increments have written half as much', () => {
   const { written, merged } = snapshotsOf(10_000_000, (now, last) => ({ tasks: 1_000_000, changed: (now - last) * 0.5 }))
   expect(written).toEqual([1_000_000, ...Array(written.length - 1).fill(50_000)])
-  expect(merged).toEqual([21, 42, 63, 84].filter((index) => index < written.length))
+  expect(merged).toEqual(Array.from({ length: 9 }, (_, i) => 11 * (i + 1)).filter((index) => index < written.length))
 })
 
-test('a queue that keeps its size has at most 64 increments in a series, even if hardly anything changes', () => {
-  expect(snapshotsOf(20_000_000, () => ({ tasks: 1_000_000, changed: 1 })).merged).toEqual([65, 130])
+test('a queue that keeps its size has at most 33 increments in a series, even if hardly anything changes', () => {
+  expect(snapshotsOf(20_000_000, () => ({ tasks: 1_000_000, changed: 1 })).merged).toEqual([33, 66, 99, 132, 165])
 })
 
 test('a start takes at most five and a half seconds, or 1.5 times as long as loading all tasks', () => {

@@ -136,10 +136,36 @@ export const indexOf = <T>(known: Map<T, number>, value: T): number => {
 
 const textOf = ({ type, phase, skills, tenant, concurrencyKey }: Group): GroupText => [type, phase ?? null, skills, tenant ?? null, concurrencyKey ?? null]
 
+/**
+ * The numbers of ready tasks on their way to the lists by status. They are added in order, whatever the order of the pages: where a number belongs
+ * between others, a list moves all that come after it.
+ */
+export class ReadyNumbers {
+  /** By the lists of a phase, which are by priority, as the numbers are. */
+  private readonly gathered = new Map<ReadonlyArray<StatusList>, ReadonlyArray<Array<number>>>()
+
+  of(lists: ReadonlyArray<StatusList>): ReadonlyArray<Array<number>> {
+    const known = this.gathered.get(lists)
+    if (known !== undefined) return known
+    const numbers = lists.map(() => [])
+    this.gathered.set(lists, numbers)
+    return numbers
+  }
+
+  /** Must be called after the last page. */
+  fill(): void {
+    for (const [lists, gathered] of this.gathered) {
+      gathered.forEach((numbers, priority) => {
+        for (const number of Float64Array.from(numbers).sort()) (lists[priority] as StatusList).addNumber(number)
+      })
+    }
+  }
+}
+
 interface PageGroup {
   readonly group: Group
-  /** The lists of its ready tasks, by priority. */
-  readonly lists: ReadonlyArray<StatusList>
+  /** The numbers of the ready tasks of its phase, by priority. */
+  readonly numbers: ReadonlyArray<Array<number>>
   /** How many of its tasks are merely ready, and stay rows. */
   ready: number
 }
@@ -151,6 +177,7 @@ export class PageGroups implements NamesOf<Group> {
 
   /** `join` counts ready tasks in their group. */
   constructor(
+    private readonly numbers: ReadyNumbers,
     private readonly groupOf: (text: GroupText) => Group,
     private readonly join: (group: Group, tasks: number) => void,
   ) {}
@@ -164,11 +191,11 @@ export class PageGroups implements NamesOf<Group> {
     return this.at(number).group
   }
 
-  /** Adds a ready task to the list of its priority. The first one joins its group at once, so that the state finds the group. */
+  /** Adds a ready task. The first one joins its group at once, so that the state finds the group. */
   addReady(number: number, priority: number, task: number): void {
     const known = this.at(number)
     if (known.ready++ === 0) this.join(known.group, 1)
-    ;(known.lists[priority] as StatusList).addNumber(task)
+    ;(known.numbers[priority] as Array<number>).push(task)
   }
 
   /** The other ready tasks join their groups. Must be called after the last page: one by one, a million would take a third of a second. */
@@ -182,7 +209,7 @@ export class PageGroups implements NamesOf<Group> {
     const text = this.texts[number]
     if (text === undefined) throw new Error(`no page names the group ${number}`)
     const group = this.groupOf(text)
-    return (this.made[number] = { group, lists: group.kind.byStatus.pending, ready: 0 })
+    return (this.made[number] = { group, numbers: this.numbers.of(group.kind.byStatus.pending), ready: 0 })
   }
 }
 

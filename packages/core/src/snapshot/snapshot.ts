@@ -15,7 +15,7 @@ import { chunkRows } from '../rows/row-bytes.js'
 import { factsAt, priorityIn } from '../rows/task-bytes.js'
 import type { KeptRows, RowsPlace, RowStore } from '../finished/row-store.js'
 import type { Group } from '../state/group.js'
-import { type GroupText, keptIn, type NamesText, pageOf, pageOfChanged, pageOfKept, pageOfNames, pageOfRows, PageGroups, type SnapshotPage, taskRowsIn } from './snapshot-page.js'
+import { type GroupText, keptIn, type NamesText, pageOf, pageOfChanged, pageOfKept, pageOfNames, pageOfRows, PageGroups, ReadyNumbers, type SnapshotPage, taskRowsIn } from './snapshot-page.js'
 import type { RegisteredAgent } from '../state/agent-register.js'
 import { type Approval, byAge, type Chain } from '../state/approvals.js'
 import type { Limit } from '../limits/limit.js'
@@ -195,6 +195,7 @@ export const snapshotReader = (seed = 0, store?: RowStore, rowsAt: (place: RowsP
   let tables: Tables | undefined
   let finishedCount = 0
   let groups: PageGroups | undefined
+  const readyNumbers = new ReadyNumbers()
   /** What the numbers for groups in rows of finished tasks mean. */
   const finishedGroups: Array<GroupText | null> = []
   const finishedAgents: Array<string | null> = []
@@ -256,7 +257,7 @@ export const snapshotReader = (seed = 0, store?: RowStore, rowsAt: (place: RowsP
 
   /** Adds the tasks of a page that are not superseded. A task that is merely ready is counted, and stays a row. */
   const readUnfinished = (page: SnapshotPage, loaded: Tables): void => {
-    groups ??= new PageGroups((text) => groupOf(loaded, text), (group, tasks) => loaded.joinReady(group, tasks))
+    groups ??= new PageGroups(readyNumbers, (text) => groupOf(loaded, text), (group, tasks) => loaded.joinReady(group, tasks))
     const rows = taskRowsIn(page, groups, shared)
     const first = loadedTasks.add(rows)
     for (let row = first; row < first + page.rows; row++) {
@@ -310,6 +311,7 @@ export const snapshotReader = (seed = 0, store?: RowStore, rowsAt: (place: RowsP
     if (tables === undefined) throw new Error('the snapshot is empty')
     const loaded = tables
     endGroups()
+    readyNumbers.fill()
     if (loaded.finished.size !== finishedCount) throw new Error(`the snapshot has ${loaded.finished.size} finished tasks, and says that it has ${finishedCount}`)
     if (tasks.length !== unfinishedCount) throw new Error(`the snapshot, with its bases, has ${tasks.length} unfinished tasks, and says that there are ${unfinishedCount}`)
     for (const task of loaded.fill(numbers, tasks, loadedTasks)) {

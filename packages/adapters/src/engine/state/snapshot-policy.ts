@@ -12,7 +12,7 @@
  * half as long as loading.
  *
  * An increment has only the tasks that changed since the last snapshot, so it is cheap when there are many tasks. But a start reads it and all on
- * which it is based, its series. When these have twice as many tasks as the queue, they are merged into a whole snapshot, which costs the deciding thread
+ * which it is based, its series. When these have half as many tasks more than the queue, they are merged into a whole snapshot, which costs the deciding thread
  * nothing. While a queue fills up, that is never so: the increments have the new tasks, and nothing is written twice.
  */
 
@@ -31,6 +31,9 @@ const startUsMax = 5.5e6
 const eventsMin = 100_000
 /** An increment counts as at least this share of the unfinished tasks, so that a series has at most 64 increments while a queue keeps its size. */
 const seriesShareMin = 1 / 64
+
+/** A series is merged when it has more than this many times as many tasks as the queue. A start reads them all; a merge takes 2 s of CPU for a million. */
+const seriesMax = 1.5
 
 export interface SnapshotCost {
   /** Number of events since the last snapshot. */
@@ -53,7 +56,7 @@ export const inSeries = ({ tasks, finished, changed = 0, inLast }: SnapshotCost)
 export const isIncrementBetter = ({ tasks, finished, changed }: SnapshotCost): boolean => changed !== undefined && changed <= tasks - finished
 
 /** Whether a series with this many tasks should be merged into a whole snapshot. */
-export const isMergeDue = ({ tasks, finished }: Pick<SnapshotCost, 'tasks' | 'finished'>, inSeries: number): boolean => inSeries > 2 * (tasks - finished)
+export const isMergeDue = ({ tasks, finished }: Pick<SnapshotCost, 'tasks' | 'finished'>, inSeries: number): boolean => inSeries > seriesMax * (tasks - finished)
 
 export const isSnapshotDue = (cost: SnapshotCost): boolean => {
   const { events, tasks, finished, stored, changed = 0 } = cost
