@@ -1,5 +1,5 @@
 /** The cost of a snapshot at its beginning, while the queue waits. INV-15 compares loaded states over random histories. */
-import { beginIncrement, beginSnapshot, endReplay, headOf, noteChanges, phases, type SnapshotPage, snapshotPages, snapshotReader, taskOf } from '@daybook/core'
+import { beginIncrement, beginSnapshot, endReplay, headOf, mergeSnapshots, noteChanges, phases, type SnapshotPage, snapshotPages, snapshotReader, taskOf } from '@daybook/core'
 import { rowsIn, textOf } from '@daybook/core/testing'
 import { expect, test } from 'vitest'
 import { Queue, task } from './queue.js'
@@ -131,6 +131,24 @@ test('INV-15: an increment has only the tasks that changed, and is refused with 
   expect(textOf(load(whole))).toBe(textOf(q.state))
   expect(() => load([])).toThrow('has 1 unfinished tasks, and says that there are 1001')
   expect(() => load(snapshotPages(new Queue().enqueue(...many(0, 3_002)).state))).toThrow('has 1002 unfinished tasks')
+})
+
+test('INV-15: an increment and its base are merged into full pages, but not with a base that is not its own', () => {
+  const { q, whole } = changedQueue()
+  const increment = beginIncrement(q.state).next(Number.POSITIVE_INFINITY) ?? []
+  const merged = (base: ReadonlyArray<SnapshotPage>): ReadonlyArray<SnapshotPage> => {
+    const merge = mergeSnapshots()
+    const pages = increment.flatMap((page) => merge.page(page))
+    merge.base()
+    return [...pages, ...base.flatMap((page) => merge.page(page)), ...merge.finish()]
+  }
+  const pages = merged(whole)
+  expect(pages.filter(({ kind }) => kind === 'tasks').map(({ rows }) => rows)).toEqual([1_001])
+  const reader = snapshotReader()
+  for (const page of pages) reader.page(page)
+  expect(textOf(reader.finish())).toBe(textOf(q.state))
+  expect(() => merged([])).toThrow('have 1 unfinished tasks together, and say that there are 1001')
+  expect(() => merged(snapshotPages(new Queue().enqueue(...many(0, 3_002)).state))).toThrow('have 1002 unfinished tasks')
 })
 
 test('an increment takes small steps, also over tasks that have finished', () => {

@@ -203,8 +203,8 @@ const addUntil = async (engine: Awaited<ReturnType<typeof openQueue>>['engine'],
 test('INV-15: a series of increments is merged into a whole snapshot, on which the next ones are based', async () => {
   const snapshots = memorySnapshots()
   const merged: Array<number> = []
-  const merge: SnapshotStore['merge'] = async (header) => {
-    await snapshots.merge(header)
+  const merge: SnapshotStore['merge'] = async (header, signal) => {
+    await snapshots.merge(header, signal)
     merged.push(header.revision)
   }
   const { engine, store, warnings } = await openQueue({ snapshots: { ...snapshots, merge }, snapshotEvery: 50 })
@@ -213,6 +213,8 @@ test('INV-15: a series of increments is merged into a whole snapshot, on which t
   expect(warnings).toEqual([])
   const wholes = snapshots.kept.filter(({ header }) => header.base === undefined).map(({ header }) => header.revision)
   expect(wholes).toEqual([snapshots.kept[0]!.header.revision, ...merged])
+  // A new series has to grow before it is merged.
+  expect(snapshots.kept.filter(({ header }) => header.revision > merged[0]! && header.revision < merged[1]!).length).toBeGreaterThan(1)
   const log = await logOf(store)
   for (const kept of snapshots.kept) await startsAsFromZero(openCopy(log), { ...memorySnapshots(), list: upTo(kept, snapshots) })
 })
@@ -226,6 +228,21 @@ test('INV-15: if a series cannot be merged, the next snapshot is whole', async (
   await engine.close()
   const last = snapshots.kept.findLast(({ header }) => header.revision < wholes()[1]!)!.header
   expect(warnings[0]).toBe(`queue q: the snapshot at revision ${last.revision} stays an increment, and the next one will be whole: no merge now`)
+})
+
+test('a queue that is closed does not wait for a merge, and no other begins', async () => {
+  const snapshots = memorySnapshots()
+  let begun = 0
+  const merge: SnapshotStore['merge'] = (_, signal) => {
+    begun++
+    return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)))
+  }
+  const { engine, warnings } = await openQueue({ snapshots: { ...snapshots, merge }, snapshotEvery: 50 })
+  await addUntil(engine, () => begun > 0)
+  await work(engine, 1_000, 30)
+  await engine.close()
+  expect([begun, warnings]).toEqual([1, []])
+  expect(snapshots.kept.at(-1)!.header.revision).toBe(engine.status().revision)
 })
 
 test('INV-15: with files: a series is merged in place; of a damaged one nothing is changed', async () => {
@@ -243,10 +260,14 @@ test('INV-15: with files: a series is merged in place; of a damaged one nothing 
   for (const { header } of await listed()) await startsAsFromZero(openCopy(log), { ...snapshots, list: (of, fold) => snapshots.list(of, fold, header.revision) })
   const [newest] = await listed()
   const base = join(dir, `${stream}.${newest!.base!.header.revision}.snapshot`)
-  const bytes = await readFile(base)
-  bytes[Math.floor(bytes.length / 2)]! ^= 1
-  await writeFile(base, bytes)
-  await expect(snapshots.merge(newest!.header)).rejects.toThrow()
+  const spoilt = await readFile(base)
+  spoilt[Math.floor(spoilt.length / 2)]! ^= 1
+  const stopping = new AbortController()
+  const merging = snapshots.merge(newest!.header, stopping.signal)
+  stopping.abort()
+  await expect(merging).rejects.toThrow('This operation was aborted')
+  await writeFile(base, spoilt)
+  await expect(snapshots.merge(newest!.header, new AbortController().signal)).rejects.toThrow()
   expect((await listed())[0]?.header).toEqual(newest!.header)
   expect((await readdir(dir)).filter((name) => name.includes('unfinished'))).toEqual([])
   await rm(dir, { recursive: true })

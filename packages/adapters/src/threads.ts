@@ -15,10 +15,10 @@ export const newThread = (script: URL, options: WorkerOptions): Worker => {
 }
 
 /**
- * The limits of a thread for work that yields to commands: read models, reports, checkpoints, verifications.
+ * The limits of a thread for work that yields to commands: read models, reports, checkpoints, verifications, snapshot files.
  *
  * In MiB. Without a limit, V8 lets a heap grow to four times the size that was alive at the last collection before it collects again; with this
- * limit, to 1.6 times. The limit itself is not reached, because each of these threads reads the log in bounded batches.
+ * limit, to 1.6 times. The limit itself is not reached, because each of these threads reads the log or files in bounded batches.
  */
 const resourceLimits = { maxOldGenerationSizeMb: 1_024, maxYoungGenerationSizeMb: 24 } as const
 

@@ -256,8 +256,8 @@ class Engine implements QueueEngine {
     }
     this.dismissWaiting()
     this.follower?.stop()
-    await this.snapshotter.idle()
-    if (this.durable.revision > this.snapshotter.revision && this.mayKeep()) await this.snapshotter.take(this.live.current, true)
+    await this.snapshotter.stop()
+    if (this.durable.revision > this.snapshotter.revision && this.mayKeep()) await this.snapshotter.take(this.live.current)
     this.committed.complete()
   }
 

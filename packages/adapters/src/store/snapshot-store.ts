@@ -56,9 +56,9 @@ export interface SnapshotStore {
   readonly create: (header: SnapshotHeader) => Promise<SnapshotWriter>
   /**
    * Puts a whole snapshot in the place of an increment, made of it and all on which it is based. Increments to it stay usable. Rejects if one of these
-   * cannot be read; then the increment stays as it is.
+   * cannot be read, or if the signal ends it; then the increment stays as it is.
    */
-  readonly merge: (increment: SnapshotHeader) => Promise<void>
+  readonly merge: (increment: SnapshotHeader, signal: AbortSignal) => Promise<void>
   /** The usable snapshots of the stream, newest first, none beyond `revisionMax`, only of this fold version. */
   readonly list: (
     stream: string,

@@ -14,7 +14,8 @@ export const ensureSnapshot = async (log: LogReader, snapshots: SnapshotStore, q
   if (snapshot !== undefined && snapshot.revision >= revision) return snapshot.revision
   if (unreadableCount(state) > 0) return undefined
   const snapshotter = new Snapshotter(snapshots, snapshot, { stream: streamOf(queue), lastId: () => lastId, sealed: () => chain.head, every: undefined, isBusy: () => false, warn: (message) => warnings.push(message) })
-  await snapshotter.take(state, true)
+  await snapshotter.take(state)
+  await snapshotter.stop()
   const [warning] = warnings
   if (warning !== undefined) throw new Error(warning)
   return revisionOf(state)

@@ -27,6 +27,7 @@ export class Snapshotter {
   private last: number
   private isUnderWay = false
   private isMerging = false
+  private readonly stopping = new AbortController()
   /** The snapshot on which the next increment is based. */
   private base: Omit<SnapshotBase, 'tasks'> | undefined
   /** How many tasks the last snapshot and all on which it is based have together. A whole snapshot begins another series. */
@@ -66,13 +67,14 @@ export class Snapshotter {
     }
   }
 
-  /** Resolves when no snapshot is being taken, or merged. */
-  async idle(): Promise<void> {
+  /** Merges nothing from now on, and ends a merge that is under way. Resolves when no snapshot is being taken. */
+  async stop(): Promise<void> {
+    this.stopping.abort()
     while (this.isUnderWay || this.isMerging) await new Promise((resolve) => setTimeout(resolve, 5))
   }
 
-  /** Takes a snapshot. Nothing may be in flight, because a snapshot must contain only durable events. `isLast`: no time is left to merge it with its bases. */
-  async take(state: QueueState, isLast = false): Promise<void> {
+  /** Takes a snapshot. Nothing may be in flight, because a snapshot must contain only durable events. */
+  async take(state: QueueState): Promise<void> {
     if (this.store === undefined) return
     const { stream, lastId, sealed } = this.options
     const eventId = lastId()
@@ -98,7 +100,7 @@ export class Snapshotter {
         // A merge may have ended meanwhile.
         if (base === undefined) this.series = { tasks: unfinished }
         else this.series.tasks += base.tasks - cost.inLast
-        if (base !== undefined && !isLast && isMergeDue(cost, this.series.tasks)) void this.merge(this.store, header, this.series.tasks - unfinished)
+        if (base !== undefined && isMergeDue(cost, this.series.tasks)) void this.merge(this.store, header, this.series.tasks - unfinished)
       } catch (error) {
         await writer.abort()
         throw error
@@ -114,13 +116,15 @@ export class Snapshotter {
 
   /** Merges the last snapshot with all on which it is based. `spared`: how many tasks fewer its series has then. */
   private async merge(store: SnapshotStore, header: SnapshotHeader, spared: number): Promise<void> {
-    if (this.isMerging) return
-    this.isMerging = true
     const { series } = this
+    const { signal } = this.stopping
+    if (this.isMerging || signal.aborted) return
+    this.isMerging = true
     try {
-      await store.merge(header)
+      await store.merge(header, signal)
       series.tasks -= spared
     } catch (error) {
+      if (signal.aborted) return
       this.options.warn(`the snapshot at revision ${header.revision} stays an increment, and the next one will be whole: ${describe(error)}`)
       if (this.series === series) this.base = undefined
     } finally {

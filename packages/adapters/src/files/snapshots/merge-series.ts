@@ -8,8 +8,8 @@ import { bytesOf } from './snapshot-page-bytes.js'
 import { readSnapshotPages } from './snapshot-pages.js'
 import { UnfinishedFile } from './unfinished-file.js'
 
-/** `path`: that of the unfinished file. Rejects if a file of the series is not there, or is damaged; the increment then stays as it is. */
-export const mergeSeries = async (dir: string, { base: _, ...header }: SnapshotHeader, path: string): Promise<void> => {
+/** `path`: that of the unfinished file. Rejects if a file of the series is not there, or is damaged, or if the signal ends it; the increment then stays as it is. */
+export const mergeSeries = async (dir: string, { base: _, ...header }: SnapshotHeader, path: string, signal: AbortSignal): Promise<void> => {
   const series = await seriesOf(dir, header, header)
   const increment = series?.[0]
   if (series === undefined || increment === undefined) throw new Error(`the snapshot at revision ${header.revision}, or one on which it is based, is gone`)
@@ -26,7 +26,10 @@ export const mergeSeries = async (dir: string, { base: _, ...header }: SnapshotH
     const merge = mergeSnapshots()
     for (const each of series) {
       if (each !== increment) merge.base()
-      for await (const page of readSnapshotPages(each.path, each.file)) merge.page(page).forEach(write)
+      for await (const page of readSnapshotPages(each.path, each.file)) {
+        signal.throwIfAborted()
+        merge.page(page).forEach(write)
+      }
     }
     merge.finish().forEach(write)
     const rows = Buffer.from(rowsLine(increment.file.rows))

@@ -27,6 +27,7 @@ export type ToSnapshots = { readonly id: number } & SnapshotRequest
 export type FromSnapshots = { readonly id: number } & ({ readonly answer: ReadonlyArray<string> } | { readonly problem: string; readonly code: string | undefined })
 
 const files = new Map<string, UnfinishedFile>()
+const merging = new Map<string, AbortController>()
 
 const fileAt = (path: string): UnfinishedFile => {
   const file = files.get(path)
@@ -55,13 +56,20 @@ const answer = async (request: SnapshotRequest): Promise<ReadonlyArray<string>> 
       return prune(dir, header, kept)
     }
     case 'abort':
+      merging.get(path)?.abort()
       files.get(path)?.discard()
       files.delete(path)
       return []
     case 'merge': {
-      // It needs the core, which the other requests do not.
-      const { mergeSeries } = await import('./merge-series.js')
-      await mergeSeries(request.dir, request.header, path)
+      const stopping = new AbortController()
+      merging.set(path, stopping)
+      try {
+        // It needs the core, which the other requests do not.
+        const { mergeSeries } = await import('./merge-series.js')
+        await mergeSeries(request.dir, request.header, path, stopping.signal)
+      } finally {
+        merging.delete(path)
+      }
       return []
     }
   }

@@ -71,8 +71,10 @@ export const openSnapshotFolder = async (
     return writeSnapshot(header, { dir, path, kept: { keep, ladder } }, (files) => rows.makeDurable(header.stream, files), done)
   }
 
-  const merge: SnapshotStore['merge'] = async (header) => {
+  const merge: SnapshotStore['merge'] = async (header, signal) => {
     const path = begin(header)
+    const stop = (): void => void askSnapshots({ kind: 'abort', path }).catch(() => undefined)
+    signal.addEventListener('abort', stop)
     try {
       await askSnapshots({ kind: 'merge', path, dir, header })
     } catch (error) {
@@ -80,6 +82,7 @@ export const openSnapshotFolder = async (
       await rm(path, { force: true })
       throw error
     } finally {
+      signal.removeEventListener('abort', stop)
       ownUnfinished.delete(path)
     }
   }

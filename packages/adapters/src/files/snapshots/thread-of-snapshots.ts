@@ -1,12 +1,10 @@
 /** The thread that writes the snapshot files of this process. It starts with the first request, and ends when there was none for a while. */
 import type { Worker } from 'node:worker_threads'
-import { newThread } from '../../threads.js'
+import { backgroundThread } from '../../threads.js'
 import type { FromSnapshots, SnapshotRequest, ToSnapshots } from './snapshot-thread.js'
 
 /** How long the thread waits for the next request, in milliseconds. */
 const idleMs = 1_000
-/** It holds a few chunks of a file. In MiB. */
-const resourceLimits = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 8 } as const
 
 interface Waiting {
   readonly resolve: (answer: ReadonlyArray<string>) => void
@@ -39,7 +37,7 @@ export const askSnapshots = (request: SnapshotRequest): Promise<ReadonlyArray<st
 }
 
 const start = (): Thread => {
-  const worker = newThread(new URL('./snapshot-thread.js', import.meta.url), { resourceLimits })
+  const worker = backgroundThread(new URL('./snapshot-thread.js', import.meta.url), undefined)
   const started: Thread = { worker, waiting: new Map(), paths: new Set() }
   const { waiting, paths } = started
   let problem = 'it was stopped'
