@@ -260,7 +260,8 @@ test('INV-15: with files: a series is merged in place; of a damaged one nothing 
   for (const { header } of await listed()) await startsAsFromZero(openCopy(log), { ...snapshots, list: (of, fold) => snapshots.list(of, fold, header.revision) })
   const [newest] = await listed()
   const base = join(dir, `${stream}.${newest!.base!.header.revision}.snapshot`)
-  const spoilt = await readFile(base)
+  const bytes = await readFile(base)
+  const spoilt = Buffer.from(bytes)
   spoilt[Math.floor(spoilt.length / 2)]! ^= 1
   const stopping = new AbortController()
   const merging = snapshots.merge(newest!.header, stopping.signal)
@@ -270,6 +271,18 @@ test('INV-15: with files: a series is merged in place; of a damaged one nothing 
   await expect(snapshots.merge(newest!.header, new AbortController().signal)).rejects.toThrow()
   expect((await listed())[0]?.header).toEqual(newest!.header)
   expect((await readdir(dir)).filter((name) => name.includes('unfinished'))).toEqual([])
+  await writeFile(base, bytes)
+
+  // A reader that has listed an increment, which is merged before its pages are read, lists again.
+  let isListed = false
+  const { engine: late, warnings } = await openQueue({ store: openCopy(log), snapshots: { ...snapshots, list: async (...asked) => {
+    const found = await snapshots.list(...asked)
+    if (!isListed) await snapshots.merge(newest!.header, new AbortController().signal)
+    isListed = true
+    return found
+  } } })
+  expect([late.status().snapshotRevision, warnings]).toEqual([newest!.header.revision, []])
+  expect(await stateText(late)).toBe(textOf(foldAll(log)))
   await rm(dir, { recursive: true })
 })
 

@@ -247,6 +247,7 @@ export const snapshotPlants: ReadonlyArray<Plant> = [
   { title: 'an increment is merged with a base that is not its own', file: core('snapshot/merge.ts'), find: 'if (written !== wanted)', replace: 'if (written === -1)', killedBy: ['test/core/snapshot.test.ts'] },
   { title: 'finished tasks of a base are in a merged snapshot', file: core('snapshot/merge.ts'), find: "if (isBase || page.kind === 'changed') return []", replace: "if (page.kind === 'changed') return []", killedBy: folds, named: 'an increment and its bases' },
   { title: 'a merged snapshot still needs its base', file: files('snapshots/merge-series.ts'), find: '{ base: _, ...header }: SnapshotHeader', replace: 'header: SnapshotHeader', killedBy: engine },
+  { title: 'a snapshot is taken for damaged because it was merged after it was listed', file: 'packages/adapters/src/engine/state/replay.ts', find: '(await reading.isReplaced?.()) === true', replace: 'false', killedBy: engine },
   { title: 'a merge goes on when it should stop', file: files('snapshots/merge-series.ts'), find: '        signal.throwIfAborted()\n', replace: '', killedBy: engine },
   { title: 'a queue that is closed waits for a merge', file: 'packages/adapters/src/engine/state/snapshotter.ts', find: '    this.stopping.abort()\n', replace: '', killedBy: engine },
   { title: 'after a merge that failed the next snapshot is an increment', file: 'packages/adapters/src/engine/state/snapshotter.ts', find: 'if (this.series === series) this.base = undefined', replace: '', killedBy: engine },

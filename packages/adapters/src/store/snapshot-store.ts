@@ -40,6 +40,8 @@ export interface LoadedSnapshot {
   readonly pages: () => AsyncIterable<SnapshotPage>
   /** The base of an increment, and so on up to a whole snapshot, which has none. Its pages must be read after those of the increment. */
   readonly base?: LoadedSnapshot
+  /** Whether a merged snapshot has taken its place since it was listed: then its pages cannot be read any more. Default: never. */
+  readonly isReplaced?: () => Promise<boolean>
   /** The rows at a place that its pages name. Throws if they are gone: then the snapshot cannot be used. Missing if no page names a place. */
   readonly rowsAt?: (place: RowsPlace) => KeptRows
 }

@@ -167,6 +167,7 @@ export const loadSnapshot = async (
       if (revisionOf(state) === snapshot.header.revision) return { state, header: snapshot.header }
       report.skipped(`${stream}@${snapshot.header.revision}`, 'it holds another revision than its name says')
     } catch (error) {
+      if ((await reading.isReplaced?.()) === true) return loadSnapshot(store, snapshots, stream, head, report)
       // A snapshot is a cache: the next older one is used, or the whole log.
       unreadable.add(reading)
       report.skipped(`${stream}@${snapshot.header.revision}`, error instanceof Error ? error.message : String(error))

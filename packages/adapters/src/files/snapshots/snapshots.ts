@@ -108,7 +108,11 @@ const snapshotsIn = (dir: string, rows: RowFiles): Pick<SnapshotStore, 'list'> =
         skip(`it was made by version ${file.header.foldVersion} of the fold, not ${foldVersion}`)
       } else if (file.header.revision > revisionMax) {
         skip(`it ends at revision ${file.header.revision}, beyond ${revisionMax}`)
-      } else found.push({ header: file.header, pages: () => readSnapshotPages(join(dir, name), file), rowsAt: rows.rowsOf(stream) })
+      } else {
+        const path = join(dir, name)
+        const isReplaced = (): Promise<boolean> => inspectSnapshot(path).then((now) => typeof now === 'object' && now.footer.sha256 !== file.footer.sha256, () => false)
+        found.push({ header: file.header, pages: () => readSnapshotPages(path, file), isReplaced, rowsAt: rows.rowsOf(stream) })
+      }
     }
     const { usable, baseless } = joinBases(found.reverse())
     for (const { header } of baseless) {
