@@ -195,15 +195,18 @@ test('INV-15: after one that could not be written, the next snapshot is whole; a
   await startsAsFromZero(openCopy(await logOf(again.store)), snapshots)
 })
 
-/** Adds tasks to a queue in which many others wait, with a snapshot for about every 50 events, until this holds. */
-const addUntil = async (engine: Awaited<ReturnType<typeof openQueue>>['engine'], holds: () => boolean | Promise<boolean>): Promise<void> => {
-  await engine.submit(enqueue(...Array.from({ length: 200 }, (_, i) => task(`waits ${i}`, { availableAt: Date.now() + 1e8 }))), caller)
+/** Changes a few of 1,000 tasks that wait, again and again, with a snapshot for about every 50 events, until this holds. */
+const changeUntil = async (engine: Awaited<ReturnType<typeof openQueue>>['engine'], holds: () => boolean | Promise<boolean>): Promise<void> => {
+  const first = engine.status().revision
+  let [added, cancelled] = [0, 0]
+  const another = () => enqueue(task(`waits ${first} ${added++}`, { availableAt: Date.now() + 1e8 }))
+  await engine.submitAll(Array.from({ length: 1_000 }, another), caller)
   const isDue = (): boolean => engine.status().revision - engine.status().snapshotRevision >= 50
-  for (let seed = 1; !(await holds()); seed++) {
-    if (seed > 1_000) throw new Error('it did not come to pass')
-    await work(engine, seed, 10)
-    // A slow machine takes fewer snapshots of the same work.
-    for (let waited = 0; waited < 20 && isDue(); waited++) await new Promise((resolve) => setTimeout(resolve, 5))
+  while (!(await holds())) {
+    if (added > 20_000) throw new Error('it did not come to pass')
+    await engine.submitAll(Array.from({ length: 20 }, (_, i) => (i % 2 === 0 ? another() : { type: 'Cancel' as const, task: `waits ${first} ${cancelled++}`, reason: 'no' })), caller)
+    // A slow machine takes fewer snapshots of the same changes.
+    for (let waited = 0; waited < 4 && isDue(); waited++) await new Promise((resolve) => setTimeout(resolve, 5))
   }
 }
 
@@ -215,7 +218,7 @@ test('INV-15: a series of increments is merged into a whole snapshot, on which t
     merged.push(header.revision)
   }
   const { engine, store, warnings } = await openQueue({ snapshots: { ...snapshots, merge }, snapshotEvery: 50 })
-  await addUntil(engine, () => merged.length > 1 && snapshots.kept.at(-1)!.header.revision > merged[1]!)
+  await changeUntil(engine, () => merged.length > 1 && snapshots.kept.at(-1)!.header.revision > merged[1]!)
   await engine.close()
   expect(warnings).toEqual([])
   const wholes = snapshots.kept.filter(({ header }) => header.base === undefined).map(({ header }) => header.revision)
@@ -231,13 +234,52 @@ test('INV-15: if a series cannot be merged, the next snapshot is whole', async (
   snapshots.failing = 'merge'
   const { engine, warnings } = await openQueue({ snapshots, snapshotEvery: 50 })
   const wholes = (): ReadonlyArray<number> => snapshots.kept.filter(({ header }) => header.base === undefined).map(({ header }) => header.revision)
-  await addUntil(engine, () => {
+  await changeUntil(engine, () => {
     if (snapshots.kept.length > 60) throw new Error('none of the next snapshots is whole')
     return wholes().length > 1
   })
   await engine.close()
   const last = snapshots.kept.findLast(({ header }) => header.revision < wholes()[1]!)!.header
   expect(warnings[0]).toBe(`queue q: the snapshot at revision ${last.revision} stays an increment, and the next one will be whole: no merge now`)
+})
+
+test('INV-15: also if an increment is being written when a merge fails, the next snapshot is whole', async () => {
+  const snapshots = memorySnapshots()
+  let begun = 0
+  let failMerge: ((error: Error) => void) | undefined
+  const parts: Pick<SnapshotStore, 'create' | 'merge'> = {
+    create: (header) => {
+      begun++
+      return snapshots.create(header)
+    },
+    merge: () => new Promise((_, reject) => (failMerge = reject)),
+  }
+  const { engine } = await openQueue({ snapshots: { ...snapshots, ...parts }, snapshotEvery: 50 })
+  await changeUntil(engine, () => failMerge !== undefined)
+  let goOn = (): void => undefined
+  snapshots.held = new Promise((resolve) => (goOn = resolve))
+  await changeUntil(engine, () => begun > snapshots.kept.length)
+  const written = begun
+  failMerge?.(new Error('a file is damaged'))
+  await new Promise((resolve) => setTimeout(resolve, 1))
+  goOn()
+  await changeUntil(engine, () => snapshots.kept.length > written)
+  await engine.close()
+  expect([written - 1, written].map((index) => snapshots.kept[index]!.header.base === undefined)).toEqual([false, true])
+})
+
+test('where the disk has no room for a merge, increments go on, and the next merge is tried with one of them', async () => {
+  const snapshots = memorySnapshots()
+  let merges = 0
+  const merge: SnapshotStore['merge'] = async () => {
+    merges++
+    throw Object.assign(new Error('no space left on device'), { code: 'ENOSPC' })
+  }
+  const { engine, warnings } = await openQueue({ snapshots: { ...snapshots, merge }, snapshotEvery: 50 })
+  await changeUntil(engine, () => merges > 2)
+  await engine.close()
+  expect(warnings[0]).toMatch(/^queue q: the snapshot at revision \d+ stays an increment: no space left on device$/)
+  expect(snapshots.kept.filter(({ header }) => header.base === undefined)).toHaveLength(1)
 })
 
 test('a queue that is closed does not wait for a merge, and no other begins', async () => {
@@ -248,8 +290,8 @@ test('a queue that is closed does not wait for a merge, and no other begins', as
     return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)))
   }
   const { engine, warnings } = await openQueue({ snapshots: { ...snapshots, merge }, snapshotEvery: 50 })
-  await addUntil(engine, () => begun > 0)
-  await work(engine, 1_000, 30)
+  await changeUntil(engine, () => begun > 0)
+  await changeUntil(engine, () => snapshots.kept.length > 30)
   await engine.close()
   expect([begun, warnings]).toEqual([1, []])
   expect(snapshots.kept.at(-1)!.header.revision).toBe(engine.status().revision)
@@ -261,7 +303,7 @@ test('INV-15: with files: a series is merged in place; of a damaged one nothing 
   const { engine, store } = await openQueue({ snapshots, snapshotEvery: 50 })
   const listed = async () => (await snapshots.list(stream, foldVersion, Number.MAX_SAFE_INTEGER)).usable
   // The last one is an increment to one that was merged.
-  await addUntil(engine, async () => {
+  await changeUntil(engine, async () => {
     const usable = await listed()
     return usable.filter(({ base }) => base === undefined).length > 1 && usable[0]?.base !== undefined && usable[0].base.base === undefined
   })

@@ -70,9 +70,9 @@ test('an increment is not begun if its base, or the base of that, is gone', asyn
   const store = await openSnapshotFolder(dir)
   await write(store, 10)
   await write(store, 20, 10)
-  await expect(write(store, 30, 20, 'of another log')).rejects.toThrow('the snapshot at revision 20, on which it is based, is gone')
+  await expect(write(store, 30, 20, 'of another log')).rejects.toThrow('the snapshot at revision 20 is gone, and others need it')
   rmSync(join(dir, 's.10.snapshot'))
-  await expect(write(store, 30, 20)).rejects.toThrow('the snapshot at revision 20, on which it is based, is gone')
+  await expect(write(store, 30, 20)).rejects.toThrow('the snapshot at revision 10 is gone, and others need it')
   expect(revisionsIn(dir)).toEqual([20])
 })
 

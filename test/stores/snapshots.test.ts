@@ -177,15 +177,16 @@ describe('snapshots in a folder', () => {
     expect(JSON.parse(child.lines[0]!)).toEqual({ written: then, failed: 'EFBIG', left: [] })
   })
 
-  test('if the thread that writes snapshots ends, the snapshot fails, no file is left of it, and the next one gets another thread', async () => {
+  test('if the thread that writes snapshots ends, the snapshot or merge fails, no file is left of it, and the next one gets another thread', async () => {
     const dir = newFolder()
     const child = runChild('end-the-snapshot-thread', { dir })
     expect(await child.ended).toBe(0)
     expect(JSON.parse(child.lines[0]!)).toEqual({
-      failed: [expect.stringMatching(/^the thread that writes snapshots has ended: /), expect.stringMatching(/is not being written$/)],
+      failed: [expect.stringMatching(/^the thread that writes snapshots has ended: /), expect.stringMatching(/is not being written$/), expect.stringMatching(/^the thread that writes snapshots has ended: /)],
       left: [],
       threads: 3,
       then: ['s.3.snapshot'],
+      merged: ['s.3.snapshot', 's.4.snapshot'],
     })
   })
 

@@ -1,4 +1,4 @@
-/** Begins a snapshot in `dir`, ends the thread that writes it, and goes on; then writes another one. Prints the failures, and which files are there. */
+/** Begins a snapshot in `dir`, ends the thread that writes it, and goes on; then writes another one; then ends the thread during a merge. Prints the failures, and which files are there. */
 import { readdirSync } from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import threads from 'node:worker_threads'
@@ -16,10 +16,11 @@ syncBuiltinESMExports()
 const { openSnapshotFolder } = await import('@daybook/adapters/files')
 const { dir } = JSON.parse(process.argv[2])
 const store = await openSnapshotFolder(dir)
-const page = { kind: 'head', text: 'x', rows: 0, numbers: new Float64Array(0) }
+const page = { kind: 'head', text: '{"unfinished":0}', rows: 0, numbers: new Float64Array(0) }
 const failed = []
-const begin = async (revision) => {
-  const writer = await store.create({ stream: 's', revision, eventId: 'e', foldVersion: 1 })
+const headerOf = (revision, base) => ({ stream: 's', revision, eventId: 'e', foldVersion: 1, ...(base === undefined ? {} : { base: { revision: base, eventId: 'e', tasks: 1 } }) })
+const begin = async (revision, base) => {
+  const writer = await store.create(headerOf(revision, base))
   await writer.page(page)
   return writer
 }
@@ -34,4 +35,9 @@ await started[1].terminate()
 await commit(unknown)
 const left = readdirSync(dir)
 await commit(await begin(3))
-process.stdout.write(`${JSON.stringify({ failed, left, threads: started.length, then: readdirSync(dir) })}\n`)
+const then = readdirSync(dir)
+await commit(await begin(4, 3))
+const merging = store.merge(headerOf(4, 3), new AbortController().signal).catch((error) => failed.push(error.message))
+started.at(-1).terminate()
+await merging
+process.stdout.write(`${JSON.stringify({ failed, left, threads: started.length, then, merged: readdirSync(dir) })}\n`)

@@ -19,9 +19,13 @@ export interface SnapshotHeader {
   readonly base?: SnapshotBase
 }
 
-export interface SnapshotBase {
+/** A moment of a log: the last revision, and the id of the event there. */
+export interface SnapshotPoint {
   readonly revision: number
   readonly eventId: string
+}
+
+export interface SnapshotBase extends SnapshotPoint {
   /** How many tasks this increment and all snapshots on which it is based have together, at most. A task that changed is counted more than once. */
   readonly tasks: number
 }
@@ -82,4 +86,4 @@ export const joinBases = (snapshots: ReadonlyArray<LoadedSnapshot>): { readonly 
   return { usable, baseless }
 }
 
-export const isBase = ({ header }: LoadedSnapshot, { revision, eventId }: SnapshotBase): boolean => header.revision === revision && header.eventId === eventId
+export const isBase = ({ header }: LoadedSnapshot, { revision, eventId }: SnapshotPoint): boolean => header.revision === revision && header.eventId === eventId

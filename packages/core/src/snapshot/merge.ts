@@ -6,7 +6,7 @@ import { ByteWriter } from '../rows/bytes.js'
 import { pageTasks } from '../rows/loaded-tasks.js'
 import { rowBytesOf } from '../rows/row-bytes.js'
 import { factsAt, renameRow } from '../rows/task-bytes.js'
-import { indexOf, namesIn, pageOfTasks, type GroupText, type SnapshotPage } from './snapshot-page.js'
+import { indexOf, namesIn, pageOfTasks, roomForPage, type GroupText, type SnapshotPage } from './snapshot-page.js'
 import { Superseded } from './superseded.js'
 
 export interface SnapshotMerge {
@@ -30,7 +30,7 @@ export const mergeSnapshots = (): SnapshotMerge => {
   let renamed: Array<number> = []
   /** What the next page of tasks has so far. */
   const writer = new ByteWriter()
-  let room = new Uint8Array(128 * pageTasks)
+  let room = roomForPage()
   let lengths: Array<number> = []
   let agents = new Map<string, number>()
   let newGroups: Array<GroupText> = []

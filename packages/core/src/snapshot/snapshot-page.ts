@@ -99,8 +99,10 @@ export interface TaskNames {
 }
 
 const writer = new ByteWriter()
-/** Where rows are written before their number of bytes is known. Shared: it keeps nothing between two calls. */
-let room = new Uint8Array(128 * pageTasks)
+/** Where the rows of a page are written before their number of bytes is known. */
+export const roomForPage = (): Uint8Array<ArrayBuffer> => new Uint8Array(128 * pageTasks)
+/** Shared: it keeps nothing between two calls. */
+let room = roomForPage()
 
 /** A page of `tasks`. `groups`: the numbers of the groups of earlier pages. New groups are added. */
 export const pageOf = (tasks: ReadonlyArray<TaskRecord>, groups: Map<Group, number>): SnapshotPage => {

@@ -107,7 +107,7 @@ const checkSnapshots = async (snapshots: SnapshotStore, stream: string, queue: s
   const { usable, skipped } = await snapshots.list(stream, foldVersion, head)
   // A snapshot is a cache: one that cannot be used only costs time at the next start.
   const findings: Array<Finding> = skipped.map(({ name, reason }) => ({ level: 'note', about: `snapshot ${name}`, says: `is not used: ${reason}` }))
-  for (const { header, pages, rowsAt } of usable) {
+  for (const { header, pages, rowsAt, isReplaced } of usable) {
     const about = `snapshot of ${queue} at revision ${header.revision}`
     try {
       let count = 0
@@ -118,6 +118,8 @@ const checkSnapshots = async (snapshots: SnapshotStore, stream: string, queue: s
       const kind = header.base === undefined ? '' : ` that changed since revision ${header.base.revision}`
       findings.push({ level: 'good', about, says: `${plural(count, 'task')}${kind}, checksum right` })
     } catch (error) {
+      // A server has merged it since it was listed.
+      if ((await isReplaced?.()) === true) continue
       findings.push({ level: 'note', about, says: `is not used: ${error instanceof Error ? error.message : String(error)}` })
     }
   }

@@ -12,8 +12,8 @@
  * half as long as loading.
  *
  * An increment has only the tasks that changed since the last snapshot, so it is cheap when there are many tasks. But a start reads it and all on
- * which it is based, its series. When these have half as many tasks more than the queue, they are merged into a whole snapshot, which costs the deciding thread
- * nothing. While a queue fills up, that is never so: the increments have the new tasks, and nothing is written twice.
+ * which it is based, its series. When these have more than 1.5 times as many tasks as the queue, they are merged into a whole snapshot, which costs the
+ * deciding thread nothing. While a queue fills up, that is never so: the increments have the new tasks, and nothing is written twice.
  */
 
 /** Microseconds on the machine of `docs/performance.md`. A slower machine is slower in all of them. */
@@ -29,10 +29,10 @@ const workShareMax = 1 / 10
 const startUsMax = 5.5e6
 /** The least number of events between snapshots: fewer are replayed within half a second. */
 const eventsMin = 100_000
-/** An increment counts as at least this share of the unfinished tasks, so that a series has at most 64 increments while a queue keeps its size. */
+/** An increment counts as at least this share of the unfinished tasks, so that a series has at most 33 increments while a queue keeps its size. */
 const seriesShareMin = 1 / 64
 
-/** A series is merged when it has more than this many times as many tasks as the queue. A start reads them all; a merge takes 2 s of CPU for a million. */
+/** A series is merged when it has more than this many tasks for each of the queue. A start reads them all; a merge takes 2 s of CPU for a million. */
 const seriesMax = 1.5
 
 export interface SnapshotCost {

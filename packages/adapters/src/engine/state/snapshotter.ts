@@ -1,7 +1,7 @@
 /** Takes snapshots in small steps while the queue works. */
 import { beginIncrement, beginSnapshot, changedCount, finishedCount, foldVersion, noteChanges, type QueueState, revisionOf, type SnapshotWork, storedCount, taskCount } from '@daybook/core'
 import type { ChainHead } from '../../chain/index.js'
-import type { SnapshotBase, SnapshotHeader, SnapshotStore, SnapshotWriter } from '../../store/index.js'
+import type { SnapshotBase, SnapshotHeader, SnapshotPoint, SnapshotStore, SnapshotWriter } from '../../store/index.js'
 import { shortTurns } from '../../short-turns.js'
 import { describe } from '../refusals.js'
 import { inSeries, isIncrementBetter, isMergeDue, isSnapshotDue, type SnapshotCost } from './snapshot-policy.js'
@@ -22,6 +22,16 @@ export interface SnapshotterOptions {
   readonly warn: (message: string) => void
 }
 
+interface Series {
+  /** How many tasks they have together. */
+  tasks: number
+  /** Whether they could not be merged, so that they may be of no use. */
+  isDamaged: boolean
+}
+
+/** Whether there was no room on the disk. There is even less for a whole snapshot. */
+const isFull = (error: unknown): boolean => error instanceof Error && 'code' in error && ['ENOSPC', 'EDQUOT', 'EFBIG'].includes(String(error.code))
+
 export class Snapshotter {
   private tried: number
   private last: number
@@ -29,9 +39,9 @@ export class Snapshotter {
   private isMerging = false
   private readonly stopping = new AbortController()
   /** The snapshot on which the next increment is based. */
-  private base: Omit<SnapshotBase, 'tasks'> | undefined
-  /** How many tasks the last snapshot and all on which it is based have together. A whole snapshot begins another series. */
-  private series: { tasks: number }
+  private base: SnapshotPoint | undefined
+  /** The last snapshot and all on which it is based. A whole snapshot begins another series. */
+  private series: Series
 
   /** `newest`: the newest snapshot. The state must have noted the changes since. Without a store, no snapshot is ever taken. */
   constructor(
@@ -41,7 +51,7 @@ export class Snapshotter {
   ) {
     this.last = this.tried = newest?.revision ?? -1
     this.base = newest
-    this.series = { tasks: newest?.tasks ?? 0 }
+    this.series = { tasks: newest?.tasks ?? 0, isDamaged: false }
   }
 
   /** Revision of the newest snapshot, -1 for none. */
@@ -62,12 +72,12 @@ export class Snapshotter {
       tasks: taskCount(state),
       finished: finishedCount(state),
       stored: storedCount(state),
-      changed: this.base === undefined ? undefined : changedCount(state),
+      changed: this.base === undefined || this.series.isDamaged ? undefined : changedCount(state),
       inLast: this.series.tasks,
     }
   }
 
-  /** Merges nothing from now on, and ends a merge that is under way. Resolves when no snapshot is being taken. */
+  /** Merges nothing from now on, and ends a merge that is under way. Resolves when no snapshot is being taken or merged. */
   async stop(): Promise<void> {
     this.stopping.abort()
     while (this.isUnderWay || this.isMerging) await new Promise((resolve) => setTimeout(resolve, 5))
@@ -98,7 +108,7 @@ export class Snapshotter {
         this.last = revision
         this.base = { revision, eventId }
         // A merge may have ended meanwhile.
-        if (base === undefined) this.series = { tasks: unfinished }
+        if (base === undefined) this.series = { tasks: unfinished, isDamaged: false }
         else this.series.tasks += base.tasks - cost.inLast
         if (base !== undefined && isMergeDue(cost, this.series.tasks)) void this.merge(this.store, header, this.series.tasks - unfinished)
       } catch (error) {
@@ -125,8 +135,8 @@ export class Snapshotter {
       series.tasks -= spared
     } catch (error) {
       if (signal.aborted) return
-      this.options.warn(`the snapshot at revision ${header.revision} stays an increment, and the next one will be whole: ${describe(error)}`)
-      if (this.series === series) this.base = undefined
+      series.isDamaged = !isFull(error)
+      this.options.warn(`the snapshot at revision ${header.revision} stays an increment${series.isDamaged ? ', and the next one will be whole' : ''}: ${describe(error)}`)
     } finally {
       this.isMerging = false
     }

@@ -11,8 +11,7 @@ import { UnfinishedFile } from './unfinished-file.js'
 /** `path`: that of the unfinished file. Rejects if a file of the series is not there, or is damaged, or if the signal ends it; the increment then stays as it is. */
 export const mergeSeries = async (dir: string, { base: _, ...header }: SnapshotHeader, path: string, signal: AbortSignal): Promise<void> => {
   const series = await seriesOf(dir, header, header)
-  const increment = series?.[0]
-  if (series === undefined || increment === undefined) throw new Error(`the snapshot at revision ${header.revision}, or one on which it is based, is gone`)
+  const [increment] = series
   const whole = new UnfinishedFile(path)
   try {
     const chunk = new Chunk()

@@ -16,6 +16,7 @@ export const readSnapshotPages = async function* (
     new StoreError('damaged', `The snapshot ${path} ${words}: an older one, or the log itself, takes its place.`)
   const handle = await open(path, 'r')
   try {
+    if ((await handle.stat()).size !== size) throw damaged('has changed since it was listed')
     const hash = createHash('sha256')
     const rest = new Rest(handle, hash, size - footerBytes)
     await rest.take(from)

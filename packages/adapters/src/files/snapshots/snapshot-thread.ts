@@ -13,8 +13,8 @@ import { snapshotName } from './snapshot-names.js'
 import { UnfinishedFile } from './unfinished-file.js'
 
 /**
- * `path`: that of the unfinished file. `commit` gives it its name in `dir`, and prunes the folder. It is answered as {@link prune} is, all others with
- * nothing. `merge`: see `merge-series.ts`.
+ * `path`: that of the unfinished file. `commit` gives it its name in `dir`, and prunes the folder. It is answered
+ * with the row files that {@link prune} returns, all others with an empty list. `merge`: see `merge-series.ts`.
  */
 export type SnapshotRequest =
   | { readonly kind: 'create'; readonly path: string; readonly dir: string; readonly header: SnapshotHeader }
@@ -40,7 +40,8 @@ const answer = async (request: SnapshotRequest): Promise<ReadonlyArray<string>> 
   switch (request.kind) {
     case 'create': {
       const { dir, header } = request
-      if (header.base !== undefined && (await seriesOf(dir, header, header.base)) === undefined) throw new Error(`the snapshot at revision ${header.base.revision}, on which it is based, is gone`)
+      // Without its bases an increment would be of no use.
+      if (header.base !== undefined) await seriesOf(dir, header, header.base)
       const file = new UnfinishedFile(path)
       files.set(path, file)
       file.append(Buffer.from(headerLine(header)))

@@ -1,4 +1,4 @@
-/** A snapshot file that is being written. Its calls block, so it belongs on the thread of `snapshot-thread.ts`. */
+/** A snapshot file that is being written. Most calls block, so it belongs on the thread of `snapshot-thread.ts`. */
 import { createHash } from 'node:crypto'
 import { appendFileSync, closeSync, fdatasyncSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
