@@ -92,7 +92,7 @@ export class Snapshotter {
     this.isUnderWay = true
     const cost = this.costOf(state, revisionOf(state) - this.tried)
     const unfinished = cost.tasks - cost.finished
-    const base = this.base !== undefined && isIncrementBetter(cost) ? { revision: this.base.revision, eventId: this.base.eventId, tasks: inSeries(cost) } : undefined
+    const base = this.base !== undefined && isIncrementBetter(cost) ? { ...this.base, tasks: inSeries(cost) } : undefined
     const work = base === undefined ? beginSnapshot(state, true) : beginIncrement(state)
     const { revision } = work
     const header: SnapshotHeader = { stream, revision, eventId, foldVersion, sealed: sealed() ?? null, ...(base === undefined ? {} : { base }) }
