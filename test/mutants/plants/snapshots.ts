@@ -10,6 +10,7 @@ const folder = ['test/stores/snapshots.test.ts']
 const syncOrder = ['test/stores/sync-order.test.ts']
 const increments = ['test/stores/increments.test.ts']
 const engine = ['test/engine/snapshots.test.ts']
+const merges = ['test/engine/merges.test.ts']
 
 export const snapshotPlants: ReadonlyArray<Plant> = [
   { title: 'a snapshot of finished tasks is thought to cost as much as one of others', file: 'packages/adapters/src/engine/state/snapshot-policy.ts', find: 'writeFinishedUs * (finished - stored)', replace: 'writeUs * (finished - stored)', killedBy: ['test/engine/snapshot-policy.test.ts'] },
@@ -246,14 +247,14 @@ export const snapshotPlants: ReadonlyArray<Plant> = [
   { title: 'tasks of a merged snapshot are held by the agents of another page', file: core('snapshot/merge.ts'), find: '(agent) => indexOf(agents, names.agents[agent] as string)', replace: '(agent) => indexOf(agents, names.agents[0] as string)', killedBy: folds, named: 'an increment and its bases' },
   { title: 'an increment is merged with a base that is not its own', file: core('snapshot/merge.ts'), find: 'if (written !== wanted)', replace: 'if (written === -1)', killedBy: ['test/core/snapshot.test.ts'] },
   { title: 'finished tasks of a base are in a merged snapshot', file: core('snapshot/merge.ts'), find: "if (isBase || page.kind === 'changed') return []", replace: "if (page.kind === 'changed') return []", killedBy: folds, named: 'an increment and its bases' },
-  { title: 'a merged snapshot still needs its base', file: files('snapshots/merge-series.ts'), find: '{ base: _, ...header }: SnapshotHeader', replace: 'header: SnapshotHeader', killedBy: engine },
-  { title: 'a snapshot is taken for damaged because it was merged after it was listed', file: 'packages/adapters/src/engine/state/replay.ts', find: '(await reading.isReplaced?.()) === true', replace: 'false', killedBy: engine },
-  { title: 'a merge goes on when it should stop', file: files('snapshots/merge-series.ts'), find: '        signal.throwIfAborted()\n', replace: '', killedBy: engine },
-  { title: 'a queue that is closed waits for a merge', file: 'packages/adapters/src/engine/state/snapshotter.ts', find: '    this.stopping.abort()\n', replace: '', killedBy: engine },
-  { title: 'after a merge that failed the next snapshot is an increment', file: 'packages/adapters/src/engine/state/snapshotter.ts', find: 'series.isDamaged = !isFull(error)', replace: '', killedBy: engine },
-  { title: 'an increment that was being written makes a damaged series good again', file: 'packages/adapters/src/engine/state/snapshotter.ts', find: 'this.base === undefined || this.series.isDamaged ? undefined', replace: 'this.base === undefined ? undefined', killedBy: engine },
-  { title: 'on a full disk a series is given up', file: 'packages/adapters/src/engine/state/snapshotter.ts', find: 'series.isDamaged = !isFull(error)', replace: 'series.isDamaged = true', killedBy: engine },
-  { title: 'a series that was merged is merged again at once', file: 'packages/adapters/src/engine/state/snapshotter.ts', find: '      series.tasks -= spared\n', replace: '', killedBy: engine },
+  { title: 'a merged snapshot still needs its base', file: files('snapshots/merge-series.ts'), find: '{ base: _, ...header }: SnapshotHeader', replace: 'header: SnapshotHeader', killedBy: merges },
+  { title: 'a snapshot is taken for damaged because it was merged after it was listed', file: 'packages/adapters/src/engine/state/replay.ts', find: '(await reading.isReplaced?.()) === true', replace: 'false', killedBy: merges },
+  { title: 'a merge goes on when it should stop', file: files('snapshots/merge-series.ts'), find: '        signal.throwIfAborted()\n', replace: '', killedBy: merges },
+  { title: 'a queue that is closed waits for a merge', file: 'packages/adapters/src/engine/state/snapshotter.ts', find: '    this.stopping.abort()\n', replace: '', killedBy: merges },
+  { title: 'after a merge that failed the next snapshot is an increment', file: 'packages/adapters/src/engine/state/snapshotter.ts', find: 'series.isDamaged = !isFull(error)', replace: '', killedBy: merges },
+  { title: 'an increment that was being written makes a damaged series good again', file: 'packages/adapters/src/engine/state/snapshotter.ts', find: 'this.base === undefined || this.series.isDamaged ? undefined', replace: 'this.base === undefined ? undefined', killedBy: merges },
+  { title: 'on a full disk a series is given up', file: 'packages/adapters/src/engine/state/snapshotter.ts', find: 'series.isDamaged = !isFull(error)', replace: 'series.isDamaged = true', killedBy: merges },
+  { title: 'a series that was merged is merged again at once', file: 'packages/adapters/src/engine/state/snapshotter.ts', find: '      series.tasks -= spared\n', replace: '', killedBy: merges },
   { title: 'a server that was started never takes an increment', file: 'packages/adapters/src/engine/state/replay.ts', find: 'if (snapshot !== undefined) noteChanges(state)', replace: '', killedBy: engine },
   { title: 'a damaged base is read again for each increment', file: 'packages/adapters/src/engine/state/replay.ts', find: '      unreadable.add(reading)\n', replace: '', killedBy: engine, named: 'read once' },
 ]

@@ -6,7 +6,7 @@ import { ByteWriter } from '../rows/bytes.js'
 import { pageTasks } from '../rows/loaded-tasks.js'
 import { rowBytesOf } from '../rows/row-bytes.js'
 import { factsAt, renameRow } from '../rows/task-bytes.js'
-import { indexOf, namesIn, pageOfTasks, roomForPage, type GroupText, type SnapshotPage } from './snapshot-page.js'
+import { indexOf, taskNamesIn, pageOfTasks, roomForPage, type GroupText, type SnapshotPage } from './snapshot-page.js'
 import { Superseded } from './superseded.js'
 
 export interface SnapshotMerge {
@@ -55,7 +55,7 @@ export const mergeSnapshots = (): SnapshotMerge => {
   }
 
   const gather = (page: SnapshotPage): ReadonlyArray<SnapshotPage> => {
-    const names = namesIn(page)
+    const names = taskNamesIn(page)
     for (const group of names.groups) renamed.push(numberOf(group))
     const { bytes, starts } = rowBytesOf(page.numbers, page.bytes ?? noBytes, page.rows)
     const pages: Array<SnapshotPage> = []

@@ -215,7 +215,8 @@ export class PageGroups implements NamesOf<Group> {
   }
 }
 
-export const namesIn = ({ text }: SnapshotPage): TaskNames => JSON.parse(text) as TaskNames
+/** The names in a page of unfinished tasks. */
+export const taskNamesIn = ({ text }: SnapshotPage): TaskNames => JSON.parse(text) as TaskNames
 
 /**
  * The rows of a page of unfinished tasks. `groups`: the groups of earlier pages; those of this page are added. `shared` returns one string for equal
@@ -223,7 +224,7 @@ export const namesIn = ({ text }: SnapshotPage): TaskNames => JSON.parse(text) a
  */
 export const taskRowsIn = (page: SnapshotPage, groups: PageGroups, shared: (agent: string) => string): TaskRows => {
   const { numbers, bytes = noBytes } = page
-  const names = namesIn(page)
+  const names = taskNamesIn(page)
   for (const group of names.groups) groups.add(group)
   const agents = names.agents.map(shared)
   return { lengths: numbers, bytes, groups, agents: { get: (index) => agents[index] as string } }

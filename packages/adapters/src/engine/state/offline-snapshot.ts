@@ -15,6 +15,7 @@ export const ensureSnapshot = async (log: LogReader, snapshots: SnapshotStore, q
   if (unreadableCount(state) > 0) return undefined
   const snapshotter = new Snapshotter(snapshots, snapshot, { stream: streamOf(queue), lastId: () => lastId, sealed: () => chain.head, every: undefined, isBusy: () => false, warn: (message) => warnings.push(message) })
   await snapshotter.take(state)
+  // A merge would only be of use to later starts, and the caller waits.
   await snapshotter.stop()
   const [warning] = warnings
   if (warning !== undefined) throw new Error(warning)

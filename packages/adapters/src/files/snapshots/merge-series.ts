@@ -1,12 +1,12 @@
 /** Puts a whole snapshot in the place of an increment. It has all that the increment and its bases have, so a start reads one file instead of many. */
 import { mergeSnapshots, type SnapshotPage } from '@daybook/core'
 import type { SnapshotHeader } from '../../store/index.js'
-import { Chunk } from './chunk.js'
 import { seriesOf } from './series.js'
 import { headerLine, rowsLine } from './snapshot-format.js'
 import { bytesOf } from './snapshot-page-bytes.js'
 import { readSnapshotPages } from './snapshot-pages.js'
 import { UnfinishedFile } from './unfinished-file.js'
+import { WriteBuffer } from './write-buffer.js'
 
 /** `path`: that of the unfinished file. Rejects if a file of the series is not there, or is damaged, or if the signal ends it; the increment then stays as it is. */
 export const mergeSeries = async (dir: string, { base: _, ...header }: SnapshotHeader, path: string, signal: AbortSignal): Promise<void> => {
@@ -14,14 +14,14 @@ export const mergeSeries = async (dir: string, { base: _, ...header }: SnapshotH
   const [increment] = series
   const whole = new UnfinishedFile(path)
   try {
-    const chunk = new Chunk()
+    const buffer = new WriteBuffer()
     let pages = 0
     const write = (page: SnapshotPage): void => {
-      bytesOf(page).forEach((bytes) => chunk.add(bytes))
+      bytesOf(page).forEach((bytes) => buffer.add(bytes))
       pages++
-      if (chunk.isFull) whole.append(chunk.take())
+      if (buffer.isFull) whole.append(buffer.take())
     }
-    chunk.add(Buffer.from(headerLine(header)))
+    buffer.add(Buffer.from(headerLine(header)))
     const merge = mergeSnapshots()
     for (const each of series) {
       if (each !== increment) merge.base()
@@ -32,8 +32,8 @@ export const mergeSeries = async (dir: string, { base: _, ...header }: SnapshotH
     }
     merge.finish().forEach(write)
     const rows = Buffer.from(rowsLine(increment.file.rows))
-    chunk.add(rows)
-    whole.append(chunk.take())
+    buffer.add(rows)
+    whole.append(buffer.take())
     await whole.finish(increment.path, { pages, rows: rows.byteLength })
   } catch (error) {
     whole.discard()

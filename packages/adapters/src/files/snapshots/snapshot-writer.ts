@@ -1,12 +1,12 @@
 import { rm } from 'node:fs/promises'
 import type { SnapshotHeader, SnapshotWriter } from '../../store/index.js'
-import { Chunk } from './chunk.js'
 import type { Kept } from './prune.js'
 import { rowsLine } from './snapshot-format.js'
 import { bytesOf } from './snapshot-page-bytes.js'
 import { askSnapshots } from './thread-of-snapshots.js'
+import { WriteBuffer } from './write-buffer.js'
 
-/** How many chunks may be on their way to the disk. */
+/** How many full buffers may be on their way to the disk. */
 const sentMax = 4
 
 export interface SnapshotPlace {
@@ -26,7 +26,7 @@ export const writeSnapshot = async (
   makeDurable: (files: ReadonlySet<string>) => Promise<void>,
   done: (unnamed: ReadonlyArray<string>) => Promise<void>,
 ): Promise<SnapshotWriter> => {
-  const chunk = new Chunk()
+  const buffer = new WriteBuffer()
   let pages = 0
   const files = new Set<string>()
   const sent: Array<Promise<unknown>> = []
@@ -34,7 +34,7 @@ export const writeSnapshot = async (
 
   const flush = async (): Promise<void> => {
     if (sent.length >= sentMax) await sent.shift()
-    const writing = askSnapshots({ kind: 'append', path, bytes: chunk.take() })
+    const writing = askSnapshots({ kind: 'append', path, bytes: buffer.take() })
     // Whoever awaits it gets the error.
     writing.catch(() => undefined)
     sent.push(writing)
@@ -60,16 +60,16 @@ export const writeSnapshot = async (
 
   const page: SnapshotWriter['page'] = (next) =>
     guarded(async () => {
-      bytesOf(next).forEach((bytes) => chunk.add(bytes))
+      bytesOf(next).forEach((bytes) => buffer.add(bytes))
       pages += 1
       for (const file of next.files ?? []) files.add(file)
-      if (chunk.isFull) await flush()
+      if (buffer.isFull) await flush()
     })
 
   const commit = (): Promise<void> =>
     guarded(async () => {
       const rows = Buffer.from(rowsLine(files))
-      chunk.add(rows)
+      buffer.add(rows)
       await flush()
       await Promise.all(sent)
       await makeDurable(files)

@@ -5,9 +5,9 @@ import { joinBases, type LoadedSnapshot, type SkippedSnapshot, type SnapshotHead
 import { ifMissing } from '../if-missing.js'
 import { makeFolder } from '../make-folder.js'
 import { isAlive } from '../process-alive.js'
+import { unnamedIn } from './prune.js'
 import { openRowFiles, type RowFiles, type RowFilesOptions } from './row-files.js'
 import { inspectSnapshot } from './snapshot-format.js'
-import { unnamedIn } from './prune.js'
 import { type LadderLimits, ladderDefault } from './snapshot-ladder.js'
 import { isRowFile, snapshotName, snapshotsOf, unfinishedBy, unfinishedName } from './snapshot-names.js'
 import { readSnapshotPages } from './snapshot-pages.js'
@@ -51,17 +51,18 @@ export const openSnapshotFolder = async (
   makeFolder(dir)
   await removeLeftovers(dir)
   const rows = openRowFiles(dir, rowOptions)
-
   const all = await readdir(dir)
   await rows.remove(await unnamedIn(dir, all.filter(isRowFile), all))
 
   const { list } = snapshotsIn(dir, rows)
+
   /** The path of an unfinished file. */
   const begin = ({ stream, revision }: SnapshotHeader): string => {
     const path = join(dir, unfinishedName(snapshotName(stream, revision), process.pid, serial++))
     ownUnfinished.add(path)
     return path
   }
+
   const create: SnapshotStore['create'] = async (header): Promise<SnapshotWriter> => {
     const path = begin(header)
     const done = async (unnamed: ReadonlyArray<string>): Promise<void> => {

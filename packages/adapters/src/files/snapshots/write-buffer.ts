@@ -1,13 +1,13 @@
-/** The bytes of a snapshot file on their way to the disk, in chunks of about a megabyte. */
+/** Gathers the bytes of a snapshot file, so that about a megabyte is written at once. */
 
-const chunkBytes = 2 ** 20
+const bufferBytes = 2 ** 20
 
-export class Chunk {
+export class WriteBuffer {
   private parts: Array<Uint8Array> = []
   private bytes = 0
 
   get isFull(): boolean {
-    return this.bytes > chunkBytes
+    return this.bytes > bufferBytes
   }
 
   add(part: Uint8Array): void {
@@ -15,7 +15,7 @@ export class Chunk {
     this.bytes += part.byteLength
   }
 
-  /** All bytes so far, in an array of their own, so that they can be moved to another thread. The chunk is empty then. */
+  /** All bytes so far, in an array of their own, so that they can be moved to another thread. The buffer is empty then. */
   take(): Uint8Array<ArrayBuffer> {
     const bytes = new Uint8Array(this.bytes)
     let at = 0
