@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process'
 import { expect, test } from 'vitest'
 
-const threads = import.meta.resolve('@daybook/adapters/engine').replace('/engine/index.js', '/threads.js')
+const threads = import.meta.resolve('@daybook/adapters/engine').replace('/engine/index.js', '/threads/new-thread.js')
 const program = `
   import { backgroundThread } from ${JSON.stringify(threads)}
   const told = 'import("node:worker_threads").then(({ parentPort }) => parentPort.postMessage(require("node:v8").getHeapStatistics().heap_size_limit))'

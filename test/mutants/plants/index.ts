@@ -49,6 +49,7 @@ import { surfacePlants } from './surface.js'
 import { tablePlants } from './tables.js'
 import { telemetryPlants } from './telemetry.js'
 import { tenantPlants } from './tenants.js'
+import { threadPlants } from './threads.js'
 import { timePlants } from './time.js'
 import { webSocketPlants } from './websocket.js'
 import { whatIfPlants } from './what-if.js'
@@ -89,6 +90,7 @@ export const allPlants: ReadonlyArray<Plant> = [
   ...enginePlants,
   ...timePlants,
   ...sqlitePlants,
+  ...threadPlants,
   ...eventStoreDbPlants,
   ...memoryPlants,
   ...memoryBankPlants,

@@ -177,7 +177,6 @@ export const sqlitePlants: ReadonlyArray<Plant> = [
     killedBy: contract,
     named: 'a long stream comes',
   },
-  { title: 'each thread gets a young generation as large as the server’s', file: 'packages/adapters/src/threads.ts', find: "  setFlagsFromString('--max-semi-space-size=0')\n", replace: '  void setFlagsFromString\n', killedBy: ['test/smoke/threads.test.ts'] },
   { title: 'a server collects garbage before it is ready, however much is in use', file: 'packages/adapters/src/return-memory.ts', find: ' || heapUsed > usedMax', replace: '', killedBy: ['test/smoke/return-memory.test.ts'] },
   { title: 'a server with a small heap collects garbage before it is ready', file: 'packages/adapters/src/return-memory.ts', find: 'heapTotal < heapMin || ', replace: '', killedBy: ['test/smoke/return-memory.test.ts'] },
   { title: 'a server that is ready keeps the garbage of its start', file: 'packages/adapters/src/return-memory.ts', find: "await session.post('HeapProfiler.collectGarbage')", replace: 'void session', killedBy: ['test/smoke/return-memory.test.ts'] },

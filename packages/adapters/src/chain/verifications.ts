@@ -4,7 +4,7 @@
  */
 import type { Worker } from 'node:worker_threads'
 import { type LogAddress, StoreError, type StoreErrorCode } from '../store/index.js'
-import { backgroundThread } from '../threads.js'
+import { backgroundThread } from '../threads/new-thread.js'
 import type { Verified } from './verify-log.js'
 import type { FromVerifyThread, VerifyThreadOptions } from './verify-thread.js'
 

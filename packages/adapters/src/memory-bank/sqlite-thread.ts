@@ -3,16 +3,15 @@ import { randomUUID } from 'node:crypto'
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import Database from 'better-sqlite3'
 import { isDamage } from '../sqlite/errors.js'
+import { answerRequests } from '../threads/requests.js'
 import type { Memory, RecallRequest } from './memory-bank.js'
 import { matchOf } from './words.js'
 
-export type Ask =
+export type BankRequest =
   | { readonly kind: 'identity' }
   | { readonly kind: 'remember'; readonly memories: ReadonlyArray<Memory> }
   | { readonly kind: 'recall'; readonly queue: string; readonly requests: ReadonlyArray<RecallRequest> }
   | { readonly kind: 'close' }
-export type Asked = { readonly id: number } & Ask
-export type Answered = { readonly id: number } & ({ readonly value: unknown } | { readonly problem: string })
 
 const version = 1
 
@@ -75,29 +74,17 @@ const serve = (port: MessagePort, file: string): void => {
     return [...new Set(texts)].slice(0, limit).map((text) => JSON.parse(text) as Memory)
   }
 
-  const answer = (asked: Ask): unknown => {
-    switch (asked.kind) {
+  answerRequests<BankRequest>(port, (request) => {
+    switch (request.kind) {
       case 'identity':
         return db.prepare('SELECT id FROM identity').pluck().get()
       case 'remember':
-        return remember(asked.memories)
+        return remember(request.memories)
       case 'recall':
-        return asked.requests.map((request) => recall(asked.queue, request))
+        return request.requests.map((each) => recall(request.queue, each))
       case 'close':
-        db.close()
-        port.close()
-        return undefined
+        return db.close()
     }
-  }
-
-  port.on('message', (asked: Asked) => {
-    let answered: Answered
-    try {
-      answered = { id: asked.id, value: answer(asked) }
-    } catch (error) {
-      answered = { id: asked.id, problem: error instanceof Error ? error.message : String(error) }
-    }
-    if (asked.kind !== 'close') port.postMessage(answered)
   })
 }
 

@@ -5,7 +5,7 @@
  * reached the end of the log, it ends, and one that needs less memory goes on at its checkpoint.
  */
 import type { Worker } from 'node:worker_threads'
-import { backgroundThread } from '../threads.js'
+import { backgroundThread } from '../threads/new-thread.js'
 import type { FeedStatus } from './feed.js'
 import type { ThreadOptions, ToThread } from './feed-thread.js'
 

@@ -1,4 +1,4 @@
-import { newThread } from '../threads.js'
+import { newThread } from '../threads/new-thread.js'
 import { closedError, fromProblem } from './errors.js'
 import type { PackedPage } from './packed-page.js'
 import type { Span } from './queries.js'

@@ -11,7 +11,7 @@
  * A writer whose commit failed with an I/O error is never used again, because its view of the file may be wrong. A new
  * one runs recovery. Until then nothing is read: a reader could miss events that recovery brings back (EV-03).
  */
-import { newThread } from '../threads.js'
+import { newThread } from '../threads/new-thread.js'
 import type { AppendBatch, AppendVerdict } from './append-transaction.js'
 import { fromProblem, type StoreProblem } from './errors.js'
 import { postedBatch } from './posted-batch.js'

@@ -4,7 +4,7 @@
  */
 import type { Worker } from 'node:worker_threads'
 import type { LogAddress } from '../../store/index.js'
-import { newThread } from '../../threads.js'
+import { newThread } from '../../threads/new-thread.js'
 import type { Ending } from './source.js'
 
 export interface EndingOptions {

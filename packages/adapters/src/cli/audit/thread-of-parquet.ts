@@ -1,6 +1,6 @@
 /** The calling side of the thread that encodes a Parquet file. The file is written here. */
 import type { Worker } from 'node:worker_threads'
-import { newThread } from '../../threads.js'
+import { newThread } from '../../threads/new-thread.js'
 import type { EventWriter, Manifest, WithoutHash } from './manifest.js'
 import type { EventLines } from './source.js'
 

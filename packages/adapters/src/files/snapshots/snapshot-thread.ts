@@ -6,6 +6,7 @@ import { type MessagePort, parentPort } from 'node:worker_threads'
 import { join } from 'node:path'
 import { lowerPriority } from '../../lower-priority.js'
 import type { SnapshotHeader } from '../../store/index.js'
+import { answerRequests } from '../../threads/requests.js'
 import { type Kept, prune } from './prune.js'
 import { seriesOf } from './series.js'
 import { headerLine, type SnapshotFooter } from './snapshot-format.js'
@@ -22,9 +23,6 @@ export type SnapshotRequest =
   | ({ readonly kind: 'commit'; readonly path: string; readonly dir: string; readonly header: SnapshotHeader; readonly kept: Kept } & Pick<SnapshotFooter, 'pages' | 'rows'>)
   | { readonly kind: 'abort'; readonly path: string }
   | { readonly kind: 'merge'; readonly path: string; readonly dir: string; readonly header: SnapshotHeader }
-
-export type ToSnapshots = { readonly id: number } & SnapshotRequest
-export type FromSnapshots = { readonly id: number } & ({ readonly answer: ReadonlyArray<string> } | { readonly problem: string; readonly code: string | undefined })
 
 const files = new Map<string, UnfinishedFile>()
 const merging = new Map<string, AbortController>()
@@ -79,13 +77,11 @@ const answer = async (request: SnapshotRequest): Promise<ReadonlyArray<string>> 
 const serve = (port: MessagePort): void => {
   lowerPriority()
   let turn: Promise<unknown> = Promise.resolve()
-  port.on('message', ({ id, ...request }: ToSnapshots) => {
-    const send = (message: FromSnapshots): void => port.postMessage(message)
-    const answered = (request.kind === 'merge' ? answer(request) : turn.then(() => answer(request))).then(
-      (given) => send({ id, answer: given }),
-      (error: NodeJS.ErrnoException) => send({ id, problem: error.message, code: error.code }),
-    )
-    if (request.kind !== 'merge') turn = answered
+  answerRequests<SnapshotRequest>(port, (request) => {
+    if (request.kind === 'merge') return answer(request)
+    const answered = turn.then(() => answer(request))
+    turn = answered.catch(() => undefined)
+    return answered
   })
 }
 

@@ -1,0 +1,15 @@
+/** Threads, and requests to them. */
+import type { Plant } from '../plant.js'
+
+const at = (file: string): string => `packages/adapters/src/threads/${file}`
+const killedBy = ['test/smoke/thread-requests.test.ts']
+
+export const threadPlants: ReadonlyArray<Plant> = [
+  { title: 'each thread gets a young generation as large as the server’s', file: at('new-thread.ts'), find: "  setFlagsFromString('--max-semi-space-size=0')\n", replace: '  void setFlagsFromString\n', killedBy: ['test/smoke/threads.test.ts'] },
+  { title: 'thread requests: the oldest request gets each answer', file: at('requests.ts'), find: 'const { resolve, reject } = this.waiting.get(message.id) as Waiting\n      this.waiting.delete(message.id)', replace: 'const [id, { resolve, reject }] = [...this.waiting][0]!\n      this.waiting.delete(id)', killedBy },
+  { title: 'thread requests: an answered request still waits', file: at('requests.ts'), find: '      this.waiting.delete(message.id)\n', replace: '', killedBy },
+  { title: 'thread requests: errors have no code', file: at('requests.ts'), find: 'message.code === undefined ?', replace: 'message.code !== null ?', killedBy },
+  { title: 'thread requests: the owner is not told that the thread has ended', file: at('requests.ts'), find: '      onEnd()\n', replace: '      void onEnd\n', killedBy },
+  { title: 'thread requests: what ended the thread is not told', file: at('requests.ts'), find: '(problem = textOf(error))', replace: 'void (problem === error)', killedBy },
+  { title: 'thread requests: an answer that cannot be sent ends the thread', file: at('requests.ts'), find: '.then((given) => send({ id, answer: given })).catch(failed)', replace: '.then((given) => send({ id, answer: given }), failed)', killedBy },
+]
