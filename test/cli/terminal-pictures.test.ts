@@ -44,7 +44,9 @@ describe.each(commands)('%s', (_, args, shown) => {
 
   test('in a pipe it prints what --no-picture prints, and draws nothing that it did not', async () => {
     const piped = await said([])
-    expect(piped).toBe(await said(['--no-picture']))
+    // The age has more digits a moment later, which makes its column wider.
+    const withoutWidths = (text: string): string => text.replace(/ {2,}/g, '  ')
+    expect(withoutWidths(piped)).toBe(withoutWidths(await said(['--no-picture'])))
     for (const text of shown.filter((each) => /from the first|how long tasks|waits for$|by status|changes of/.test(each))) expect(piped).not.toContain(text)
   })
 
