@@ -382,6 +382,20 @@ test('a snapshot names chunks that a store has, and reads none; nor does a start
   expect([walk?.loaded().size, store.read - before]).toEqual([6 * 512 - 701, 0])
 })
 
+test('a start gives chunks to a store whose first, middle and last rows had left', () => {
+  for (const gone of [0, 1, 300, 511, 512, 1_023]) {
+    const store = inNamelessStore()
+    const both = new Both(8, store)
+    for (let i = 0; i < 3 * 512; i++) both.finish(many(i), true)
+    both.leave(gone)
+    both.beginWalk(false)
+    const taken = store.taken
+    for (const walk of both.walks) walk.check()
+    // All but the newest, which has the task that finishes after the start.
+    expect(store.taken - taken).toBe(3)
+  }
+})
+
 test('a start reads the rows of tasks with a ticket, of a chain or with a callback key, whatever else the rows have', () => {
   for (const extras of [{ ticketId: 'ticket' }, { rootTaskId: 'root' }, { parking: { key: 'key' } }]) {
     for (const others of [{}, { retries: 2, maxRetries: 9, dependencies: ['a', 'b'] }]) {

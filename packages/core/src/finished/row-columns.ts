@@ -4,13 +4,15 @@ import { checksAt, factsAt, idHashAt, keyHashAt } from '../rows/task-bytes.js'
 const column = { length: 0, idHash: 1, keyHash: 2, number: 3, group: 4, agent: 5, band: 6, isIndexed: 7, checks: 8 } as const
 const columns = Object.keys(column).length
 
-/** `starts`: where each row begins; after the last row, the end of the bytes. `seed`: that of the hashes. */
+/** `starts`: where each row begins; after the last row, the end of the bytes. `seed`: that of the hashes. An absent row has length 0, and 0 in all columns. */
 export const columnsOf = (bytes: Uint8Array, starts: ArrayLike<number>, rows: number, seed: number): Float64Array => {
   const all = new Float64Array(columns * rows)
   for (let row = 0; row < rows; row++) {
     const start = starts[row] as number
+    const length = (starts[row + 1] as number) - start
+    if (length === 0) continue
     const { number, group, agent, band, isIndexed } = factsAt(bytes, start)
-    all[column.length * rows + row] = (starts[row + 1] as number) - start
+    all[column.length * rows + row] = length
     all[column.idHash * rows + row] = idHashAt(bytes, start, seed)
     all[column.keyHash * rows + row] = keyHashAt(bytes, start, seed)
     all[column.number * rows + row] = number
