@@ -1,5 +1,5 @@
 /** What a token permits for as long as it is valid. */
-import { longTimer } from '@daybook/client/internal'
+import { longTimer } from '@daybook/client/common'
 import { type Rate, type TakeTurn, turnsAt, unlimited } from './rate.js'
 import type { Role } from './roles.js'
 

@@ -1,6 +1,6 @@
 /** Signed checkpoints of a server: a thread that signs at intervals, and once more at the end. */
 import type { Worker } from 'node:worker_threads'
-import { longTimer } from '@daybook/client/internal'
+import { longTimer } from '@daybook/client/common'
 import { backgroundThread } from '../threads/new-thread.js'
 import type { CheckpointThreadOptions, FromCheckpoints, ToCheckpoints } from './checkpoint-thread.js'
 import { openSigningKey } from './signing-key.js'

@@ -5,7 +5,7 @@
 import type { CallOptions, Client, Metadata } from '@grpc/grpc-js'
 import type { BaseOptions } from '@eventstore/db-client'
 import { StoreError, type StoreTime } from '../store/index.js'
-import { backoff } from '@daybook/client/internal'
+import { backoff } from '@daybook/client/common'
 import { NotConnected } from './errors.js'
 import { EventStoreDBClient, type Streams, StreamsStub } from './stubs.js'
 

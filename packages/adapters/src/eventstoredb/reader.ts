@@ -1,7 +1,7 @@
 /** Reads page by page. Each call is tried again a limited number of times. A gap in the revisions is an error. */
 import { StoreError, type EventStore, type ReadOptions, type RecordedEvent } from '../store/index.js'
 import { readSpan } from '../store/read-span.js'
-import { backoff, sleep } from '@daybook/client/internal'
+import { backoff, sleep } from '@daybook/client/common'
 import { closedError, type Connection, type Link } from './connection.js'
 import { EndedEarly, isWorthRetrying, NoAnswer, storeError } from './errors.js'
 import { readCall } from './read-call.js'

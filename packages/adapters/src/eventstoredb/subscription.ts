@@ -4,7 +4,7 @@
  */
 import { Observable, type Subscriber } from 'rxjs'
 import type { Delivered, RecordedEvent } from '../store/index.js'
-import { backoff, sleep } from '@daybook/client/internal'
+import { backoff, sleep } from '@daybook/client/common'
 import type { Connection } from './connection.js'
 import { EndedEarly, NoAnswer, storeError } from './errors.js'
 import { readCall } from './read-call.js'

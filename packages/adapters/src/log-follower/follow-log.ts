@@ -10,7 +10,7 @@
  */
 import { isUnreadable, type QueueEvent } from '@daybook/core'
 import type { CheckpointStore } from '@daybook/projections'
-import { backoff } from '@daybook/client/internal'
+import { backoff } from '@daybook/client/common'
 import { type Committed, type Daybook, type QueueEngine, streamOf } from '../engine/index.js'
 import { type RecordedEvent, StoreError } from '../store/index.js'
 

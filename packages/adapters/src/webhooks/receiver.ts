@@ -8,7 +8,7 @@
  * | a refusal of this message, such as 400 | tried a few times, then dropped |
  * | everything else, including no answer | tried again until the message is three days old, then dropped |
  */
-import { backoff } from '@daybook/client/internal'
+import { backoff } from '@daybook/client/common'
 import { pause, type Problem, type RetryMs, Stopped } from '../log-follower/index.js'
 import type { WebhookMessage } from './message.js'
 import { type Endpoint, openPoster } from './post.js'

@@ -16,7 +16,7 @@ import { Room } from '../limits/room.js'
 import { byName, type ShapeOf } from '../ready/claim-shape.js'
 import { turnCost } from '../ready/fair-share.js'
 import { inOrder } from '../ready/policy.js'
-import { Instant, type Run, runsOf } from '../ready/runs.js'
+import { type Instant, type Run, runsOf } from '../ready/runs.js'
 import type { ShapeTurn } from '../ready/shape-turn.js'
 import type { Rejection } from '../model/rejections.js'
 import { toInstant } from '../model/scalars.js'
@@ -35,6 +35,8 @@ export const decideClaim = (
   const { agent, tenant, leaseSeconds } = command
   const refused = refusalOfAgent(agent, tenant, tables)
   if (refused !== undefined) return E.left(refused)
+  // One claim follows another.
+  tables.ready.order()
   let token = tables.head.lastToken
   return E.right(
     pickTasks(tables, command, command.max, at).map(({ task, probe }) => {
@@ -89,7 +91,8 @@ export const scan = (tables: Tables, asking: Asker | undefined, max: number, at:
     }
   }
   if (!picks.isOver && !isAskerShut(tables, agent, at, false)) {
-    const turns = new Turns(ready.shapeOf(asker).turns.cursor(), new Instant(ready.places, at), tables, picks)
+    const shape = ready.shapeOf(asker)
+    const turns = new Turns(shape.turns.cursor(), ready.instantOf(shape, at), tables, picks)
     while (!picks.isOver) {
       const tenant = turns.first
       if (tenant === undefined) break

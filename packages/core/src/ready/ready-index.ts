@@ -9,11 +9,25 @@ import type { Head, TaskRecord, TenantShare } from '../state/state.js'
 import type { UndoLog } from '../structures/undo-log.js'
 import { ClaimShape, shapeKey, type ShapeOf } from './claim-shape.js'
 import { addToGroup, type HeadsWatcher, readyIn, removeFromGroup } from './group-tasks.js'
+import { type LooseTask, LooseTasks } from './loose-tasks.js'
 import { orderAll } from './order-all.js'
 import { Placements } from './placements.js'
 import type { Policy } from './policy.js'
 import { ReadyKinds } from './ready-kinds.js'
+import { Instant } from './runs.js'
 import { ManyGroups, openIn } from './tenant-groups.js'
+
+/** All ready tasks of the state. */
+export interface AllReady {
+  /** By number. */
+  readonly records: () => ReadonlyArray<TaskRecord>
+  /** Visits each, in any order. Makes no records. */
+  readonly each: (visit: (task: LooseTask) => void) => void
+  readonly get: (number: number) => TaskRecord
+}
+
+/** While the order is put aside, this many questions go over all ready tasks. The next one makes the order, which takes about as long as three of them. */
+const passesMax = 3
 
 /** The largest number of kept shapes. Beyond it, the least recently used shape that no claim waits for is dropped. */
 export const shapesMax = 1_024
@@ -40,15 +54,17 @@ export class ReadyIndex {
   readonly places: Placements
   /** False from {@link putAside} to {@link order}: groups then only have the number of their tasks. */
   isOrdered = true
+  /** Number of questions that were answered without the order. */
+  private passes = 0
 
-  /** `isShut`: whether no task of this group is claimed now. `readyTasks`: returns all ready tasks, by number. */
+  /** `isShut`: whether no task of this group is claimed now. */
   constructor(
     private readonly isShut: (group: Group) => boolean,
     private readonly shareOf: (tenant: string) => TenantShare | undefined,
     private readonly head: Readonly<Head>,
     undoLog: UndoLog,
     policy: Policy,
-    private readonly readyTasks: () => ReadonlyArray<TaskRecord>,
+    private readonly all: AllReady,
   ) {
     this.places = new Placements(head, undoLog, policy)
   }
@@ -127,7 +143,7 @@ export class ReadyIndex {
   /** Puts all ready tasks in order, unless they are. */
   order(): void {
     if (this.isOrdered) return
-    const tasks = this.readyTasks()
+    const tasks = this.all.records()
     this.isOrdered = true
     orderAll(tasks, [...this.groupsWithTasks()], this.places)
     for (const { share: { groups } } of this.groupsWithTasks()) if (groups instanceof ManyGroups) groups.sort(this.places)
@@ -155,8 +171,16 @@ export class ReadyIndex {
    * it is kept.
    */
   shapeOf(asked: ShapeOf | undefined): ClaimShape {
-    this.order()
     return asked === undefined ? this.make(asked, false) : (this.shapes.get(shapeKey(asked)) ?? this.make(asked, false))
+  }
+
+  /** Where a question or a claim with this shape finds the tasks of tenants at `at`, best first. A claim must make the order before. */
+  instantOf(shape: ClaimShape, at: number): Instant {
+    if (!this.isOrdered && ++this.passes > passesMax) this.order()
+    if (this.isOrdered) return new Instant(this.places, at)
+    const tasks = new LooseTasks(this.groupsWithTasks(), shape, this.policy, at)
+    this.all.each((task) => tasks.add(task))
+    return new Instant(this.places, at, { tasks, recordOf: this.all.get })
   }
 
   /** Keeps the shape of this claim from now on, so that the next such claim costs less. No decision depends on it. */

@@ -6,8 +6,10 @@ import { Heap } from '../structures/heap.js'
 import { itemsOf } from '../structures/small-set.js'
 import type { Cursor } from '../structures/sorted-list.js'
 import type { TaskRecord } from '../state/state.js'
+import type { Group } from '../state/group.js'
 import { GroupLanes, lanesIn } from './group-tasks.js'
 import type { Lane } from './lane.js'
+import type { LooseTasks } from './loose-tasks.js'
 import type { Placements } from './placements.js'
 import { byStanding, type Policy, standingIn, standingOf, type Standing } from './policy.js'
 import type { ShapeTurn } from './shape-turn.js'
@@ -18,7 +20,12 @@ export class Instant {
   /** Tasks that are in a wrong lane at this instant. Each is compared by itself. Mostly none. */
   readonly misplaced: ReadonlySet<TaskRecord> | undefined
 
-  constructor(places: Placements, readonly at: number) {
+  /** `loose`: all ready tasks, while their order is put aside. */
+  constructor(
+    places: Placements,
+    readonly at: number,
+    readonly loose?: { readonly tasks: LooseTasks; readonly recordOf: (number: number) => TaskRecord },
+  ) {
     this.policy = places.policy
     const misplaced = places.misplacedAt(at)
     this.misplaced = misplaced.length === 0 ? undefined : new Set(misplaced)
@@ -61,6 +68,10 @@ export const runsOf = (turn: ShapeTurn, instant: Instant): Heap<Run> => {
   const heap = new Heap(isBefore)
   const add = (run: Run): void => void (run.first !== undefined && heap.add(run))
   const { heads } = turn
+  if (instant.loose !== undefined) {
+    add(new LooseRun(turn, instant))
+    return heap
+  }
   if (heads === undefined) addLooked(turn, instant, add)
   else for (const lane of heads.lanes()) add(new SortedLanes(lane, instant))
   for (const task of instant.misplaced ?? none) {
@@ -85,6 +96,36 @@ const addLooked = (turn: ShapeTurn, instant: Instant, add: (run: Run) => void): 
     }
   }
   for (const lanes of byLane.values()) add(lanes.begun())
+}
+
+/** All tasks of the tenant, while the order is put aside. */
+class LooseRun extends Run {
+  private readonly heap: Heap<number>
+  /** Groups that were passed over. */
+  private readonly dropped = new Set<Group>()
+
+  constructor({ share }: ShapeTurn, instant: Instant) {
+    super(instant)
+    this.heap = (instant.loose as NonNullable<Instant['loose']>).tasks.heapOf(share)
+    this.find()
+  }
+
+  advance(): void {
+    this.heap.removeFirst()
+    this.find()
+  }
+
+  dropGroup(): void {
+    if (this.first !== undefined) this.dropped.add(this.first.task.group)
+    this.advance()
+  }
+
+  private find(): void {
+    const { heap, dropped } = this
+    const { tasks, recordOf } = this.instant.loose as NonNullable<Instant['loose']>
+    while (heap.first !== undefined && dropped.has(tasks.groupAt(heap.first))) heap.removeFirst()
+    this.begin(heap.first === undefined ? undefined : recordOf(tasks.numberAt(heap.first)))
+  }
 }
 
 /** A task that is compared by itself. */

@@ -138,6 +138,10 @@ export class ByteReader {
     return textOf(codes)
   }
 
+  skipNumbers(count: number): void {
+    for (let i = 0; i < count; i++) this.number()
+  }
+
   /** Passes over a text. */
   skipText(): void {
     const first = this.bytes[this.at++]

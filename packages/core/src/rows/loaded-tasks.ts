@@ -2,7 +2,7 @@
  * Unfinished tasks of a snapshot, as the bytes of its pages. A record is made when it is first needed: a question about a past moment needs few of a
  * million records, and to make all would take most of its time ([ADR 75](../../../../docs/adr/0075-records-on-demand.md)).
  */
-import { idEndHashAt, keyEndHashAt, type NamesOf, readTask } from './task-bytes.js'
+import { idEndHashAt, keyEndHashAt, type NamesOf, rankAt, readTask, type RowRank } from './task-bytes.js'
 import { rowBytesOf, type RowBytes } from './row-bytes.js'
 import type { Group } from '../state/group.js'
 import type { TaskRecord } from '../state/state.js'
@@ -51,6 +51,12 @@ export class LoadedTasks {
   at<A>(row: number, read: (bytes: Uint8Array, start: number) => A): A {
     const { bytes, starts } = this.pageOf(row)
     return read(bytes, starts[row % pageTasks] as number)
+  }
+
+  /** What the order of ready tasks needs of a row. */
+  rankAt(row: number): RowRank {
+    const { bytes, starts, groups } = this.pageOf(row)
+    return rankAt(bytes, starts[row % pageTasks] as number, groups)
   }
 
   /** The hashes of those tasks that are rows. No text is made. `numbers`: the number of each task. `seed`: that of the indexes. */

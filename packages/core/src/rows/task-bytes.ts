@@ -257,6 +257,38 @@ export const factsAt = (bytes: Uint8Array, at: number): RowFacts => {
   return { number, group, agent, band: from.number(), isIndexed: (parts & has.index) !== 0 }
 }
 
+/** What the order of ready tasks needs of one. */
+export type RowRank = Pick<TaskRecord, 'number' | 'group' | 'priority' | 'enqueuedAt' | 'retries' | 'maxRetries' | 'blocking' | 'extras'>
+
+/** Reads it from a row that a load leaves as it is: see {@link isIndexed}. If a task depended on this one, it would have a record. */
+export const rankAt = (bytes: Uint8Array, at: number, groups: NamesOf<Group>): RowRank => {
+  const from = new ByteReader(bytes, at)
+  from.skipText()
+  from.skipText()
+  const number = from.number()
+  const enqueuedAt = timeInId(bytes, at) + from.number()
+  const parts = from.number()
+  const group = groups.get(from.number())
+  const hasLease = (parts & has.lease) !== 0
+  from.skipNumbers(hasLease ? 1 : 0)
+  const priority = priorityIn(from.number())
+  // The timeout, the time again, and two revisions.
+  from.skipNumbers(4)
+  const isUsual = (parts & has.usualRetries) !== 0
+  const maxRetries = isUsual ? usualRetries.maxRetries : from.number()
+  from.skipNumbers(isUsual ? 0 : 1)
+  const isOne = (parts & has.oneAttempt) !== 0
+  const retries = isOne ? 0 : from.number()
+  let extras = noExtras
+  if ((parts & has.extras) !== 0) {
+    from.skipNumbers(isOne ? 0 : 4)
+    if (hasLease) from.skipNumbers((parts & has.plainLease) === 0 ? 6 : 2)
+    if ((parts & has.dependencies) !== 0) from.skipText()
+    extras = JSON.parse(from.text()) as TaskExtras
+  }
+  return { number, group, priority, enqueuedAt, retries, maxRetries, blocking: 0, extras }
+}
+
 export const finishedAtOf = (bytes: Uint8Array, at: number): number => {
   const from = new ByteReader(bytes, at)
   from.skipText()

@@ -102,7 +102,11 @@ export class Tables {
   readonly approvals = new Map<string, Approval>()
   /** All tasks by phase, status and priority. */
   readonly lists = newStatusLists((number) => this.byNumber.get(number))
-  readonly ready = new ReadyIndex((group) => isTypeShut(this, group.type) || isLimited(group), (tenant) => this.shares.byTenant.get(tenant), this.head, this.undoLog, policyOf(settingsDefault), () => this.readyTasks())
+  readonly ready = new ReadyIndex((group) => isTypeShut(this, group.type) || isLimited(group), (tenant) => this.shares.byTenant.get(tenant), this.head, this.undoLog, policyOf(settingsDefault), {
+    records: () => this.readyTasks(),
+    each: (visit) => this.unfinished.eachReady(visit),
+    get: (number) => this.unfinished.get(number) as TaskRecord,
+  })
   readonly limits = new Limits(this.head, this.undoLog, {
     groups: () => this.shares.groups(),
     held: () => this.leaseEnds,

@@ -5,6 +5,7 @@
  */
 import { SortedList, sortedByKey } from '../structures/sorted-list.js'
 import { LoadedTasks, type Slot } from '../rows/loaded-tasks.js'
+import type { LooseTask } from '../ready/loose-tasks.js'
 import type { TaskRecord } from './state.js'
 
 /** An array of this size or less is never thinned out. */
@@ -145,6 +146,15 @@ export class TaskNumbers {
       if (task !== undefined) return task
     }
     return undefined
+  }
+
+  /** Visits all ready tasks, in any order, without making records. */
+  eachReady(visit: (task: LooseTask) => void): void {
+    for (const task of this.stragglers) if (task.status === 'pending') visit(task)
+    for (const slot of this.slots) {
+      if (typeof slot === 'number') visit(this.loaded.rankAt(slot))
+      else if (slot?.status === 'pending') visit(slot)
+    }
   }
 
   *values(): IterableIterator<TaskRecord> {

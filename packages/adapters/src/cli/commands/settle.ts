@@ -1,7 +1,7 @@
 /** The reports of the agent that holds a task: complete, fail, release, heartbeat. */
 import { Command } from 'commander'
 import { type Json, plural, type Result } from '@daybook/core'
-import { longTimer } from '@daybook/client/internal'
+import { longTimer } from '@daybook/client/common'
 import { type Cli, examples } from '../cli.js'
 import { exitCodes, UsageError } from '../exit-codes.js'
 import { paintStatus } from '../printer.js'

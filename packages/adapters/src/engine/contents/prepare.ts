@@ -25,7 +25,7 @@ import {
 } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import { findingsOf } from './findings.js'
-import { newTaskId } from '@daybook/client/internal'
+import { newTaskId } from '@daybook/client/common'
 
 /** Default limit on one task's content as JSON text, in bytes. */
 export const taskBytesMaxDefault = 256 * 1024

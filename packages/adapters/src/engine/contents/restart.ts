@@ -1,7 +1,7 @@
 /** Restarts a task: reads its content from the log, and enqueues it again. */
 import { canonicalJson, ContentText, type Json, reject, taskOf, type Replies } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
-import { newTaskId } from '@daybook/client/internal'
+import { newTaskId } from '@daybook/client/common'
 import type { Caller, Outcome, QueueEngine } from '../types.js'
 import { unavailable } from '../refusals.js'
 import { whyWithheld } from '../../task-keys/index.js'

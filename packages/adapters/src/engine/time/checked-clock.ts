@@ -3,7 +3,7 @@
  * clock that has jumped ahead is refused; a clock that is behind does no harm (`queue-clock.ts`).
  */
 import { uptime } from 'node:os'
-import { longTimer } from '@daybook/client/internal'
+import { longTimer } from '@daybook/client/common'
 import type { StoreTime } from '../../store/index.js'
 import type { Timers } from './timers.js'
 

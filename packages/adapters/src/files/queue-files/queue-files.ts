@@ -16,7 +16,7 @@
 import { open, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Subscription } from 'rxjs'
-import { backoff } from '@daybook/client/internal'
+import { backoff } from '@daybook/client/common'
 import { type Daybook, decodeRecorded, type QueueEngine, streamOf } from '../../engine/index.js'
 import { contentsFrom } from '../../past/past-view.js'
 import { shortTurns } from '../../short-turns.js'

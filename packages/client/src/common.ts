@@ -1,0 +1,7 @@
+/**
+ * What Daybook's other packages share with the client and what needs no network. It is apart from `internal.ts`, so that a thread does not load
+ * undici and ws for the sake of a timer. Not for users: it changes without notice.
+ */
+export { type Backoff, type BackoffOptions, backoff, sleep } from './transport/backoff.js'
+export { longTimer } from './transport/long-timer.js'
+export { newTaskId } from './task-id.js'

@@ -1,0 +1,68 @@
+/** Questions about a state that was just loaded, whose ready tasks are not in order yet: the first few go over all tasks, and make few records. */
+import { decide, evolve, explainOf, initial, type QueueEvent, type QueueState, snapshotPages, snapshotReader } from '@daybook/core'
+import { rowsIn } from '@daybook/core/testing'
+import * as E from 'fp-ts/lib/Either.js'
+import { expect, test } from 'vitest'
+import { Queue, task } from './queue.js'
+
+const start = Date.UTC(2026, 0, 1)
+const count = 2_000
+const tenants = 10
+
+const enqueued: ReadonlyArray<QueueEvent> = Array.from({ length: count }, (_, i) => ({
+  type: 'TaskEnqueued',
+  at: start + i,
+  data: { task: `task-${i}`, number: i + 1, type: `kind.${i % 40}`, tenant: `tenant-${i % tenants}`, priority: 1 + (i % 9), idempotencyKey: `key-${i}`, timeout: 3_600, maxRetries: 3, backoffSeconds: 60 },
+}))
+const kept = enqueued.reduce(evolve, initial('q'))
+
+const loaded = (state = kept): QueueState => {
+  const reader = snapshotReader()
+  for (const page of snapshotPages(state)) reader.page(page)
+  return reader.finish(true)
+}
+const ask = (state: QueueState, i: number) => explainOf(state, `task-${i}`, start + count)
+
+test('EV-10: a question makes records only of the tasks that come first; with the fourth one, all are put in order', () => {
+  const state = loaded()
+  expect(rowsIn(state)).toBe(count)
+  // It is the oldest task of its tenant with the highest priority.
+  const first = ask(state, 8)
+  expect(first).toEqual(ask(kept, 8))
+  expect(first?.position).toBeLessThanOrEqual(tenants)
+  // One of each tenant, and those that are served before it.
+  expect(count - rowsIn(state)).toBeLessThanOrEqual(2 * tenants)
+  for (const i of [17, 1_999]) expect(ask(state, i)).toEqual(ask(kept, i))
+  const rows = rowsIn(state)
+  expect(rows).toBeGreaterThan(0)
+  expect(ask(state, 1_000)).toEqual(ask(kept, 1_000))
+  expect(rowsIn(state)).toBe(0)
+})
+
+test('the first claim puts all ready tasks in order', () => {
+  const state = loaded()
+  const claim = (from: QueueState) => decide({ type: 'Claim', agent: 'ann', max: 50 }, { at: start + count, random: 0 })(from)
+  expect(E.isRight(claim(state))).toBe(true)
+  expect(claim(state)).toEqual(claim(kept))
+  expect(rowsIn(state)).toBe(0)
+})
+
+test('EV-10: the order counts retries', () => {
+  const q = new Queue().configure({ policy: 'score' }).enqueue(task('a'), task('b'))
+  const { ids, token } = q.claim()
+  expect(ids).toEqual(['a'])
+  q.fail('a', token)
+  q.wait(3_600)
+  const state = loaded(q.state)
+  expect(rowsIn(state)).toBe(2)
+  // Only `b`, because the record of the task that is asked for is made.
+  expect([explainOf(state, 'b', q.at)?.position, explainOf(q.state, 'b', q.at)?.position]).toEqual([1, 1])
+})
+
+test('EV-10: of a group whose limit is used up, no more records are made', () => {
+  const q = new Queue().enqueue(...Array.from({ length: 300 }, (_, i) => task(`${i}`)), task('other', { type: 'other' }))
+  q.do({ type: 'SetLimit', key: 'type:work', concurrency: 2 })
+  const state = loaded(q.state)
+  expect(explainOf(state, 'other', q.at)).toEqual(explainOf(q.state, 'other', q.at))
+  expect(301 - rowsIn(state)).toBeLessThanOrEqual(2 + 2)
+})
