@@ -9,22 +9,13 @@ import type { Head, TaskRecord, TenantShare } from '../state/state.js'
 import type { UndoLog } from '../structures/undo-log.js'
 import { ClaimShape, shapeKey, type ShapeOf } from './claim-shape.js'
 import { addToGroup, type HeadsWatcher, readyIn, removeFromGroup } from './group-tasks.js'
-import { type LooseTask, LooseTasks } from './loose-tasks.js'
 import { orderAll } from './order-all.js'
 import { Placements } from './placements.js'
 import type { Policy } from './policy.js'
 import { ReadyKinds } from './ready-kinds.js'
 import { Instant } from './runs.js'
 import { ManyGroups, openIn } from './tenant-groups.js'
-
-/** All ready tasks of the state. */
-export interface AllReady {
-  /** By number. */
-  readonly records: () => ReadonlyArray<TaskRecord>
-  /** Visits each, in any order. Makes no records. */
-  readonly each: (visit: (task: LooseTask) => void) => void
-  readonly get: (number: number) => TaskRecord
-}
+import { type AllReady, UnsortedTasks } from './unsorted-tasks.js'
 
 /** While the order is put aside, this many questions go over all ready tasks. The next one makes the order, which takes about as long as three of them. */
 const passesMax = 3
@@ -133,7 +124,7 @@ export class ReadyIndex {
 
   /**
    * From now on ready tasks are only counted, and their order is not kept, until {@link order}. Nobody claims while a log is replayed, and most of
-   * its tasks are finished by the end. Whatever needs the order makes it. Must be called before any task is ready or claimed.
+   * its tasks are finished by the end. A claim makes the order. Must be called before any task is ready or claimed.
    */
   putAside(): void {
     if (this.kinds.size > 0 || this.shapes.size > 0) throw new Error('the order of ready tasks can be put aside only before there are any')
@@ -178,9 +169,7 @@ export class ReadyIndex {
   instantOf(shape: ClaimShape, at: number): Instant {
     if (!this.isOrdered && ++this.passes > passesMax) this.order()
     if (this.isOrdered) return new Instant(this.places, at)
-    const tasks = new LooseTasks(this.groupsWithTasks(), shape, this.policy, at)
-    this.all.each((task) => tasks.add(task))
-    return new Instant(this.places, at, { tasks, recordOf: this.all.get })
+    return new Instant(this.places, at, new UnsortedTasks(this.all, this.groupsWithTasks(), shape, this.policy, at))
   }
 
   /** Keeps the shape of this claim from now on, so that the next such claim costs less. No decision depends on it. */

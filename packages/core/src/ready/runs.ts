@@ -9,7 +9,7 @@ import type { TaskRecord } from '../state/state.js'
 import type { Group } from '../state/group.js'
 import { GroupLanes, lanesIn } from './group-tasks.js'
 import type { Lane } from './lane.js'
-import type { LooseTasks } from './loose-tasks.js'
+import type { UnsortedTasks } from './unsorted-tasks.js'
 import type { Placements } from './placements.js'
 import { byStanding, type Policy, standingIn, standingOf, type Standing } from './policy.js'
 import type { ShapeTurn } from './shape-turn.js'
@@ -20,11 +20,11 @@ export class Instant {
   /** Tasks that are in a wrong lane at this instant. Each is compared by itself. Mostly none. */
   readonly misplaced: ReadonlySet<TaskRecord> | undefined
 
-  /** `loose`: all ready tasks, while their order is put aside. */
+  /** `unsorted`: all ready tasks, while their order is put aside. */
   constructor(
     places: Placements,
     readonly at: number,
-    readonly loose?: { readonly tasks: LooseTasks; readonly recordOf: (number: number) => TaskRecord },
+    readonly unsorted?: UnsortedTasks,
   ) {
     this.policy = places.policy
     const misplaced = places.misplacedAt(at)
@@ -68,8 +68,8 @@ export const runsOf = (turn: ShapeTurn, instant: Instant): Heap<Run> => {
   const heap = new Heap(isBefore)
   const add = (run: Run): void => void (run.first !== undefined && heap.add(run))
   const { heads } = turn
-  if (instant.loose !== undefined) {
-    add(new LooseRun(turn, instant))
+  if (instant.unsorted !== undefined) {
+    add(new UnsortedRun(instant.unsorted, turn, instant))
     return heap
   }
   if (heads === undefined) addLooked(turn, instant, add)
@@ -99,14 +99,18 @@ const addLooked = (turn: ShapeTurn, instant: Instant, add: (run: Run) => void): 
 }
 
 /** All tasks of the tenant, while the order is put aside. */
-class LooseRun extends Run {
+class UnsortedRun extends Run {
   private readonly heap: Heap<number>
   /** Groups that were passed over. */
   private readonly dropped = new Set<Group>()
 
-  constructor({ share }: ShapeTurn, instant: Instant) {
+  constructor(
+    private readonly tasks: UnsortedTasks,
+    { share }: ShapeTurn,
+    instant: Instant,
+  ) {
     super(instant)
-    this.heap = (instant.loose as NonNullable<Instant['loose']>).tasks.heapOf(share)
+    this.heap = tasks.heapOf(share)
     this.find()
   }
 
@@ -121,10 +125,9 @@ class LooseRun extends Run {
   }
 
   private find(): void {
-    const { heap, dropped } = this
-    const { tasks, recordOf } = this.instant.loose as NonNullable<Instant['loose']>
+    const { heap, dropped, tasks } = this
     while (heap.first !== undefined && dropped.has(tasks.groupAt(heap.first))) heap.removeFirst()
-    this.begin(heap.first === undefined ? undefined : recordOf(tasks.numberAt(heap.first)))
+    this.begin(heap.first === undefined ? undefined : tasks.recordAt(heap.first))
   }
 }
 

@@ -5,7 +5,7 @@
  */
 import { SortedList, sortedByKey } from '../structures/sorted-list.js'
 import { LoadedTasks, type Slot } from '../rows/loaded-tasks.js'
-import type { LooseTask } from '../ready/loose-tasks.js'
+import type { UnsortedTask } from '../ready/unsorted-tasks.js'
 import type { TaskRecord } from './state.js'
 
 /** An array of this size or less is never thinned out. */
@@ -149,7 +149,7 @@ export class TaskNumbers {
   }
 
   /** Visits all ready tasks, in any order, without making records. */
-  eachReady(visit: (task: LooseTask) => void): void {
+  eachReady(visit: (task: UnsortedTask) => void): void {
     for (const task of this.stragglers) if (task.status === 'pending') visit(task)
     for (const slot of this.slots) {
       if (typeof slot === 'number') visit(this.loaded.rankAt(slot))
