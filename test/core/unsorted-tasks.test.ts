@@ -1,5 +1,5 @@
 /** Questions about a state that was just loaded, whose ready tasks are not in order yet: the first few go over all tasks, and make few records. */
-import { decide, evolve, explainOf, initial, type QueueEvent, type QueueState, snapshotPages, snapshotReader } from '@daybook/core'
+import { beginReplay, decide, evolve, explainOf, initial, mark, type QueueEvent, type QueueState, rollback, snapshotPages, snapshotReader } from '@daybook/core'
 import { rowsIn } from '@daybook/core/testing'
 import * as E from 'fp-ts/lib/Either.js'
 import { expect, test } from 'vitest'
@@ -65,4 +65,25 @@ test('EV-10: of a group whose limit is used up, no more records are made', () =>
   const state = loaded(q.state)
   expect(explainOf(state, 'other', q.at)).toEqual(explainOf(q.state, 'other', q.at))
   expect(301 - rowsIn(state)).toBeLessThanOrEqual(2 + 2)
+})
+
+test('EV-10: tasks with numbers far from all others count, too', () => {
+  const q = new Queue()
+  for (let i = 0; i < 6; i++) q.enqueue(...Array.from({ length: 1_000 }, (_, k) => task(`${i * 1_000 + k}`)))
+  for (let i = 3; i < 5_900; i++) q.do({ type: 'Cancel', task: `${i}`, reason: 'r' })
+  const asked = ['1', '5950', '5999']
+  const replayed = q.log.reduce(evolve, beginReplay(initial('q')))
+  expect(asked.map((id) => explainOf(replayed, id, q.at)?.position)).toEqual([2, 54, 103])
+  expect(asked.map((id) => explainOf(q.state, id, q.at)?.position)).toEqual([2, 54, 103])
+})
+
+test('EV-10: after a rollback, too', () => {
+  const later = enqueued.slice(0, 500).map((event, i): QueueEvent => ({ type: 'TaskEnqueued', at: start + count + i, data: { ...event.data as (typeof event & { type: 'TaskEnqueued' })['data'], task: `later-${i}`, number: count + 1 + i, idempotencyKey: `later ${i}`, priority: 9 } }))
+  let state = loaded()
+  const before = mark(state)
+  state = later.reduce(evolve, state)
+  expect(explainOf(state, 'task-44', start + 2 * count)).toEqual(explainOf(later.reduce(evolve, enqueued.reduce(evolve, initial('q'))), 'task-44', start + 2 * count))
+  state = rollback(state, before)
+  expect(rowsIn(state)).toBeGreaterThan(0)
+  expect(ask(state, 44)).toEqual(ask(kept, 44))
 })

@@ -1,5 +1,5 @@
 /**
- * What Daybook's other packages share with the client and what needs no network. It is apart from `internal.ts`, so that a thread does not load
+ * Back-off, timers and ids, which Daybook's other packages share with the client. They are apart from `internal.ts`, so that a thread does not load
  * undici and ws for the sake of a timer. Not for users: it changes without notice.
  */
 export { type Backoff, type BackoffOptions, backoff, sleep } from './transport/backoff.js'

@@ -35,7 +35,7 @@ export const decideClaim = (
   const { agent, tenant, leaseSeconds } = command
   const refused = refusalOfAgent(agent, tenant, tables)
   if (refused !== undefined) return E.left(refused)
-  // One claim follows another.
+  // After a load or a replay without `endReplay`. Many claims will follow, so the order is worth making.
   tables.ready.order()
   let token = tables.head.lastToken
   return E.right(

@@ -124,7 +124,7 @@ export class ReadyIndex {
 
   /**
    * From now on ready tasks are only counted, and their order is not kept, until {@link order}. Nobody claims while a log is replayed, and most of
-   * its tasks are finished by the end. A claim makes the order. Must be called before any task is ready or claimed.
+   * its tasks are finished by the end. A claim makes the order, and so does the fourth question that needs it. Must be called before any task is ready or claimed.
    */
   putAside(): void {
     if (this.kinds.size > 0 || this.shapes.size > 0) throw new Error('the order of ready tasks can be put aside only before there are any')
@@ -165,7 +165,10 @@ export class ReadyIndex {
     return asked === undefined ? this.make(asked, false) : (this.shapes.get(shapeKey(asked)) ?? this.make(asked, false))
   }
 
-  /** Where a question or a claim with this shape finds the tasks of tenants at `at`, best first. A claim must make the order before. */
+  /**
+   * Where a question or a claim with this shape finds the tasks of tenants at `at`, best first. While the order is put aside, it goes over all ready
+   * tasks, and with the fourth call it makes the order. A claim must make the order before.
+   */
   instantOf(shape: ClaimShape, at: number): Instant {
     if (!this.isOrdered && ++this.passes > passesMax) this.order()
     if (this.isOrdered) return new Instant(this.places, at)

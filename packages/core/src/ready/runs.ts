@@ -1,6 +1,7 @@
 /**
- * Where a claim finds a tenant's tasks, best first. A run is a sequence of tasks whose order holds at any time, such as a lane. At the instant of the
- * claim, the best task is the best of the first tasks of the runs.
+ * Where a claim finds a tenant's tasks, best first. A run is a sequence of tasks whose order holds at any time, such as a lane;
+ * while the order is put aside, that of all of the tenant's tasks at the instant. At the instant of the claim, the best task is the best of the first
+ * tasks of the runs.
  */
 import { Heap } from '../structures/heap.js'
 import { itemsOf } from '../structures/small-set.js'
@@ -67,11 +68,11 @@ const isBefore = (a: Run, b: Run): boolean => byStanding(a.first as Standing, b.
 export const runsOf = (turn: ShapeTurn, instant: Instant): Heap<Run> => {
   const heap = new Heap(isBefore)
   const add = (run: Run): void => void (run.first !== undefined && heap.add(run))
-  const { heads } = turn
   if (instant.unsorted !== undefined) {
     add(new UnsortedRun(instant.unsorted, turn, instant))
     return heap
   }
+  const { heads } = turn
   if (heads === undefined) addLooked(turn, instant, add)
   else for (const lane of heads.lanes()) add(new SortedLanes(lane, instant))
   for (const task of instant.misplaced ?? none) {

@@ -30,7 +30,7 @@ export class UnsortedTasks {
   private readonly byShare = new Map<TenantShare, Array<number>>()
   /** Of each task its number, its group as an index, and what orders it. Columns, because a million objects take longer to collect than to compare. */
   private readonly numbers: Float64Array
-  private readonly places: Int32Array
+  private readonly groupIndexes: Int32Array
   private readonly ranks: Float64Array
   private readonly scores: Float64Array
   private readonly priorities: Float64Array
@@ -54,7 +54,7 @@ export class UnsortedTasks {
       tasks += group.ready
     }
     this.numbers = new Float64Array(tasks)
-    this.places = new Int32Array(tasks)
+    this.groupIndexes = new Int32Array(tasks)
     this.ranks = new Float64Array(tasks)
     this.scores = new Float64Array(tasks)
     this.priorities = new Float64Array(tasks)
@@ -75,7 +75,7 @@ export class UnsortedTasks {
   }
 
   groupAt(index: number): Group {
-    return this.groups[this.places[index] as number] as Group
+    return this.groups[this.groupIndexes[index] as number] as Group
   }
 
   /** Adds a task, unless the claim does not match its group. */
@@ -86,7 +86,7 @@ export class UnsortedTasks {
     const index = this.count++
     this.byShare.get(share)?.push(index)
     this.numbers[index] = task.number
-    this.places[index] = at
+    this.groupIndexes[index] = at
     this.ranks[index] = this.policy.rank(task, this.at)
     this.scores[index] = this.policy.scoreAt(task, this.at)
     this.priorities[index] = task.priority

@@ -48,7 +48,7 @@ export const initial = (queue: string, seed = 0, store?: RowStore): QueueState =
 
 /**
  * Prepares an empty state for the replay of a log. Consumes `state`. Until {@link endReplay} the order of ready tasks is not kept, so events fold
- * faster. A claim restores it. A question that depends on it goes over all ready tasks, or restores it if there were others before.
+ * faster. A claim restores it. A question that depends on it goes over all ready tasks, or restores it if there were three before.
  */
 export const beginReplay = (state: QueueState): QueueState => {
   QueueState.tablesOf(state).ready.putAside()

@@ -1,6 +1,7 @@
 /** Entry point of the thread that answers queries about past moments, so that no other request waits for a replay. */
 import { parentPort, type MessagePort, workerData } from 'node:worker_threads'
 import * as E from 'fp-ts/lib/Either.js'
+// Not from the index of `files`, which would load the queue files, rxjs and more into this thread.
 import { readSnapshotFolder } from '../../files/snapshots/snapshots.js'
 import { openLog } from '../../past/index.js'
 import { causesIn } from '../../read-models/find-causes.js'
