@@ -1,8 +1,10 @@
 /** Questions about a state that was just loaded, whose ready tasks are not in order yet: the first few go over all tasks, and make few records. */
 import { beginReplay, decide, evolve, explainOf, initial, mark, type QueueEvent, type QueueState, rollback, snapshotPages, snapshotReader } from '@daybook/core'
-import { rowsIn } from '@daybook/core/testing'
+import { Group, GroupKinds, LoadedTasks, newTaskRecord, pageOf, rowsIn, type TaskRecord, type TenantShare } from '@daybook/core/testing'
+import * as fc from 'fast-check'
 import * as E from 'fp-ts/lib/Either.js'
 import { expect, test } from 'vitest'
+import { runs } from '../properties/settings.js'
 import { Queue, task } from './queue.js'
 
 const start = Date.UTC(2026, 0, 1)
@@ -86,4 +88,44 @@ test('EV-10: after a rollback, too', () => {
   state = rollback(state, before)
   expect(rowsIn(state)).toBeGreaterThan(0)
   expect(ask(state, 44)).toEqual(ask(kept, 44))
+})
+
+const group = new Group(new GroupKinds(new Map()).of('work', undefined, [], undefined), { name: undefined } as TenantShare)
+const few = fc.nat({ max: 100 })
+const lease = fc.record({ agent: fc.constantFrom('ann', 'bob'), token: fc.nat(), claimedAt: fc.nat(), expiresAt: fc.nat(), durationMs: fc.nat(), epoch: few, probe: fc.boolean(), end: fc.constantFrom('failed' as const, 'lease-expired' as const, null) })
+const plainLease = fc.record({ agent: fc.constant('ann'), token: fc.nat(), claimedAt: fc.constant(start), expiresAt: fc.constant(start + 60_000), durationMs: fc.constant(60_000), epoch: fc.constant(0), probe: fc.constant(false), end: fc.constant(null) })
+/** Each part that a row may have or lack, and each kind of id. */
+const readyTask = fc.record({
+  id: fc.oneof(fc.uuid({ version: 7 }), fc.uuid(), fc.string({ minLength: 1 })),
+  priority: fc.integer({ min: 1, max: 9 }),
+  enqueuedAt: fc.nat({ max: 2 * start }),
+  revisions: fc.tuple(fc.nat(), few),
+  retries: fc.oneof(fc.constant(0), few),
+  attempts: fc.constantFrom(0, 1, 2),
+  limits: fc.constantFrom([3, 60], [3, 1], [9, 60]),
+  dependencies: fc.array(fc.string(), { maxLength: 2 }),
+  extras: fc.oneof(fc.constant({}), fc.record({ deadlineAt: fc.nat(), lastError: fc.string() })),
+  lease: fc.oneof(fc.constant(null), lease, plainLease),
+})
+
+test('what orders a row is the same as what orders its record', () => {
+  fc.assert(
+    fc.property(fc.array(readyTask, { minLength: 1, maxLength: 5 }), (all) => {
+      const records = all.map(({ revisions: [first, later], limits: [maxRetries = 0, backoffSeconds = 0], lease: held, attempts, ...fields }, i): TaskRecord => {
+        const record = newTaskRecord({ ...fields, number: i + 1, key: `key ${i}`, group, timeout: 60, maxRetries, backoffSeconds, enqueuedRevision: first, status: 'pending', missing: 0, delayedUntil: 0, finishedAt: 0 })
+        return Object.assign(record, { attempts, lastRevision: first + later, lease: held })
+      })
+      const { numbers, bytes, text } = pageOf(records, new Map())
+      const { agents } = JSON.parse(text) as { readonly agents: ReadonlyArray<string> }
+      const rows = new LoadedTasks()
+      const row = rows.add({ lengths: numbers, bytes: bytes!, groups: { get: () => group }, agents: { get: (index) => agents[index] as string } })
+      records.forEach((_, i) => {
+        const ranked = rows.rankAt(row + i)
+        const { number, priority, enqueuedAt, retries, maxRetries, extras } = rows.take(row + i)
+        expect(ranked).toEqual({ number, group, priority, enqueuedAt, retries, maxRetries, blocking: 0, extras })
+        expect(number).toBe(i + 1)
+      })
+    }),
+    runs(300),
+  )
 })
