@@ -1,5 +1,5 @@
 /** The cost of a snapshot at its beginning, while the queue waits. INV-15 compares loaded states over random histories. */
-import { beginIncrement, beginSnapshot, endReplay, headOf, mergeSnapshots, noteChanges, phases, type SnapshotPage, snapshotPages, snapshotReader, taskOf } from '@daybook/core'
+import { beginIncrement, beginSnapshot, endReplay, fork, headOf, listTasks, mergeSnapshots, noteChanges, phases, type SnapshotPage, snapshotPages, snapshotReader, taskOf } from '@daybook/core'
 import { rowsIn, textOf } from '@daybook/core/testing'
 import { expect, test } from 'vitest'
 import { Queue, task } from './queue.js'
@@ -82,6 +82,13 @@ test('a loaded state makes the record of a ready task when it is first needed', 
   expect(headOf(loaded)).toEqual(headOf(q.state))
   expect(taskOf(loaded, 't7')).toEqual(taskOf(q.state, 't7'))
   expect([rowsIn(loaded), rowsIn(load()), rowsIn(endReplay(loaded))]).toEqual([2_999, 3_000, 0])
+})
+
+test('INV-15: a loaded state lists all tasks of a status, however many they are', () => {
+  const q = new Queue()
+  for (let i = 0; i < 70_000; i += 10_000) q.enqueue(...Array.from({ length: 10_000 }, (_, j) => task(`t${i + j}`)))
+  const listed = listTasks(fork(q.state), { statuses: ['pending'] }, 80_000).tasks
+  expect(listed.map(({ id }) => id)).toEqual(Array.from({ length: 70_000 }, (_, i) => `t${i}`))
 })
 
 test('INV-15: a group has its ready tasks and its finished ones, also if a task that changed meanwhile comes before these', () => {

@@ -118,7 +118,7 @@ test('what orders a row is the same as what orders its record', () => {
       const { numbers, bytes, text } = pageOf(records, new Map())
       const { agents } = JSON.parse(text) as { readonly agents: ReadonlyArray<string> }
       const rows = new LoadedTasks()
-      const row = rows.add({ lengths: numbers, bytes: bytes!, groups: { get: () => group }, agents: { get: (index) => agents[index] as string } })
+      const { first: row } = rows.add({ lengths: numbers, bytes: bytes!, groups: { get: () => group }, agents: { get: (index) => agents[index] as string } })
       records.forEach((_, i) => {
         const ranked = rows.rankAt(row + i)
         const { number, priority, enqueuedAt, retries, maxRetries, extras } = rows.take(row + i)

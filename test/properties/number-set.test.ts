@@ -15,6 +15,7 @@ const doings = fc.array(
   fc.oneof(
     { weight: 6, arbitrary: fc.record({ do: fc.constant('add' as const), number: numbers }) },
     { weight: 3, arbitrary: fc.record({ do: fc.constant('remove' as const), number: numbers }) },
+    { weight: 1, arbitrary: fc.record({ do: fc.constant('all' as const), numbers: fc.array(numbers, { maxLength: 300, size: 'max' }) }) },
     { weight: 1, arbitrary: fc.record({ do: fc.constant('range' as const), number: fc.nat({ max: 30_000 }), count: fc.integer({ min: 1, max: 1_500 }) }) },
     { weight: 1, arbitrary: fc.record({ do: fc.constant('drop' as const), number: fc.nat({ max: 30_000 }), count: fc.integer({ min: 1, max: 20_000 }) }) },
   ),
@@ -22,12 +23,18 @@ const doings = fc.array(
 )
 type Doing = typeof doings extends fc.Arbitrary<infer A> ? (A extends ReadonlyArray<infer D> ? D : never) : never
 
-const numbersOf = (doing: Doing): ReadonlyArray<number> =>
+const numbersOf = (doing: Exclude<Doing, { do: 'all' }>): ReadonlyArray<number> =>
   'count' in doing ? Array.from({ length: doing.count }, (_, i) => doing.number + i) : [doing.number]
 
 const run = (set: NumberSet, list: ReadonlyArray<Doing>): void => {
   const plain = new Set<number>()
   for (const doing of list) {
+    if (doing.do === 'all') {
+      set.addAll(doing.numbers)
+      for (const number of doing.numbers) plain.add(number)
+      expect(set.size).toBe(plain.size)
+      continue
+    }
     const isAdding = doing.do === 'add' || doing.do === 'range'
     for (const number of numbersOf(doing)) {
       const changes = plain.has(number) !== isAdding
@@ -49,10 +56,12 @@ test('a set of numbers contains, finds and walks the same as a plain set, in ord
   fc.assert(fc.property(doings, (list) => run(new NumberSet(), list)), runs(60))
 })
 
-test('INV-22: numbers far apart, and blocks that have become empty, are not kept', () => {
+test.each(['one by one', 'together'])('INV-22: numbers far apart, and blocks that have become empty, are not kept: added %s', (how) => {
   const set = new NumberSet()
+  const isTogether = how === 'together'
+  if (isTogether) set.addAll(Array.from({ length: 200_000 }, (_, i) => i))
   for (let number = 0; number < 200_000; number++) {
-    set.add(number)
+    if (!isTogether) set.add(number)
     if (number >= 1_000) set.remove(number - 1_000)
   }
   expect([set.size, set.blocksKept < 40]).toEqual([1_000, true])

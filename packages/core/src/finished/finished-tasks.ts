@@ -33,8 +33,8 @@ export interface LoadedNames {
   readonly agentOf: (index: number) => string | undefined
 }
 
-/** Called for each task of a snapshot. `band`: see `rows/task-bytes.ts`. `task`: the record, if the state has another index of the task. */
-export type Joins = (number: number, band: number, group: Group, task: TaskRecord | undefined) => void
+/** Called for each task of a snapshot. `group`: the number of its group. `band`: see `rows/task-bytes.ts`. `task`: the record, if the state has another index of the task. */
+export type Joins = (number: number, group: number, band: number, task: TaskRecord | undefined) => void
 
 /** Shared by all instances: it keeps nothing between two calls. */
 const writer = new ByteWriter()
@@ -198,9 +198,9 @@ export class FinishedTasks {
     for (let row = from; row < this.rows.end; row++) {
       if (!this.rows.has(row)) continue
       const { number, group, agent, band, isIndexed } = this.rows.at(row, factsAt)
-      const named = this.load(row, number, group, agent, names)
+      this.load(row, number, group, agent, names)
       this.index(row, this.rows.at(row, this.idHash), this.rows.at(row, this.keyHash), band)
-      joins(number, band, named, isIndexed ? this.taskAt(row) : undefined)
+      joins(number, group, band, isIndexed ? this.taskAt(row) : undefined)
     }
   }
 
@@ -213,17 +213,18 @@ export class FinishedTasks {
       if (!hasAll && !this.rows.has(row)) continue
       const number = columns.number(i)
       const band = columns.band(i)
-      const group = this.load(row, number, columns.group(i), columns.agent(i), names)
+      const group = columns.group(i)
+      this.load(row, number, group, columns.agent(i), names)
       this.index(row, columns.idHash(i), columns.keyHash(i), band)
-      joins(number, band, group, columns.isIndexed(i) || others.has(i) ? this.taskAt(row) : undefined)
+      joins(number, group, band, columns.isIndexed(i) || others.has(i) ? this.taskAt(row) : undefined)
     }
   }
 
-  private load(row: number, number: number, group: number, agent: number, { groupOf, agentOf }: LoadedNames): Group {
+  private load(row: number, number: number, group: number, agent: number, { groupOf, agentOf }: LoadedNames): void {
     this.oldest = undefined
+    this.groups.count(group, groupOf)
     if (agent >= 0) this.agents.count(agent, agentOf)
     this.rowOfNumber.addLater(number, row)
-    return this.groups.count(group, groupOf)
   }
 
   private index(row: number, idHash: number, keyHash: number, band: number): void {

@@ -33,12 +33,11 @@ export class Interned<T> {
     this.freeLater.clear()
   }
 
-  /** Counts one more row with the index: see {@link take}. Returns the value; for the first row `valueOf` provides it. */
-  count(index: number, valueOf: (index: number) => T | undefined): T {
-    const known = this.values[index]
-    if (known !== undefined) {
+  /** Counts one more row with the index: see {@link take}. For the first row `valueOf` provides the value. */
+  count(index: number, valueOf: (index: number) => T | undefined): void {
+    if (this.values[index] !== undefined) {
       ;(this.counts[index] as number)++
-      return known
+      return
     }
     const value = valueOf(index)
     if (value === undefined) throw new Error(`a finished task has the name ${index}, which is not in the snapshot`)
@@ -47,7 +46,6 @@ export class Interned<T> {
       this.free.add(this.values.push(undefined) - 1)
     }
     this.put(index, value)
-    return value
   }
 
   /** Counts one more row that has the value. Returns the value's index. */

@@ -98,6 +98,8 @@ export class NumberRows {
   private readonly blocks: Array<Block> = []
   /** The open blocks. Every other call closes them first. */
   private open: Array<Block> = []
+  /** The block of the last row that was added while blocks are open. */
+  private last: Block | undefined
   private count = 0
 
   get size(): number {
@@ -126,7 +128,9 @@ export class NumberRows {
 
   /** The same for one of very many rows. Tasks finish in about the order of their numbers, so most rows find their block open. */
   addLater(number: number, row: number): void {
-    this.blockFor(number, true).put(number % blockSize, row)
+    const id = Math.floor(number / blockSize)
+    const block = this.last?.block === id ? this.last : (this.last = this.blockFor(number, true))
+    block.put(number % blockSize, row)
     this.count++
   }
 
@@ -156,6 +160,7 @@ export class NumberRows {
     if (this.open.length === 0) return
     for (const block of this.open) block.close()
     this.open = []
+    this.last = undefined
   }
 
   /** The block of this id, made if it does not exist. */

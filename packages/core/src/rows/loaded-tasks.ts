@@ -2,7 +2,7 @@
  * Unfinished tasks of a snapshot, as the bytes of its pages. A record is made when it is first needed: a question about a past moment needs few of a
  * million records, and to make all would take most of its time ([ADR 75](../../../../docs/adr/0075-records-on-demand.md)).
  */
-import { idEndHashAt, keyEndHashAt, type NamesOf, rankAt, readTask, type RowRank } from './task-bytes.js'
+import { endHashesAt, type NamesOf, rankAt, readTask, type RowRank } from './task-bytes.js'
 import { rowBytesOf, type RowBytes } from './row-bytes.js'
 import type { Group } from '../state/group.js'
 import type { TaskRecord } from '../state/state.js'
@@ -21,11 +21,35 @@ export interface TaskRows {
 /** A task; or its row, until its record is needed. */
 export type Slot = TaskRecord | number
 
-/** What the indexes by text need of tasks that are rows: their numbers, and the hashes of their ids and keys. */
-export interface RowHashes {
-  readonly numbers: Float64Array
-  readonly ids: Int32Array
-  readonly keys: Int32Array
+/** What indexes need of the tasks that are rows, one task after the other. */
+export class RowList {
+  readonly numbers: Float64Array<ArrayBuffer>
+  readonly rows: Uint32Array<ArrayBuffer>
+  readonly idHashes: Int32Array<ArrayBuffer>
+  readonly keyHashes: Int32Array<ArrayBuffer>
+  /** How many there are. Tasks for which there is no room are counted, and nothing is kept of them. */
+  length = 0
+
+  /** `room`: the largest number of tasks. `seed`: that of the indexes by text. */
+  constructor(
+    room: number,
+    private readonly seed: number,
+  ) {
+    this.numbers = new Float64Array(room)
+    this.rows = new Uint32Array(room)
+    this.idHashes = new Int32Array(room)
+    this.keyHashes = new Int32Array(room)
+  }
+
+  /** Adds a task, of which `bytes` at `start` are the row `row`. */
+  add(number: number, row: number, bytes: Uint8Array, start: number): void {
+    const at = this.length++
+    this.numbers[at] = number
+    this.rows[at] = row
+    const { id, key } = endHashesAt(bytes, start, this.seed)
+    this.idHashes[at] = id
+    this.keyHashes[at] = key
+  }
 }
 
 interface Page extends RowBytes, Pick<TaskRows, 'groups' | 'agents'> {
@@ -41,39 +65,18 @@ export class LoadedTasks {
     return this.pages.reduce((sum, page) => sum + (page?.left ?? 0), 0)
   }
 
-  /** Adds a page. Returns the number of its first row; the others have the next numbers. Throws if the lengths do not add up to the bytes. */
-  add({ lengths, bytes, groups, agents }: TaskRows): number {
+  /** Adds a page. The row with index `i` in it has the number `first + i`. Throws if the lengths do not add up to the bytes. */
+  add({ lengths, bytes, groups, agents }: TaskRows): RowBytes & { readonly first: number } {
     if (lengths.length > pageTasks) throw new Error(`a page of ${lengths.length} tasks`)
-    return (this.pages.push({ ...rowBytesOf(lengths, bytes, lengths.length), groups, agents, left: lengths.length }) - 1) * pageTasks
-  }
-
-  /** Reads something of a row's bytes. */
-  at<A>(row: number, read: (bytes: Uint8Array, start: number) => A): A {
-    const { bytes, starts } = this.pageOf(row)
-    return read(bytes, starts[row % pageTasks] as number)
+    const rows = rowBytesOf(lengths, bytes, lengths.length)
+    const pages = this.pages.push({ ...rows, groups, agents, left: lengths.length })
+    return { ...rows, first: (pages - 1) * pageTasks }
   }
 
   /** What the order of ready tasks needs of a row. */
   rankAt(row: number): RowRank {
     const { bytes, starts, groups } = this.pageOf(row)
     return rankAt(bytes, starts[row % pageTasks] as number, groups)
-  }
-
-  /** The hashes of those tasks that are rows. No text is made. `numbers`: the number of each task. `seed`: that of the indexes. */
-  hashesOf(numbers: ReadonlyArray<number>, tasks: ReadonlyArray<Slot>, seed: number): RowHashes {
-    const count = tasks.reduce<number>((sum, task) => (typeof task === 'number' ? sum + 1 : sum), 0)
-    const hashes: RowHashes = { numbers: new Float64Array(count), ids: new Int32Array(count), keys: new Int32Array(count) }
-    let to = 0
-    for (let i = 0; i < tasks.length; i++) {
-      const row = tasks[i]
-      if (typeof row !== 'number') continue
-      const { bytes, starts } = this.pageOf(row)
-      const start = starts[row % pageTasks] as number
-      hashes.numbers[to] = numbers[i] as number
-      hashes.ids[to] = idEndHashAt(bytes, start, seed)
-      hashes.keys[to++] = keyEndHashAt(bytes, start, seed)
-    }
-    return hashes
   }
 
   /** Makes the record of a row, and forgets the row. Each row may be taken once. */

@@ -30,6 +30,8 @@ const usualRetries = settingsDefault.defaults
 /** Status and priority are written as one number, the band. */
 const bandStatuses = [...statuses.filter(isFinal), ...statuses.filter((status) => !isFinal(status))]
 const priorities = 16
+/** All bands are below this: see {@link RowFacts}. */
+export const bands: number = bandStatuses.length * priorities
 
 /**
  * The order of the fields allows to read what is asked for most without the rest. Times are stored relative to the time in the id, or to
@@ -321,12 +323,10 @@ export const keyHashAt = (bytes: Uint8Array, at: number, seed: number): number =
 }
 
 /** The hashes of the task's id and key as `TextIndex` has them, computed without making the texts. */
-export const idEndHashAt = (bytes: Uint8Array, at: number, seed: number): number => hashOfEnd(new ByteReader(bytes, at).endOfText(ends), ends, seed)
-
-export const keyEndHashAt = (bytes: Uint8Array, at: number, seed: number): number => {
+export const endHashesAt = (bytes: Uint8Array, at: number, seed: number): { readonly id: number; readonly key: number } => {
   const from = new ByteReader(bytes, at)
-  from.skipText()
-  return hashOfEnd(from.endOfText(ends), ends, seed)
+  const id = hashOfEnd(from.endOfText(ends), ends, seed)
+  return { id, key: hashOfEnd(from.endOfText(ends), ends, seed) }
 }
 /** Overwritten with each call. */
 const ends = new Uint16Array(hashedCharacters)

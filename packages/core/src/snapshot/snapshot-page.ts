@@ -11,7 +11,6 @@ import { type NamesOf, writeTask } from '../rows/task-bytes.js'
 import type { Group } from '../state/group.js'
 import { pageTasks, type TaskRows } from '../rows/loaded-tasks.js'
 import type { TaskRecord } from '../state/state.js'
-import type { StatusList } from '../state/status-lists.js'
 import type { Phase } from '../model/task.js'
 
 /** `head`: everything but tasks. `names`, `rows`, `places`: of finished tasks. `changed`: the numbers of tasks that changed, in an increment. `tasks`: unfinished tasks. */
@@ -138,95 +137,11 @@ export const indexOf = <T>(known: Map<T, number>, value: T): number => {
 
 const textOf = ({ type, phase, skills, tenant, concurrencyKey }: Group): GroupText => [type, phase ?? null, skills, tenant ?? null, concurrencyKey ?? null]
 
-/**
- * The numbers of ready tasks on their way to the lists by status. They are added in order, whatever the order of the pages: where a number belongs
- * between others, a list moves all that come after it.
- */
-export class ReadyNumbers {
-  /** By the lists of a phase, which are by priority, as the numbers are. */
-  private readonly gathered = new Map<ReadonlyArray<StatusList>, ReadonlyArray<Array<number>>>()
-
-  of(lists: ReadonlyArray<StatusList>): ReadonlyArray<Array<number>> {
-    const known = this.gathered.get(lists)
-    if (known !== undefined) return known
-    const numbers = lists.map(() => [])
-    this.gathered.set(lists, numbers)
-    return numbers
-  }
-
-  /** Must be called after the last page. */
-  fill(): void {
-    for (const [lists, gathered] of this.gathered) {
-      gathered.forEach((numbers, priority) => {
-        for (const number of Float64Array.from(numbers).sort()) (lists[priority] as StatusList).addNumber(number)
-      })
-    }
-  }
-}
-
-interface PageGroup {
-  readonly group: Group
-  /** The numbers of the ready tasks of its phase, by priority. */
-  readonly numbers: ReadonlyArray<Array<number>>
-  /** How many of its tasks are merely ready, and stay rows. */
-  ready: number
-}
-
-/** The groups of a snapshot's pages, by number. A group is made with its first task, because making one has effects on the state. */
-export class PageGroups implements NamesOf<Group> {
-  private readonly made: Array<PageGroup | undefined> = []
-  private readonly texts: Array<GroupText> = []
-
-  /** `join` counts ready tasks in their group. */
-  constructor(
-    private readonly numbers: ReadyNumbers,
-    private readonly groupOf: (text: GroupText) => Group,
-    private readonly join: (group: Group, tasks: number) => void,
-  ) {}
-
-  add(text: GroupText): void {
-    this.texts.push(text)
-  }
-
-  /** Throws if no page so far has the number. */
-  get(number: number): Group {
-    return this.at(number).group
-  }
-
-  /** Adds a ready task. The first one joins its group at once, so that the state finds the group. */
-  addReady(number: number, priority: number, task: number): void {
-    const known = this.at(number)
-    if (known.ready++ === 0) this.join(known.group, 1)
-    ;(known.numbers[priority] as Array<number>).push(task)
-  }
-
-  /** The other ready tasks join their groups. Must be called after the last page: one by one, a million would take a third of a second. */
-  joinOthers(): void {
-    for (const known of this.made) if (known !== undefined && known.ready > 1) this.join(known.group, known.ready - 1)
-  }
-
-  private at(number: number): PageGroup {
-    const known = this.made[number]
-    if (known !== undefined) return known
-    const text = this.texts[number]
-    if (text === undefined) throw new Error(`no page names the group ${number}`)
-    const group = this.groupOf(text)
-    return (this.made[number] = { group, numbers: this.numbers.of(group.kind.byStatus.pending), ready: 0 })
-  }
-}
-
 /** The names in a page of unfinished tasks. */
 export const taskNamesIn = ({ text }: SnapshotPage): TaskNames => JSON.parse(text) as TaskNames
 
-/**
- * The rows of a page of unfinished tasks. `groups`: the groups of earlier pages; those of this page are added. `shared` returns one string for equal
- * names of agents.
- */
-export const taskRowsIn = (page: SnapshotPage, groups: PageGroups, shared: (agent: string) => string): TaskRows => {
-  const { numbers, bytes = noBytes } = page
-  const names = taskNamesIn(page)
-  for (const group of names.groups) groups.add(group)
-  const agents = names.agents.map(shared)
+/** The rows of a page of unfinished tasks. `groups`: those of this page and of earlier ones. `agents`: the names of this page. */
+export const taskRowsIn = ({ numbers, bytes = noBytes }: SnapshotPage, groups: NamesOf<Group>, agents: ReadonlyArray<string>): TaskRows => {
   return { lengths: numbers, bytes, groups, agents: { get: (index) => agents[index] as string } }
 }
 const noBytes = new Uint8Array(0)

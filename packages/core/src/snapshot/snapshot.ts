@@ -9,13 +9,13 @@
  * finished. To load it, its pages are read first, then those of its base, and so on up to a whole snapshot. A task in a base is left out if a snapshot
  * read before says that it changed or finished.
  */
-import type { LoadedNames } from '../finished/finished-tasks.js'
+import type { Joins, LoadedNames } from '../finished/finished-tasks.js'
 import type { FinishedWalk, KeptPage } from '../finished/finished-walk.js'
 import { chunkRows } from '../rows/row-bytes.js'
-import { factsAt, priorityIn } from '../rows/task-bytes.js'
+import { factsAt, statusIn } from '../rows/task-bytes.js'
 import type { KeptRows, RowsPlace, RowStore } from '../finished/row-store.js'
 import type { Group } from '../state/group.js'
-import { type GroupText, keptIn, type NamesText, pageOf, pageOfChanged, pageOfKept, pageOfNames, pageOfRows, PageGroups, ReadyNumbers, type SnapshotPage, taskRowsIn } from './snapshot-page.js'
+import { type GroupText, keptIn, type NamesText, pageOf, pageOfChanged, pageOfKept, pageOfNames, pageOfRows, type SnapshotPage, taskNamesIn, taskRowsIn } from './snapshot-page.js'
 import type { RegisteredAgent } from '../state/agent-register.js'
 import { type Approval, byAge, type Chain } from '../state/approvals.js'
 import type { Limit } from '../limits/limit.js'
@@ -23,15 +23,16 @@ import type { MeterEntry } from '../limits/limits.js'
 import { policyOf } from '../ready/policy.js'
 import type { Alert, FailureCounts } from '../state/alerts.js'
 import type { Batch } from '../state/batches.js'
-import { LoadedTasks, pageTasks, type Slot } from '../rows/loaded-tasks.js'
+import { LoadedTasks, pageTasks, RowList } from '../rows/loaded-tasks.js'
 import { NumberSet } from '../structures/number-set.js'
 import type { Schedule } from '../state/schedules.js'
 import type { Deadline } from '../state/deadlines.js'
 import type { ShareEntry } from '../ready/fair-share.js'
-import type { Breaker, Head } from '../state/state.js'
+import type { Breaker, Head, TaskRecord } from '../state/state.js'
 import { byType } from '../state/breakers.js'
 import { Superseded } from './superseded.js'
 import { Tables } from '../state/tables.js'
+import { GatheredTasks, Tally } from './tally.js'
 import { isFinal } from '../model/task.js'
 import { TaskWalk } from '../queries/task-walk.js'
 import { endReplay, QueueState } from '../state/queue-state.js'
@@ -187,6 +188,12 @@ export interface SnapshotReader {
   readonly finish: (isReplayed?: boolean) => QueueState
 }
 
+interface FinishedJoin {
+  readonly tally: Tally
+  readonly names: LoadedNames
+  readonly joins: Joins
+}
+
 /**
  * Builds a state from a snapshot's pages. `seed` and `store`: see `initial`; a snapshot that names places of rows has a seed of its own. `rowsAt`:
  * returns the rows at a place that it names, and throws if they are not there.
@@ -194,9 +201,12 @@ export interface SnapshotReader {
 export const snapshotReader = (seed = 0, store?: RowStore, rowsAt: (place: RowsPlace) => KeptRows = nowhere): SnapshotReader => {
   let tables: Tables | undefined
   let finishedCount = 0
-  let groups: PageGroups | undefined
-  const readyNumbers = new ReadyNumbers()
-  /** What the numbers for groups in rows of finished tasks mean. */
+  let gathered: GatheredTasks | undefined
+  /** The groups of the unfinished tasks in the snapshot that is being read: an increment or a base. */
+  let groups: Tally | undefined
+  let groupTexts: Array<GroupText> = []
+  let finishedJoin: FinishedJoin | undefined
+  /** What the numbers for groups and agents in rows of finished tasks mean. */
   const finishedGroups: Array<GroupText | null> = []
   const finishedAgents: Array<string | null> = []
   let breakers: HeadText['breakers'] = []
@@ -204,9 +214,9 @@ export const snapshotReader = (seed = 0, store?: RowStore, rowsAt: (place: RowsP
   let turns: HeadText['turns'] = []
   let slowdowns: HeadText['slowdowns'] = []
   let sleepers: HeadText['sleepers'] = []
-  /** Of each unfinished task the number, and its record or its row. */
-  const numbers: Array<number> = []
-  const tasks: Array<Slot> = []
+  /** The unfinished tasks: records, and rows. */
+  const records: Array<TaskRecord> = []
+  let rowList = new RowList(0, seed)
   const loadedTasks = new LoadedTasks()
   const agents = new Map<string, string>()
   let unfinishedCount = 0
@@ -221,6 +231,7 @@ export const snapshotReader = (seed = 0, store?: RowStore, rowsAt: (place: RowsP
     Object.assign(tables.head, fields)
     finishedCount = finished
     unfinishedCount = unfinished
+    rowList = new RowList(unfinished, tables.seed)
     tables.finished.reserve(finished)
     tables.ready.reorder(policyOf(tables.head.settings))
     tables.countTenants()
@@ -246,52 +257,65 @@ export const snapshotReader = (seed = 0, store?: RowStore, rowsAt: (place: RowsP
     else if (!isBase) readFinished(page, loaded)
   }
 
+  /** How rows of finished tasks join the state. A snapshot may have names that no task uses. The state gets no group for such a name. */
+  const joinOf = (loaded: Tables): FinishedJoin => {
+    const tally = new Tally(gatheredIn(loaded), (index) => groupOf(loaded, finishedGroups[index]), (group, tasks) => loaded.joinGroup(group, tasks))
+    const { tenantCounts } = loaded
+    const joins: Joins = (number, group, band, task) => {
+      tally.add(number, group, band)
+      if (tenantCounts.isOn) tenantCounts.add(tally.get(group).tenant, statusIn(band), 1)
+      if (task !== undefined) loaded.joinFinished(task)
+    }
+    return { tally, names: { groupOf: (index) => tally.get(index), agentOf: nameOfAgent }, joins }
+  }
+
   const readFinished = (page: SnapshotPage, loaded: Tables): void => {
-    if (page.kind === 'rows') loaded.finished.loadRows({ lengths: page.numbers, bytes: page.bytes ?? noBytes }, namesIn(loaded), loaded.joinFinished)
-    for (const { place, ...others } of keptIn(page)) loaded.finished.loadKept(rowsAt(place), others, namesIn(loaded), loaded.joinFinished)
-    if (page.kind !== 'names') return
-    const names = JSON.parse(page.text) as NamesText
-    for (const group of names.groups) finishedGroups.push(group)
-    for (const agent of names.agents) finishedAgents.push(agent)
+    if (page.kind === 'names') {
+      const names = JSON.parse(page.text) as NamesText
+      for (const group of names.groups) finishedGroups.push(group)
+      for (const agent of names.agents) finishedAgents.push(agent)
+      return
+    }
+    const { names, joins } = (finishedJoin ??= joinOf(loaded))
+    if (page.kind === 'rows') loaded.finished.loadRows({ lengths: page.numbers, bytes: page.bytes ?? noBytes }, names, joins)
+    for (const { place, ...others } of keptIn(page)) loaded.finished.loadKept(rowsAt(place), others, names, joins)
   }
 
   /** Adds the tasks of a page that are not superseded. A task that is merely ready is counted, and stays a row. */
   const readUnfinished = (page: SnapshotPage, loaded: Tables): void => {
-    groups ??= new PageGroups(readyNumbers, (text) => groupOf(loaded, text), (group, tasks) => loaded.joinReady(group, tasks))
-    const rows = taskRowsIn(page, groups, shared)
-    const first = loadedTasks.add(rows)
-    for (let row = first; row < first + page.rows; row++) {
-      const { number, group, band, isIndexed } = loadedTasks.at(row, factsAt)
-      if (superseded.has(number)) {
-        loadedTasks.drop(row)
-        continue
-      }
-      numbers.push(number)
-      if (isIndexed) {
+    const names = taskNamesIn(page)
+    groupTexts.push(...names.groups)
+    groups ??= new Tally(gatheredIn(loaded), (number) => groupOf(loaded, groupTexts[number]), (group, tasks) => loaded.joinReady(group, tasks))
+    const { first, bytes, starts } = loadedTasks.add(taskRowsIn(page, groups, names.agents.map(shared)))
+    for (let i = 0; i < page.rows; i++) {
+      const row = first + i
+      const start = starts[i] as number
+      const { number, group, band, isIndexed } = factsAt(bytes, start)
+      if (superseded.has(number)) loadedTasks.drop(row)
+      else if (isIndexed) {
         const task = loadedTasks.take(row)
         loaded.join(task)
-        tasks.push(task)
+        records.push(task)
       } else {
-        groups.addReady(group, priorityIn(band), number)
-        tasks.push(row)
+        groups.add(number, group, band)
+        rowList.add(number, row, bytes, start)
       }
     }
   }
 
-  /** The state does not find a group without a task, and would make it again. So a task must be counted in it at once. */
-  const groupOf = (loaded: Tables, [type, phase, skills, tenant, key]: GroupText): Group => loaded.group(type, phase ?? undefined, skills, tenant ?? undefined, key ?? undefined)
+  const gatheredIn = (loaded: Tables): GatheredTasks => (gathered ??= new GatheredTasks(loaded))
 
-  /** A snapshot may have names that no task uses. The state gets no group for such a name. */
-  const namesIn = (loaded: Tables): LoadedNames => ({
-    groupOf: (index) => {
-      const text = finishedGroups[index]
-      return text === undefined || text === null ? undefined : groupOf(loaded, text)
-    },
-    agentOf: (index) => {
-      const name = finishedAgents[index]
-      return name === undefined || name === null ? undefined : shared(name)
-    },
-  })
+  /** The state does not find a group without a task, and would make it again. So a task must be counted in it at once. */
+  const groupOf = (loaded: Tables, text: GroupText | null | undefined): Group | undefined => {
+    if (text === undefined || text === null) return undefined
+    const [type, phase, skills, tenant, key] = text
+    return loaded.group(type, phase ?? undefined, skills, tenant ?? undefined, key ?? undefined)
+  }
+
+  const nameOfAgent = (index: number): string | undefined => {
+    const name = finishedAgents[index]
+    return name === undefined || name === null ? undefined : shared(name)
+  }
 
   /** All leases of an agent share one string, as they do after a replay. */
   const shared = (agent: string): string => {
@@ -305,16 +329,19 @@ export const snapshotReader = (seed = 0, store?: RowStore, rowsAt: (place: RowsP
   const endGroups = (): void => {
     groups?.joinOthers()
     groups = undefined
+    groupTexts = []
   }
 
   const finish = (isReplayed = false): QueueState => {
     if (tables === undefined) throw new Error('the snapshot is empty')
     const loaded = tables
     endGroups()
-    readyNumbers.fill()
+    finishedJoin?.tally.joinOthers()
+    gathered?.flush()
     if (loaded.finished.size !== finishedCount) throw new Error(`the snapshot has ${loaded.finished.size} finished tasks, and says that it has ${finishedCount}`)
-    if (tasks.length !== unfinishedCount) throw new Error(`the snapshot, with its bases, has ${tasks.length} unfinished tasks, and says that there are ${unfinishedCount}`)
-    for (const task of loaded.fill(numbers, tasks, loadedTasks)) {
+    const unfinished = records.length + rowList.length
+    if (unfinished !== unfinishedCount) throw new Error(`the snapshot, with its bases, has ${unfinished} unfinished tasks, and says that there are ${unfinishedCount}`)
+    for (const task of loaded.fill(records, rowList, loadedTasks)) {
       for (const id of task.dependencies) {
         const dependency = loaded.byId.get(id)
         // A task with a higher number is another task, which got the id after the dependency had been evicted.

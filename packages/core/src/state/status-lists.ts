@@ -2,10 +2,9 @@
  * All tasks of the queue by phase, status and priority; each list is ordered by number. Tasks change their status in any order, and only people ask
  * for these lists. So a list is a set of numbers, and a task moves from one to another in O(1).
  */
-import type { Group } from './group.js'
 import { NumberSet } from '../structures/number-set.js'
 import { firstRankOf, type ListsByStatus, type TaskRecord } from './state.js'
-import { type Phase, phases, type Status, statuses } from '../model/task.js'
+import { type Phase, phases, statuses } from '../model/task.js'
 
 /** A place in a list of tasks. `item` is `undefined` past the end. */
 export interface TaskCursor {
@@ -30,8 +29,9 @@ export class StatusList {
     this.numbers.add(number)
   }
 
-  addNumber(number: number): void {
-    this.numbers.add(number)
+  /** Adds tasks by their numbers, in any order. */
+  addAll(numbers: ReadonlyArray<number>): void {
+    this.numbers.addAll(numbers)
   }
 
   remove({ number }: TaskRecord): void {
@@ -82,5 +82,4 @@ const newLists = (byNumber: (number: number) => TaskRecord | undefined): ListsBy
 }
 
 /** The list that contains this task. */
-export const listOf = ({ group, status, priority }: TaskRecord): StatusList => listIn(group, status, priority)
-export const listIn = (group: Group, status: Status, priority: number): StatusList => group.kind.byStatus[status][priority] as StatusList
+export const listOf = ({ group, status, priority }: TaskRecord): StatusList => group.kind.byStatus[status][priority] as StatusList

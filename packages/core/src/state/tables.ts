@@ -14,15 +14,14 @@ import { Breakers } from './breakers.js'
 import { CallbackKeys } from './callback-keys.js'
 import { DeadLetterIndex } from './dead-letter-index.js'
 import { Deadlines } from './deadlines.js'
-import { FinishedTasks, type Joins } from '../finished/finished-tasks.js'
+import { FinishedTasks } from '../finished/finished-tasks.js'
 import type { RowStore } from '../finished/row-store.js'
-import { priorityIn, statusIn } from '../rows/task-bytes.js'
 import { Group } from './group.js'
 import { GroupKinds } from './group-kinds.js'
 import { isLimited, isTypeShut } from '../gates/gates.js'
 import { isIsolated } from '../model/isolation.js'
 import { Limits } from '../limits/limits.js'
-import type { LoadedTasks, Slot } from '../rows/loaded-tasks.js'
+import type { LoadedTasks, RowList } from '../rows/loaded-tasks.js'
 import { FairShare } from '../ready/fair-share.js'
 import { policyOf } from '../ready/policy.js'
 import { ReadyIndex } from '../ready/ready-index.js'
@@ -42,7 +41,7 @@ import {
   type TenantShare,
 } from './state.js'
 import { addTo, addToList, removeFrom, removeFromList } from '../structures/by-key.js'
-import { listIn, listOf, newStatusLists } from './status-lists.js'
+import { listOf, newStatusLists, type StatusList } from './status-lists.js'
 import { TaskBefore } from './task-before.js'
 import { TaskNumbers } from './task-numbers.js'
 import type { TaskWalk } from '../queries/task-walk.js'
@@ -188,36 +187,44 @@ export class Tables {
     if (isFinal(task.status)) this.retire(task)
   }
 
-  /** Counts a finished task of a snapshot. */
-  readonly joinFinished: Joins = (number, band, group, task) => {
-    const status = statusIn(band)
-    this.joinGroup(group)
-    this.count(group, status, 1)
-    listIn(group, status, priorityIn(band)).addNumber(number)
-    if (task === undefined) return
+  /** Adds tasks of a snapshot to the list of their phase, status and priority, and counts them by status. They must join their groups, too. */
+  addListed(list: StatusList, status: Status, numbers: ReadonlyArray<number>): void {
+    list.addAll(numbers)
+    this.counts[status] += numbers.length
+  }
+
+  /** Counts this many tasks of a snapshot in their group. */
+  joinGroup(group: Group, tasks: number): void {
+    const { size } = group
+    group.size += tasks
+    if (size > 0) return
+    this.kinds.join(group.kind)
+    this.shares.join(group)
+    this.limits.join(group)
+  }
+
+  /** The same for ready tasks, without records. {@link fill} must follow. */
+  joinReady(group: Group, tasks: number): void {
+    this.joinGroup(group, tasks)
+    this.tenantCounts.add(group.tenant, 'pending', tasks)
+    this.ready.join(group, tasks)
+  }
+
+  /** Adds a finished task of a snapshot to the indexes that few tasks are in. */
+  joinFinished(task: TaskRecord): void {
     this.joinOthers(task)
     if (task.extras.parking !== undefined) this.callbackKeys.add(task, task.extras.parking)
   }
 
-  /** Counts this many ready tasks of a snapshot, without records. {@link fill} must follow. */
-  joinReady(group: Group, tasks: number): void {
-    this.joinGroup(group, tasks)
-    this.count(group, 'pending', tasks)
-    this.ready.join(group, tasks)
-  }
-
   /**
-   * Adds all unfinished tasks of a snapshot. There must be none yet. `numbers` and `tasks`: of each task the number, and its record or its row. All must
-   * have been counted before, records by {@link join} and rows by {@link joinReady}. Returns the records, by number.
+   * Adds all unfinished tasks of a snapshot. There must be none yet. `rows`: those that are rows of `loaded`. All must have been counted before, records
+   * by {@link join} and rows by {@link joinReady} and {@link addListed}. Returns the records, by number.
    */
-  fill(numbers: ReadonlyArray<number>, tasks: ReadonlyArray<Slot>, loaded: LoadedTasks): ReadonlyArray<TaskRecord> {
-    const records = tasks.filter((task) => typeof task !== 'number')
-    // Before the index by number, which may make records of rows, and then their bytes are gone.
-    const rows = loaded.hashesOf(numbers, tasks, this.seed)
+  fill(records: ReadonlyArray<TaskRecord>, rows: RowList, loaded: LoadedTasks): ReadonlyArray<TaskRecord> {
     // Before the indexes by text, which refer to tasks by their numbers.
-    this.unfinished.fill(numbers, tasks, loaded)
-    this.ids.addAll(rows.ids, rows.numbers)
-    this.keys.addAll(rows.keys, rows.numbers)
+    this.unfinished.fill(records, rows, loaded)
+    this.ids.addAll(rows.idHashes, rows.numbers, rows.length)
+    this.keys.addAll(rows.keyHashes, rows.numbers, rows.length)
     const sorted = sortedByKey(records, numberOf)
     for (const task of sorted) {
       this.ids.set(task.id, task.number)
@@ -426,17 +433,8 @@ export class Tables {
 
   /** Counts the task in its group, ticket and chain, whether it is finished or not. */
   join(task: TaskRecord): void {
-    this.joinGroup(task.group)
+    this.joinGroup(task.group, 1)
     this.joinOthers(task)
-  }
-
-  private joinGroup(group: Group, tasks = 1): void {
-    const { size } = group
-    group.size += tasks
-    if (size > 0) return
-    this.kinds.join(group.kind)
-    this.shares.join(group)
-    this.limits.join(group)
   }
 
   private count(group: Group, status: Status, by: number): void {

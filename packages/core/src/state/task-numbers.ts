@@ -4,7 +4,7 @@
  * use, so the cost does not depend on the gaps between numbers (INV-22).
  */
 import { SortedList, sortedByKey } from '../structures/sorted-list.js'
-import { LoadedTasks, type Slot } from '../rows/loaded-tasks.js'
+import { LoadedTasks, type RowList, type Slot } from '../rows/loaded-tasks.js'
 import type { UnsortedTask } from '../ready/unsorted-tasks.js'
 import type { TaskRecord } from './state.js'
 
@@ -55,24 +55,31 @@ export class TaskNumbers {
     return (this.slots[index] = this.loaded.take(row))
   }
 
-  /** Adds the tasks of a snapshot, in any order. There must be none yet. Rows are those of `loaded`. */
-  fill(numbers: ReadonlyArray<number>, tasks: ReadonlyArray<Slot>, loaded: LoadedTasks): void {
+  /** Adds the tasks of a snapshot, in any order: records, and rows of `loaded`. There must be none yet. */
+  fill(records: ReadonlyArray<TaskRecord>, rows: RowList, loaded: LoadedTasks): void {
     this.loaded = loaded
     let least = Number.POSITIVE_INFINITY
     let most = Number.NEGATIVE_INFINITY
-    for (const number of numbers) {
-      if (number < least) least = number
-      if (number > most) most = number
+    const widen = (number: number): void => {
+      least = Math.min(least, number)
+      most = Math.max(most, number)
     }
+    for (const { number } of records) widen(number)
+    for (let i = 0; i < rows.length; i++) widen(rows.numbers[i] as number)
+    const count = records.length + rows.length
+    if (count === 0) return
     const length = most - least + 1
-    if (length > slotsMin && length > slotsPerTask * numbers.length) {
-      const inOrder = sortedByKey([...numbers.keys()], (i) => numbers[i] as number)
-      for (const i of inOrder) this.set(numbers[i] as number, tasks[i] as Slot)
+    if (length > slotsMin && length > slotsPerTask * count) {
+      const all = [...records, ...Array.from(rows.numbers.subarray(0, rows.length), (_, i) => i)]
+      const numberOf = (task: Slot): number => (typeof task === 'number' ? (rows.numbers[task] as number) : task.number)
+      for (const task of sortedByKey(all, numberOf)) this.set(numberOf(task), typeof task === 'number' ? (rows.rows[task] as number) : task)
       return
     }
-    this.base = numbers.length === 0 ? this.base : least
+    this.base = least
+    this.count = count
     while (this.slots.length < length) this.slots.push(undefined)
-    for (let i = 0; i < numbers.length; i++) this.set(numbers[i] as number, tasks[i] as Slot)
+    for (const task of records) this.slots[task.number - least] = task
+    for (let i = 0; i < rows.length; i++) this.slots[(rows.numbers[i] as number) - least] = rows.rows[i] as number
   }
 
   set(number: number, task: Slot): void {

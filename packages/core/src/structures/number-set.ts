@@ -44,6 +44,20 @@ export class NumberSet {
     return true
   }
 
+  /** Adds many numbers, in any order. Their blocks are inserted together, because each insertion moves the blocks after it. */
+  addAll(numbers: ReadonlyArray<number>): void {
+    const missing = new Set<number>()
+    let last = -1
+    for (let i = 0; i < numbers.length; i++) {
+      const block = Math.floor((numbers[i] as number) / blockSize)
+      if (block === last) continue
+      last = block
+      if (this.blocks[this.placeOf(block)] !== block) missing.add(block)
+    }
+    if (missing.size > 0) this.insertBlocks([...missing].sort((a, b) => a - b))
+    for (let i = 0; i < numbers.length; i++) this.add(numbers[i] as number)
+  }
+
   /** Removes a number. False if it is not in the set. */
   remove(number: number): boolean {
     const block = Math.floor(number / blockSize)
@@ -110,11 +124,7 @@ export class NumberSet {
 
   private insertBlock(at: number, block: number): void {
     const end = this.blocks.length * blockWords
-    if (end === this.words.length) {
-      const { words } = this
-      this.words = new Int32Array(Math.max(2 * blockWords, 2 * end))
-      this.words.set(words)
-    }
+    this.makeRoom(end + blockWords)
     this.empty++
     // Most blocks are added at the end.
     if (at === this.blocks.length) {
@@ -127,6 +137,41 @@ export class NumberSet {
     this.words.fill(0, first, first + blockWords)
     this.blocks.splice(at, 0, block)
     this.counts.splice(at, 0, 0)
+  }
+
+  /** Inserts empty blocks with these numbers, which are in order. There must be none of them yet. */
+  private insertBlocks(more: ReadonlyArray<number>): void {
+    const { blocks, counts } = this
+    let from = blocks.length - 1
+    for (const block of more) {
+      blocks.push(block)
+      counts.push(0)
+    }
+    this.makeRoom(blocks.length * blockWords)
+    const { words } = this
+    // From the end, so that no block is overwritten before it has moved.
+    for (let to = blocks.length - 1, next = more.length - 1; next >= 0; to--) {
+      const block = more[next] as number
+      if (from >= 0 && (blocks[from] as number) > block) {
+        blocks[to] = blocks[from] as number
+        counts[to] = counts[from] as number
+        words.copyWithin(to * blockWords, from * blockWords, (from + 1) * blockWords)
+        from--
+      } else {
+        blocks[to] = block
+        counts[to] = 0
+        words.fill(0, to * blockWords, (to + 1) * blockWords)
+        next--
+      }
+    }
+    this.empty += more.length
+  }
+
+  private makeRoom(length: number): void {
+    const { words } = this
+    if (length <= words.length) return
+    this.words = new Int32Array(Math.max(length, 2 * words.length))
+    this.words.set(words)
   }
 
   /** Called when a block has become empty. Empty blocks are removed together, because each removal moves the blocks after it. */
