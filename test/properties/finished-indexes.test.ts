@@ -53,6 +53,16 @@ test('INV-22: rows by number that are added together are found, and take no more
   numbers.forEach((n, row) => together.get(n) === row || expect([n, together.get(n)]).toEqual([n, row]))
 })
 
+test('a row that is added with others is found, also if all near it left just before', () => {
+  const rows = new NumberRows()
+  rows.add(5, 50)
+  rows.addLater(6, 60)
+  rows.remove(5)
+  rows.remove(6)
+  rows.addLater(7, 70)
+  expect([rows.get(7), rows.size]).toEqual([70, 1])
+})
+
 test('INV-22: rows by number take 5 bytes each where numbers are dense, and none when they have left', () => {
   const rows = new NumberRows()
   for (let n = 1; n <= 100_000; n++) rows.add(n, n)

@@ -85,7 +85,7 @@ export const agentPlants: ReadonlyArray<Plant> = [
   },
   {
     title: 'a snapshot forgets who is registered',
-    file: `${core}snapshot/snapshot.ts`,
+    file: `${core}snapshot/head.ts`,
     find: 'tables.agents.restore(agents)',
     replace: '',
     killedBy: agents,

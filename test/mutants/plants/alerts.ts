@@ -70,7 +70,7 @@ export const alertPlants: ReadonlyArray<Plant> = [
   },
   {
     title: 'what was raised is not in snapshots',
-    file: `${core}snapshot/snapshot.ts`,
+    file: `${core}snapshot/head.ts`,
     find: 'for (const alert of alerts) tables.alerts.raise(alert)',
     replace: '',
     killedBy: rules,

@@ -81,8 +81,8 @@ export const outcomePlants: ReadonlyArray<Plant> = [
   },
   {
     title: 'a slow-down is lost with a snapshot',
-    file: `${core}snapshot/snapshot.ts`,
-    find: 'for (const { name, until } of slowdowns) loaded.slowDown(name, until)',
+    file: `${core}snapshot/head.ts`,
+    find: 'for (const { name, until } of slowdowns) tables.slowDown(name, until)',
     replace: '',
     killedBy: ['test/properties/invariants.test.ts'],
   },

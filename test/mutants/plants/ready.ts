@@ -221,8 +221,8 @@ export const readyPlants: ReadonlyArray<Plant> = [
   },
   {
     title: 'a snapshot forgets whose turn it is',
-    file: 'packages/core/src/snapshot/snapshot.ts',
-    find: 'loaded.shares.restore(turns)',
+    file: 'packages/core/src/snapshot/head.ts',
+    find: 'tables.shares.restore(turns)',
     replace: '',
     killedBy: shares,
   },

@@ -70,7 +70,7 @@ export const schedulePlants: ReadonlyArray<Plant> = [
   },
   {
     title: 'schedules are not in snapshots',
-    file: `${core}snapshot/snapshot.ts`,
+    file: `${core}snapshot/head.ts`,
     find: 'for (const schedule of schedules) tables.schedules.put(schedule)',
     replace: '',
     killedBy: rules,

@@ -106,7 +106,7 @@ export const tenantPlants: ReadonlyArray<Plant> = [
   },
   {
     title: 'tenants: a snapshot does not count',
-    file: 'packages/core/src/snapshot/snapshot.ts',
+    file: 'packages/core/src/snapshot/head.ts',
     find: 'tables.countTenants()',
     replace: '',
     killedBy: core,

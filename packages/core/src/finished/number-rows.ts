@@ -98,7 +98,7 @@ export class NumberRows {
   private readonly blocks: Array<Block> = []
   /** The open blocks. Every other call closes them first. */
   private open: Array<Block> = []
-  /** The block of the last row that was added while blocks are open. */
+  /** The block of the last row that was added by {@link addLater}, if no other call came since. */
   private last: Block | undefined
   private count = 0
 
@@ -157,10 +157,10 @@ export class NumberRows {
   }
 
   private closeAll(): void {
+    this.last = undefined
     if (this.open.length === 0) return
     for (const block of this.open) block.close()
     this.open = []
-    this.last = undefined
   }
 
   /** The block of this id, made if it does not exist. */

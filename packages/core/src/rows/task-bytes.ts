@@ -30,8 +30,6 @@ const usualRetries = settingsDefault.defaults
 /** Status and priority are written as one number, the band. */
 const bandStatuses = [...statuses.filter(isFinal), ...statuses.filter((status) => !isFinal(status))]
 const priorities = 16
-/** All bands are below this: see {@link RowFacts}. */
-export const bands: number = bandStatuses.length * priorities
 
 /**
  * The order of the fields allows to read what is asked for most without the rest. Times are stored relative to the time in the id, or to

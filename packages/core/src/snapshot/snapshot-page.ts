@@ -41,6 +41,8 @@ export const pageOfNames = ({ groups, agents }: NamesPage): SnapshotPage => {
   return { kind: 'names', text: JSON.stringify(text), rows: 0, numbers: noNumbers }
 }
 
+export const namesIn = ({ text }: SnapshotPage): NamesText => JSON.parse(text) as NamesText
+
 export const pageOfRows = ({ lengths, bytes }: RowsPage): SnapshotPage => ({ kind: 'rows', text: '', rows: lengths.length, numbers: lengths, bytes })
 
 /** A chunk in a store: its place, the rows that were removed, and the lengths of the rewritten rows, whose bytes the page has. */

@@ -12,7 +12,7 @@ export class Superseded {
 
   /** Must be called before the pages of a base are read. */
   nextBase(): void {
-    for (const numbers of this.own) for (const number of numbers) this.numbers.add(number)
+    for (const numbers of this.own) this.numbers.addAll(numbers)
     this.own = []
   }
 

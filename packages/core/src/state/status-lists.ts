@@ -30,7 +30,7 @@ export class StatusList {
   }
 
   /** Adds tasks by their numbers, in any order. */
-  addAll(numbers: ReadonlyArray<number>): void {
+  addAll(numbers: Float64Array): void {
     this.numbers.addAll(numbers)
   }
 

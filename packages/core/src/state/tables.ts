@@ -188,12 +188,12 @@ export class Tables {
   }
 
   /** Adds tasks of a snapshot to the list of their phase, status and priority, and counts them by status. They must join their groups, too. */
-  addListed(list: StatusList, status: Status, numbers: ReadonlyArray<number>): void {
+  addListed(list: StatusList, status: Status, numbers: Float64Array): void {
     list.addAll(numbers)
     this.counts[status] += numbers.length
   }
 
-  /** Counts this many tasks of a snapshot in their group. */
+  /** Counts this many tasks in their group. */
   joinGroup(group: Group, tasks: number): void {
     const { size } = group
     group.size += tasks

@@ -70,16 +70,15 @@ export class TaskNumbers {
     if (count === 0) return
     const length = most - least + 1
     if (length > slotsMin && length > slotsPerTask * count) {
-      const all = [...records, ...Array.from(rows.numbers.subarray(0, rows.length), (_, i) => i)]
-      const numberOf = (task: Slot): number => (typeof task === 'number' ? (rows.numbers[task] as number) : task.number)
-      for (const task of sortedByKey(all, numberOf)) this.set(numberOf(task), typeof task === 'number' ? (rows.rows[task] as number) : task)
+      const all: Array<readonly [number: number, task: Slot]> = records.map((task) => [task.number, task])
+      for (let i = 0; i < rows.length; i++) all.push([rows.numbers[i] as number, rows.rows[i] as number])
+      for (const [number, task] of sortedByKey(all, ([number]) => number)) this.set(number, task)
       return
     }
     this.base = least
-    this.count = count
     while (this.slots.length < length) this.slots.push(undefined)
-    for (const task of records) this.slots[task.number - least] = task
-    for (let i = 0; i < rows.length; i++) this.slots[(rows.numbers[i] as number) - least] = rows.rows[i] as number
+    for (const task of records) this.put(task.number - least, task)
+    for (let i = 0; i < rows.length; i++) this.put((rows.numbers[i] as number) - least, rows.rows[i] as number)
   }
 
   set(number: number, task: Slot): void {
@@ -97,9 +96,13 @@ export class TaskNumbers {
     }
     const index = number - this.base
     while (this.slots.length < index) this.slots.push(undefined)
+    this.put(index, task)
+    this.head = Math.min(this.head, index)
+  }
+
+  private put(index: number, task: Slot): void {
     if (this.slots[index] === undefined) this.count++
     this.slots[index] = task
-    this.head = Math.min(this.head, index)
   }
 
   private recordOf(task: Slot): TaskRecord {

@@ -34,18 +34,11 @@ export class NumberSet {
     const block = Math.floor(number / blockSize)
     const at = this.placeOf(block)
     if (this.blocks[at] !== block) this.insertBlock(at, block)
-    const word = at * blockWords + ((number % blockSize) >> 5)
-    const before = this.words[word] as number
-    const after = before | (1 << (number & 31))
-    if (after === before) return false
-    this.words[word] = after
-    if ((this.counts[at] as number)++ === 0) this.empty--
-    this.count++
-    return true
+    return this.put(at, number)
   }
 
   /** Adds many numbers, in any order. Their blocks are inserted together, because each insertion moves the blocks after it. */
-  addAll(numbers: ReadonlyArray<number>): void {
+  addAll(numbers: Float64Array): void {
     const missing = new Set<number>()
     let last = -1
     for (let i = 0; i < numbers.length; i++) {
@@ -55,7 +48,27 @@ export class NumberSet {
       if (this.blocks[this.placeOf(block)] !== block) missing.add(block)
     }
     if (missing.size > 0) this.insertBlocks([...missing].sort((a, b) => a - b))
-    for (let i = 0; i < numbers.length; i++) this.add(numbers[i] as number)
+    last = -1
+    let at = 0
+    for (let i = 0; i < numbers.length; i++) {
+      const number = numbers[i] as number
+      const block = Math.floor(number / blockSize)
+      if (block !== last) at = this.placeOf(block)
+      last = block
+      this.put(at, number)
+    }
+  }
+
+  /** Adds a number to its block. False if it is there already. */
+  private put(at: number, number: number): boolean {
+    const word = at * blockWords + ((number % blockSize) >> 5)
+    const before = this.words[word] as number
+    const after = before | (1 << (number & 31))
+    if (after === before) return false
+    this.words[word] = after
+    if ((this.counts[at] as number)++ === 0) this.empty--
+    this.count++
+    return true
   }
 
   /** Removes a number. False if it is not in the set. */

@@ -1,0 +1,106 @@
+/** The first page of a snapshot: everything except the tasks. */
+import type { RowStore } from '../finished/row-store.js'
+import type { Limit } from '../limits/limit.js'
+import type { MeterEntry } from '../limits/limits.js'
+import type { ShareEntry } from '../ready/fair-share.js'
+import { policyOf } from '../ready/policy.js'
+import type { RegisteredAgent } from '../state/agent-register.js'
+import type { Alert, FailureCounts } from '../state/alerts.js'
+import { type Approval, byAge, type Chain } from '../state/approvals.js'
+import type { Batch } from '../state/batches.js'
+import { byType } from '../state/breakers.js'
+import type { Deadline } from '../state/deadlines.js'
+import type { Schedule } from '../state/schedules.js'
+import type { Breaker, Head } from '../state/state.js'
+import { Tables } from '../state/tables.js'
+import { NumberSet } from '../structures/number-set.js'
+import type { SnapshotPage } from './snapshot-page.js'
+
+export type HeadText = Omit<Head, 'savedFor'> & {
+  readonly queue: string
+  /** Number of finished tasks. */
+  readonly finished: number
+  /** The seed of the hashes. Only if the snapshot names places of rows, because their columns have hashes. */
+  readonly seed?: number
+  /** Number of unfinished tasks. An increment and its bases must have this many together. */
+  readonly unfinished: number
+  readonly limits: ReadonlyArray<readonly [string, Limit]>
+  readonly meters: ReadonlyArray<MeterEntry>
+  readonly turns: ReadonlyArray<ShareEntry>
+  readonly schedules: ReadonlyArray<Schedule>
+  /** Which of their tasks are not final follows from these. */
+  readonly batches: ReadonlyArray<Omit<Batch, 'live'>>
+  readonly agents: ReadonlyArray<RegisteredAgent>
+  readonly slowdowns: ReadonlyArray<Deadline>
+  readonly sleepers: ReadonlyArray<Deadline>
+  readonly chains: ReadonlyArray<Omit<Chain, 'savedFor'>>
+  readonly approvals: ReadonlyArray<Approval>
+  readonly alerts: ReadonlyArray<Alert>
+  readonly failures: ReadonlyArray<readonly [phase: string, counts: FailureCounts]>
+  readonly breakers: ReadonlyArray<Omit<Breaker, 'savedFor' | 'probe'> & { readonly probe: number | null }>
+}
+
+/** `names`: whether the snapshot names places of rows. */
+export const headPage = (tables: Tables, names: boolean): SnapshotPage => {
+  const { savedFor: _, ...head } = tables.head
+  const text: HeadText = {
+    ...head,
+    queue: tables.queue,
+    finished: tables.finished.size,
+    ...(names ? { seed: tables.seed } : {}),
+    unfinished: tables.unfinished.size,
+    limits: [...tables.limits.set],
+    meters: tables.limits.entries(),
+    turns: tables.shares.entries(),
+    schedules: tables.schedules.all(),
+    batches: tables.batches.all().map(({ live: _live, ...batch }) => batch),
+    agents: tables.agents.entries(),
+    slowdowns: [...tables.slowdowns],
+    sleepers: [...tables.sleepers],
+    chains: [...tables.chains.values()].map(({ savedFor: ___, ...chain }) => chain).sort((a, b) => (a.root < b.root ? -1 : 1)),
+    approvals: [...tables.approvals.values()].sort(byAge),
+    alerts: tables.alerts.all(),
+    failures: [...tables.alerts.failures].sort(([a], [b]) => (a < b ? -1 : 1)),
+    breakers: [...tables.breakers.values()]
+      .sort(byType)
+      .map(({ savedFor: __, probe, ...breaker }) => ({ ...breaker, probe: probe?.number ?? null })),
+  }
+  return { kind: 'head', text: JSON.stringify(text), rows: 0, numbers: new Float64Array(0) }
+}
+
+export const headIn = ({ text }: SnapshotPage): HeadText => JSON.parse(text) as HeadText
+
+/** Tables without tasks, as the head says. {@link restoreRest} must follow when they have their tasks. `seed` and `store`: see `initial`. */
+export const tablesFrom = (text: HeadText, seed: number, store: RowStore | undefined): Tables => {
+  const { finished, limits, schedules, batches, agents, chains, approvals, alerts, failures } = text
+  const tables = new Tables(text.queue, text.seed ?? seed, store)
+  tables.ready.putAside()
+  Object.assign(tables.head, Object.fromEntries(Object.entries(text).filter(([name]) => name in tables.head)))
+  tables.finished.reserve(finished)
+  tables.ready.reorder(policyOf(tables.head.settings))
+  tables.countTenants()
+  for (const chain of chains) tables.chains.set(chain.root, { savedFor: 0, ...chain })
+  for (const approval of approvals) tables.approvals.set(approval.id, approval)
+  for (const [key, limit] of limits) tables.limits.set.set(key, limit)
+  for (const schedule of schedules) tables.schedules.put(schedule)
+  for (const batch of batches) tables.batches.put({ ...batch, live: new NumberSet() })
+  tables.agents.restore(agents)
+  for (const alert of alerts) tables.alerts.raise(alert)
+  for (const [about, counts] of failures) tables.alerts.setFailures(about, counts)
+  return tables
+}
+
+/** Restores what refers to tasks, or what tasks that become ready change. */
+export const restoreRest = ({ breakers, slowdowns, sleepers, meters, turns }: HeadText, tables: Tables): void => {
+  for (const { probe, ...fields } of breakers) {
+    tables.updateBreaker(tables.breakers.of(fields.type), (breaker) => {
+      Object.assign(breaker, fields)
+      breaker.probe = probe === null ? null : (tables.byNumber.get(probe) ?? null)
+    })
+  }
+  for (const { name, until } of slowdowns) tables.slowDown(name, until)
+  for (const { name, until } of sleepers) tables.sleepers.set(name, until)
+  tables.limits.restore(meters)
+  // Last, because a tenant whose tasks become ready gets a turn.
+  tables.shares.restore(turns)
+}
