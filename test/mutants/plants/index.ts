@@ -36,6 +36,7 @@ import { readModelPlants } from './read-models.js'
 import { transportPlants } from './transport.js'
 import { tokenPlants } from './tokens.js'
 import { reportPlants } from './reports.js'
+import { lanePlants } from './lanes.js'
 import { readyPlants } from './ready.js'
 import { redactPlants } from './redact.js'
 import { rowPlants } from './rows.js'
@@ -68,6 +69,7 @@ export const allPlants: ReadonlyArray<Plant> = [
   ...fieldPlants,
   ...limitPlants,
   ...readyPlants,
+  ...lanePlants,
   ...agentPlants,
   ...capacityPlants,
   ...explainPlants,

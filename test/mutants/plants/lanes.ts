@@ -1,0 +1,208 @@
+/** The order of ready tasks: lanes and the score. */
+import type { Plant } from '../plant.js'
+
+const ready = 'packages/core/src/ready/'
+const decide = 'packages/core/src/decide/'
+const claims = ['test/core/claim.test.ts']
+const shares = ['test/core/fair-share.test.ts']
+const scores = ['test/core/score.test.ts']
+const groups = ['test/core/many-groups.test.ts']
+
+export const lanePlants: ReadonlyArray<Plant> = [
+  {
+    title: 'a task is not moved to the lane of urgent ones in time',
+    file: `${ready}runs.ts`,
+    find: 'this.misplaced = misplaced.length === 0 ? undefined : new Set(misplaced)',
+    replace: 'this.misplaced = undefined',
+    killedBy: scores,
+  },
+  {
+    title: 'a rollback forgets which tasks an earlier mark would place anew',
+    file: `${ready}placements.ts`,
+    find: 'this.recent = recent.filter((placement) => !isUntimely(placement))',
+    replace: 'this.recent = []',
+    killedBy: scores,
+  },
+  {
+    title: 'placements of finished tasks are kept while there are marks',
+    file: `${ready}placements.ts`,
+    find: '2 * this.byTask.size + 64',
+    replace: '1e9',
+    killedBy: scores,
+  },
+  {
+    title: 'the age goes on counting beyond its ceiling',
+    file: `${ready}score.ts`,
+    find: 'Math.min(Math.max(0, at - enqueuedAt), this.ageMs)',
+    replace: 'Math.max(0, at - enqueuedAt)',
+    killedBy: scores,
+  },
+  {
+    title: 'a late task loses its boost',
+    file: `${ready}score.ts`,
+    find: 'at >= deadlineAt - this.windowMs\n',
+    replace: 'at >= deadlineAt - this.windowMs && at < deadlineAt\n',
+    killedBy: scores,
+  },
+  {
+    title: 'starved tasks have no floor',
+    file: `${ready}score.ts`,
+    find: 'score < this.floor && this.isStarved(task, at) ? this.floor : score',
+    replace: 'score',
+    killedBy: scores,
+  },
+  {
+    title: 'policy priority does not serve starved tasks first',
+    file: `${ready}policy.ts`,
+    find: 'task.priority + (score.isStarved(task, at) ? starvedRank : 0)',
+    replace: 'task.priority',
+    killedBy: scores,
+  },
+  {
+    title: 'cancelled tasks still count as blocked',
+    file: 'packages/core/src/state/tables.ts',
+    find: 'this.update(dependency, (record) => record.blocking--)',
+    replace: '',
+    killedBy: scores,
+  },
+  {
+    title: 'the first task of a lane changes, and the order of a tenant\'s lanes does not',
+    file: `${ready}group-tasks.ts`,
+    find: 'replaceHead(watcher, task, lane.first())',
+    replace: 'watcher.removeHead(task)',
+    killedBy: groups,
+  },
+  {
+    title: 'a task that comes before the first of its lane is not seen among many groups',
+    file: `${ready}group-tasks.ts`,
+    find: 'if (lane.first() === task) for (const watcher of watchers) replaceHead(watcher, before, task)',
+    replace: '',
+    killedBy: groups,
+  },
+  {
+    title: 'a group that closes leaves its first tasks among those of many groups',
+    file: `${ready}shape-turn.ts`,
+    find: 'this.own?.removeGroup(group)',
+    replace: '',
+    killedBy: groups,
+  },
+  {
+    title: 'a group that closes leaves its first tasks among those of its tenant',
+    file: `${ready}tenant-groups.ts`,
+    find: 'this.heads?.removeGroup(group)',
+    replace: '',
+    killedBy: groups,
+  },
+  {
+    title: 'a group that opens does not get among those of its tenant',
+    file: `${ready}tenant-groups.ts`,
+    find: 'this.heads?.addGroup(group)',
+    replace: 'void 0',
+    killedBy: groups,
+  },
+  {
+    title: 'a claim of some types gets tasks of other types of the tenant',
+    file: `${ready}shape-turn.ts`,
+    find: 'groups.size === many?.open',
+    replace: 'many !== undefined',
+    killedBy: groups,
+  },
+  {
+    title: 'a task that comes or goes is not noticed among those of its tenant',
+    file: `${ready}ready-index.ts`,
+    find: 'sorted === 0 ? heads.asWatchers : [...this.shapesOf(group), heads]',
+    replace: 'this.shapesOf(group)',
+    killedBy: groups,
+  },
+  {
+    title: 'a task of a small group is not seen among many groups',
+    file: `${ready}group-tasks.ts`,
+    find: '      for (const watcher of watchers) watcher.addHead(task)\n',
+    replace: '',
+    killedBy: groups,
+  },
+  {
+    title: 'a task that leaves a small group stays among those of many groups',
+    file: `${ready}group-tasks.ts`,
+    find: '    for (const watcher of watchers) watcher.removeHead(task)\n    return',
+    replace: '    return',
+    killedBy: groups,
+  },
+  {
+    title: 'a group that grows loses its first tasks among those of many groups',
+    file: `${ready}group-tasks.ts`,
+    find: '  for (const watcher of watchers) for (const task of headsOf(group)) watcher.addHead(task)\n',
+    replace: '',
+    killedBy: groups,
+  },
+  {
+    title: 'a misplaced task of a small group is offered twice',
+    file: `${ready}runs.ts`,
+    find: 'if (!isLooked && turn.has(task.group))',
+    replace: 'if (turn.has(task.group))',
+    killedBy: scores,
+  },
+  {
+    title: 'misplaced tasks are claimed in the order of their old lanes, where groups are many',
+    file: `${ready}runs.ts`,
+    find: 'misplaced?.has(untouched.item) === true',
+    replace: 'misplaced === null',
+    killedBy: groups,
+  },
+  {
+    title: 'a claim of many tasks gets only the first of each lane, where groups are many',
+    file: `${ready}runs.ts`,
+    find: 'if (lane === undefined || lane.size === 1) return',
+    replace: 'if (lane !== undefined) return',
+    killedBy: groups,
+  },
+  {
+    title: 'the first of a lane of late tasks is scored as if it had no deadline, where groups are many',
+    file: `${ready}policy.ts`,
+    find: 'isLate ? { deadlineAt: at } : noExtras',
+    replace: 'noExtras',
+    killedBy: groups,
+  },
+  {
+    title: 'the first of a lane of tasks that were retried is scored as if it had not been, where groups are many',
+    file: `${ready}policy.ts`,
+    find: 'if (id < 0 || id >= bands) return undefined',
+    replace: 'if (id < 0) return undefined\n      id %= bands',
+    killedBy: groups,
+  },
+  {
+    title: 'a rollback leaves the turns of tenants as they are',
+    file: `${ready}fair-share.ts`,
+    find: '!this.undoLog.isUndoing && this.undoLog.mustSave(share)',
+    replace: 'this.undoLog.isUndoing',
+    killedBy: shares,
+  },
+  {
+    title: 'a change of the score leaves ready tasks where they were',
+    file: 'packages/core/src/state/tables.ts',
+    find: '    this.ready.reorder(policyOf(settings))\n',
+    replace: '',
+    killedBy: scores,
+  },
+  {
+    title: 'an agent is passed over before it has seen its next task',
+    file: `${decide}claim.ts`,
+    find: 'this.passedOver > this.tables.head',
+    replace: 'this.passedOver >= this.tables.head',
+    killedBy: claims,
+  },
+  {
+    title: 'a question during a replay finds no ready tasks, because they are not in order yet',
+    file: `${ready}ready-index.ts`,
+    find: 'if (this.isOrdered) return new Instant',
+    replace: 'if (this.passes > 0) return new Instant',
+    killedBy: ['test/core/replay.test.ts'],
+  },
+  {
+    title: 'a list by type during a replay takes ready tasks from their order, which is not there yet',
+    file: 'packages/core/src/queries/task-search.ts',
+    find: ' && tables.ready.isOrdered ? fewReady',
+    replace: ' ? fewReady',
+    killedBy: ['test/core/replay.test.ts'],
+  },
+]
