@@ -78,7 +78,8 @@ const agents = [
   { agentId: 'reviewer-1', types: ['review-*', 'qa-*'], phases: ['VALIDATION', 'TESTING'], maxTasks: 2 },
   { agentId: 'summariser-1', types: ['ai-*', 'eng-docs'], skills: ['english', 'german'], maxTasks: 3 },
 ] as const
-const ttlSeconds = 3_600
+/** As long as no run of all tests takes, because they share this fleet. */
+const ttlSeconds = 86_400
 
 const work = async (clients: Clients, pass: (ms: number) => void): Promise<void> => {
   const { operator } = clients

@@ -1,5 +1,5 @@
 /** Batches: what they count, when they are finished, and what their callbacks are told (INV-33). */
-import { batchesOf, batchOf, type Command, type CommandOf, fork, headOf, listTasks, mark, rollback, snapshotPages } from '@daybook/core'
+import { batchesOf, batchOf, type Command, type CommandOf, fork, headOf, listTasks, mark, nextOtherDue, rollback, snapshotPages } from '@daybook/core'
 import { textOf } from '@daybook/core/testing'
 import { describe, expect, test } from 'vitest'
 import { names, Queue, task } from './queue.js'
@@ -260,7 +260,10 @@ describe('the callback', () => {
     })()
     q.fold(done!)
     expect(view(q)).toMatchObject({ state: 'closed', open: 0 })
+    // A tick is due at once.
+    expect(nextOtherDue(q.state)).toBe(0)
     expect(names(q.do({ type: 'Tick' }))).toEqual(['BatchFinished', 'TaskEnqueued'])
+    expect(nextOtherDue(q.state)).not.toBe(0)
     expect(q.do({ type: 'Tick' })).toEqual([])
   })
 
