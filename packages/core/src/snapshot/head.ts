@@ -75,6 +75,7 @@ export const tablesFrom = (text: HeadText, seed: number, store: RowStore | undef
   const { finished, limits, schedules, batches, agents, chains, approvals, alerts, failures } = text
   const tables = new Tables(text.queue, text.seed ?? seed, store)
   tables.ready.putAside()
+  // The text has these fields among its own.
   Object.assign(tables.head, Object.fromEntries(Object.entries(text).filter(([name]) => name in tables.head)))
   tables.finished.reserve(finished)
   tables.ready.reorder(policyOf(tables.head.settings))

@@ -26,7 +26,7 @@ export interface SnapshotReader {
 }
 
 /**
- * Builds a state from a snapshot's pages. `seed` and `store`: see `initial`; a snapshot that names places of rows has a seed of its own. `rowsAt`:
+ * `seed` and `store`: see `initial`; a snapshot that names places of rows has a seed of its own. `rowsAt`:
  * returns the rows at a place that it names, and throws if they are not there.
  */
 export const snapshotReader = (seed = 0, store?: RowStore, rowsAt: (place: RowsPlace) => KeptRows = nowhere): SnapshotReader => {
@@ -53,7 +53,7 @@ class Load {
   private readonly records: Array<TaskRecord> = []
   private readonly rowList: RowList
   private readonly loadedTasks = new LoadedTasks()
-  /** The groups of unfinished tasks, and those of them that are merely ready, in the snapshot that is being read: an increment or a base. */
+  /** The groups of unfinished tasks, and the count of merely ready ones. Each snapshot in a series numbers its groups anew, so {@link base} begins both again. */
   private groupTexts: Array<GroupText> = []
   private readyTally: Tally
   /** What the numbers for groups and agents in rows of finished tasks mean. A number that is not in use has none. */
@@ -157,6 +157,7 @@ class Load {
       const { number, group, band, isIndexed } = factsAt(bytes, start)
       if (superseded.has(number)) loadedTasks.drop(row)
       else if (isIndexed) {
+        // The row refers to groups that were made.
         readyTally.group(group)
         const task = loadedTasks.take(row)
         tables.join(task)
