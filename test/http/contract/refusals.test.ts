@@ -103,12 +103,15 @@ test('with a member of another type, and without one that is required', () =>
     return found
   }))
 
+/** The example of a claim waits for tasks. An empty queue has none, however long it waits. */
+const withoutWaiting = (body: unknown): unknown => (typeof body === 'object' && body !== null && 'wait' in body ? { ...body, wait: 0 } : body)
+
 let queues = 0
 test('of a queue that there is not', () =>
   each(async (operation) => {
     const { method, sample, path, body, documented } = operation
     if (!path.includes('{queue}')) return []
-    const received = await ground.send(method, sample.replace('/builds', `/nowhere-${++queues}`).replace(/&?atLeast=0/, ''), body)
+    const received = await ground.send(method, sample.replace('/builds', `/nowhere-${++queues}`).replace(/&?atLeast=0/, ''), withoutWaiting(body))
     // Requests that open a queue, or that may be about an empty one, are answered.
     if (received.status < 300) return documented.responses[received.status] === undefined ? [`${method} ${path}: ${received.status} is not documented`] : []
     return wrong(operation, received, ['not-found', 'invalid', 'unknown-dependency', 'wrong-state'], 'of another queue')
