@@ -35,7 +35,7 @@ export class KilledServer {
   /** Tasks whose erasure was asked for: not acknowledged, and acknowledged. */
   private readonly begun = new Set<string>()
   readonly erased = new Set<string>()
-  /** What this run enqueued or erased. */
+  /** What the last run enqueued or erased. */
   private readonly touched = new Set<string>()
   /** The keys of tasks, as the file had them after a kill. */
   private readonly keys = new Map<string, Buffer>()
@@ -47,12 +47,13 @@ export class KilledServer {
     this.random = randomOf(seed)
   }
 
-  /** Lets callers enqueue and erase, kills the server at a random moment, and checks what the next one shows. */
+  /** Checks what a server shows after the last kill, lets callers enqueue and erase, and kills it at a random moment. */
   async runAndKill(): Promise<void> {
     const server = await this.start()
-    this.runs++
-    this.touched.clear()
     try {
+      if (this.runs > 0) await this.check(server.client)
+      this.runs++
+      this.touched.clear()
       const load = Promise.all(Array.from({ length: callers }, () => this.caller(server.client)))
       const answers = this.answers + 20 + below(this.random, 60)
       await Promise.race([load, until(() => this.answers >= answers)])
@@ -64,13 +65,17 @@ export class KilledServer {
       await server.kill()
     }
     await this.lookAtFiles()
-    await this.check()
   }
 
   /** Everything that was ever erased is gone, and everything else is there. */
   async checkAll(): Promise<void> {
     for (const id of this.enqueued) this.touched.add(id)
-    await this.check()
+    const { client, kill } = await this.start()
+    try {
+      await this.check(client)
+    } finally {
+      await kill()
+    }
   }
 
   remove(): void {
@@ -184,31 +189,26 @@ export class KilledServer {
     }
   }
 
-  private async check(): Promise<void> {
-    const { client, kill } = await this.start()
-    try {
-      const events = await allEvents(client)
-      const erasures = events.flatMap(({ type, data }) => (type === 'TaskErased' ? [data.task as string] : []))
-      const gone = new Set(erasures)
-      holds(gone.size === erasures.length, () => `erased twice: ${erasures.join()}`)
-      for (const id of this.erased) holds(gone.has(id), () => `INV-19: the erasure of ${id} was acknowledged and is not in the log`)
-      for (const id of gone) holds(this.erased.has(id) || this.begun.has(id), () => `${id} was erased, and nobody asked for it`)
-      this.checkKeys(gone)
-      const { out, code, err } = await runHere(['audit', 'export', '--data', this.dir], { DAYBOOK_QUEUE: 'q' })
-      holds(code === 0, () => `no export: ${err}`)
-      for (const [where, text] of [['events', JSON.stringify(events)], ['export', out]] as const) {
-        this.checkShown(gone, text, where)
-        holds(!/"withheld":"(key-missing|damaged)"/.test(text), () => `${where}: a key is missing, or a text is damaged`)
-      }
-      for (const id of this.touched) await this.checkTask(client, id, gone.has(id))
-      holds((await client.verify()).ok, 'the log is not whole')
-      const verified = await runHere(['audit', 'verify', '--data', this.dir, '--json'], { DAYBOOK_QUEUE: 'q' })
-      holds(verified.code === 0, () => `audit verify: ${verified.out}${verified.err}`)
-      for (const id of this.begun) (gone.has(id) ? this.erased : this.finished).add(id)
-      this.begun.clear()
-    } finally {
-      await kill()
+  private async check(client: DaybookClient): Promise<void> {
+    const events = await allEvents(client)
+    const erasures = events.flatMap(({ type, data }) => (type === 'TaskErased' ? [data.task as string] : []))
+    const gone = new Set(erasures)
+    holds(gone.size === erasures.length, () => `erased twice: ${erasures.join()}`)
+    for (const id of this.erased) holds(gone.has(id), () => `INV-19: the erasure of ${id} was acknowledged and is not in the log`)
+    for (const id of gone) holds(this.erased.has(id) || this.begun.has(id), () => `${id} was erased, and nobody asked for it`)
+    this.checkKeys(gone)
+    const { out, code, err } = await runHere(['audit', 'export', '--data', this.dir], { DAYBOOK_QUEUE: 'q' })
+    holds(code === 0, () => `no export: ${err}`)
+    for (const [where, text] of [['events', JSON.stringify(events)], ['export', out]] as const) {
+      this.checkShown(gone, text, where)
+      holds(!/"withheld":"(key-missing|damaged)"/.test(text), () => `${where}: a key is missing, or a text is damaged`)
     }
+    for (const id of this.touched) await this.checkTask(client, id, gone.has(id))
+    holds((await client.verify()).ok, 'the log is not whole')
+    const verified = await runHere(['audit', 'verify', '--data', this.dir, '--json'], { DAYBOOK_QUEUE: 'q' })
+    holds(verified.code === 0, () => `audit verify: ${verified.out}${verified.err}`)
+    for (const id of this.begun) (gone.has(id) ? this.erased : this.finished).add(id)
+    this.begun.clear()
   }
 
   /** In the file with the keys, and of the bytes of keys in all files. */
