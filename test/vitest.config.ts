@@ -8,10 +8,9 @@ import { defineConfig } from 'vitest/config';
 const runSeed = process.env.SEED ?? process.env.RUN_SEED ?? String(randomInt(2 ** 31 - 2 ** 20));
 console.log(`The seed of this run is ${runSeed}.`);
 
-// Files that run one after the other in the same two processes, which works because they leave nothing behind in them. To load the modules anew for each
-// takes 0.75 s of CPU, more than most of their tests. Long computations stay apart (properties, simulations): in a shared process they ran at two thirds of
-// their speed.
-const sharing = ['chain', 'client', 'core', 'engine', 'files', 'http', 'import', 'memory-bank', 'projections', 'reports', 'webhooks'].map((folder) => `test/${folder}/**/*.test.ts`);
+// The files of these folders run one after the other in two processes. To load the modules anew for each takes 0.9 s of CPU, more than most of their tests.
+const sharing = ['chain', 'client', 'core', 'engine', 'files', 'http', 'import', 'memory-bank', 'projections', 'properties', 'read-models', 'reports', 'simulate', 'webhooks', 'what-if']
+  .map((folder) => `test/${folder}/**/*.test.ts`);
 
 export default defineConfig({
   // The repository root, so that both `npm test -- smoke` and
@@ -20,8 +19,8 @@ export default defineConfig({
   cacheDir: 'test/node_modules/.vite',
   test: {
     projects: [
-      { extends: true, test: { name: 'sharing a process', include: sharing, isolate: false } },
-      { extends: true, test: { name: 'with its own', include: ['test/**/*.test.ts'], exclude: ['**/node_modules/**', ...sharing] } },
+      { extends: true, test: { name: 'shared process', include: sharing, isolate: false } },
+      { extends: true, test: { name: 'own process', include: ['test/**/*.test.ts'], exclude: ['**/node_modules/**', ...sharing] } },
     ],
     setupFiles: ['test/support/setup.ts'],
     globalSetup: ['test/support/remove-fleet.ts'],
