@@ -1,15 +1,16 @@
 /**
  * A fleet with a past, for the console to show: six hours of several queues, made through the client against a server whose clock this file sets. The
- * same at each call, apart from where its time ends.
+ * same at each call, apart from where its time ends and, with that, which of its schedules were due.
  */
 import { join } from 'node:path'
 import { openTokens } from '@daybook/adapters/auth'
+import { logFileName } from '@daybook/adapters/config'
 import { createClient, type DaybookClient, type Result } from '@daybook/adapters/client'
 import { createDaybook } from '@daybook/adapters/engine'
 import { startHttpServer } from '@daybook/adapters/http'
 import { openSqliteStore } from '@daybook/adapters/sqlite'
 
-export const logFile = (dataDir: string): string => join(dataDir, 'daybook.db')
+export const logFile = (dataDir: string): string => join(dataDir, logFileName)
 export const adminToken = 'dbk_test-token-of-the-console-tests'
 
 /** Tokens of people, by name. Each is what a request needs as `Authorization: Bearer …`. */
@@ -24,9 +25,9 @@ const minuteMs = 60_000
 const stepMs = 7.5 * minuteMs
 const steps = 48
 
-/** Writes the fleet into the log of a data folder that no server has open, so that its last events are from now. */
-export const seedFleet = async (dataDir: string): Promise<FleetTokens> => {
-  let now = Date.now() - steps * stepMs - 6 * minuteMs
+/** Writes the fleet into the log of a data folder that no server has open. Its last events are from about `end`, in milliseconds since 1970. */
+export const seedFleet = async (dataDir: string, end = Date.now()): Promise<FleetTokens> => {
+  let now = end - steps * stepMs - 6 * minuteMs
   const began = now
   const store = await openSqliteStore({ file: logFile(dataDir), sharing: 'exclusive' })
   const clock = (): number => now
@@ -39,7 +40,7 @@ export const seedFleet = async (dataDir: string): Promise<FleetTokens> => {
     const people = { ada: await make('ada', ['operator', 'guardian']), ben: await make('ben', ['auditor']) }
     const as = async (name: string, role: 'producer' | 'worker'): Promise<DaybookClient> => createClient({ url: http.url, token: await make(name, [role]) })
     const clients = { producer: await as('ticket-system', 'producer'), worker: await as('fleet', 'worker'), operator: createClient({ url: http.url, token: people.ada }) }
-    await work(clients, (ms) => (now += ms))
+    await work(clients, end, (ms) => (now += ms))
     await Promise.all(Object.values(clients).map((client) => client.close()))
     return people
   } finally {
@@ -81,7 +82,7 @@ const agents = [
 /** As long as no run of all tests takes, because they share this fleet. */
 const ttlSeconds = 86_400
 
-const work = async (clients: Clients, pass: (ms: number) => void): Promise<void> => {
+const work = async (clients: Clients, end: number, pass: (ms: number) => void): Promise<void> => {
   const { operator } = clients
   await setUp(clients)
   const arrivals = newArrivals()
@@ -97,7 +98,7 @@ const work = async (clients: Clients, pass: (ms: number) => void): Promise<void>
     if (step === 28) await operator.resume('the upgrade is done')
     if (step === 34) await operator.settings.patch({ assignment: { tenants: { globex: 2 } } })
   }
-  await endOfDay(clients, pass)
+  await endOfDay(clients, end, pass)
 }
 
 const setUp = async ({ operator, worker, producer }: Clients): Promise<void> => {
@@ -147,9 +148,11 @@ const workRound = async ({ worker }: Clients, step: number, isTroubled: boolean)
     all.flat().map(({ agentId, claim: { task, lease } }) => {
       const said = { taskId: task.id, agentId, token: lease.token }
       const kind = kinds.find(({ type }) => type === task.type)
-      if (kind !== undefined && kind.fails > 0 && step > 6 && (task.number % kind.fails === 0 || (isTroubled && kind.type === 'ops-security'))) {
+      // Not the task's number, which depends on the schedules that were due before it. Scheduled tasks have no order, and succeed.
+      const { order = 1 } = (task.payload ?? {}) as { readonly order?: number }
+      if (kind !== undefined && kind.fails > 0 && step > 6 && (order % kind.fails === 0 || (isTroubled && kind.type === 'ops-security'))) {
         const retryable = !isTroubled
-        return { ...said, kind: 'fail', error: kind.error(task.number), retryable } as const
+        return { ...said, kind: 'fail', error: kind.error(order), retryable } as const
       }
       return { ...said, kind: 'complete', result: resultOf(task.type, task.number) } as const
     }),
@@ -176,13 +179,13 @@ const findThem = async (worker: DaybookClient): Promise<void> => {
 }
 
 /** What is under way at the end: held, parked, blocked, scheduled, in line; and a backlog that waits. */
-const endOfDay = async ({ producer, worker, operator }: Clients, pass: (ms: number) => void): Promise<void> => {
+const endOfDay = async ({ producer, worker, operator }: Clients, end: number, pass: (ms: number) => void): Promise<void> => {
   await producer.enqueueAll([
-    { id: 'release-1', type: 'ops-deploy', priority: 'HIGH', description: 'Release 4.2', ticketId: 'T-4200', deadlineAt: new Date(Date.now() + 3_600_000) },
+    { id: 'release-1', type: 'ops-deploy', priority: 'HIGH', description: 'Release 4.2', ticketId: 'T-4200', deadlineAt: new Date(end + 3_600_000) },
     { id: 'announce-1', type: 'mail-welcome', dependencies: ['release-1'], description: 'Tell everybody', concurrencyKey: 'smtp' },
     { id: 'line-1', type: 'data-import', orderingKey: 'customer-7', payload: { part: 1 } },
     { id: 'line-2', type: 'data-import', orderingKey: 'customer-7', payload: { part: 2 } },
-    { id: 'later-1', type: 'eng-docs', availableAt: new Date(Date.now() + 7_200_000), description: 'Not before tonight' },
+    { id: 'later-1', type: 'eng-docs', availableAt: new Date(end + 7_200_000), description: 'Not before tonight' },
     { id: 'exotic-1', type: 'eng-backend', requires: { skills: ['cobol'] }, description: 'Nobody here can do this' },
     { id: 'critical-1', type: 'ops-security', priority: 'CRITICAL', description: 'A certificate ends today', tenant: 'acme' },
     { id: 'callback-1', type: 'review-customer', priority: 9, description: 'Ask the customer' },

@@ -20,7 +20,7 @@ export const pageRows: ReadonlyArray<PageRow> = [
   { name: 'tasks', path: '/q/default/tasks', heading: 'Tasks', shows: 'eng-backend' },
   { name: 'task', path: '/q/default/tasks/announce-1', heading: 'announce-1', shows: 'release-1' },
   { name: 'dead-letters', path: '/q/default/dead-letters', heading: 'Dead letters', shows: '550 mailbox unavailable' },
-  { name: 'dead-letter-group', path: `/q/default/dead-letters?type=mail-welcome&signature=${mailboxSignature}`, heading: 'Dead letters', shows: 'mail-welcome-65' },
+  { name: 'dead-letter-group', path: `/q/default/dead-letters?type=mail-welcome&signature=${mailboxSignature}`, heading: 'Dead letters', shows: 'mail-welcome-84' },
   { name: 'breakers', path: '/q/default/breakers', heading: 'Breakers', shows: 'too many failures in a row' },
   { name: 'agents', path: '/q/default/agents', heading: 'Agents', shows: 'mailer-1' },
   { name: 'tenants', path: '/q/default/tenants', heading: 'Tenants', shows: 'globex' },

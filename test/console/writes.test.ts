@@ -7,7 +7,7 @@ import { isExport, pressAll } from './press-all.js'
 import { useConsoleServer } from './server.js'
 import { expectQuiet } from './watch-page.js'
 
-const deadLetter: PageRow = { name: 'dead-letter', path: '/q/default/tasks/mail-welcome-65', heading: 'mail-welcome-65', shows: '550 mailbox unavailable' }
+const deadLetter: PageRow = { name: 'dead-letter', path: '/q/default/tasks/mail-welcome-84', heading: 'mail-welcome-84', shows: '550 mailbox unavailable' }
 const rows = [...pageRows, deadLetter]
 
 describe.skipIf(withoutBrowser)('the console writes', () => {
@@ -34,7 +34,7 @@ describe.skipIf(withoutBrowser)('the console writes', () => {
   test('teeth: this way of pressing opens the dialogs of all actions', () => {
     const wanted = [
       /^Pause the queue default$/, /^Resume the queue nightly$/, /^Cancel \d+ tasks, all that match$/, /^Bump \d+ tasks/, /^Change the priority of \d+ tasks/, /^Amend announce-1$/, /^Cancel announce-1$/,
-      /^Retry mail-welcome-65$/, /^Edit and retry mail-welcome-65$/, /^Discard mail-welcome-65$/, /^Restart mail-welcome-65$/, /^Retry this group$/, /^Snooze this group$/, /^Escalate this group/, /^Discard this group$/,
+      /^Retry mail-welcome-84$/, /^Edit and retry mail-welcome-84$/, /^Discard mail-welcome-84$/, /^Restart mail-welcome-84$/, /^Retry this group$/, /^Snooze this group$/, /^Escalate this group/, /^Discard this group$/,
       /^Close the breaker of ops-security$/, /^Open the breaker of /, /^Terminate mailer-1$/, /^Weight of globex$/, /^Pause triage$/, /^Resume month-end$/, /^Approve this proposal$/, /^Refuse this proposal$/,
     ]
     expect(wanted.filter((title) => !opened.some((each) => title.test(each)))).toEqual([])
