@@ -1,5 +1,5 @@
 /** The cost of a snapshot at its beginning, while the queue waits. INV-15 compares loaded states over random histories. */
-import { beginIncrement, beginSnapshot, endReplay, fork, headOf, listTasks, mergeSnapshots, noteChanges, phases, type SnapshotPage, snapshotPages, snapshotReader, taskOf } from '@daybook/core'
+import { beginIncrement, beginSnapshot, type Command, endReplay, fork, headOf, listTasks, mergeSnapshots, noteChanges, phases, type PreparedTask, priorityOf, type SnapshotPage, snapshotPages, snapshotReader, taskOf } from '@daybook/core'
 import { rowsIn, textOf } from '@daybook/core/testing'
 import { expect, test } from 'vitest'
 import { Queue, task } from './queue.js'
@@ -82,6 +82,24 @@ test('a loaded state makes the record of a ready task when it is first needed', 
   expect(headOf(loaded)).toEqual(headOf(q.state))
   expect(taskOf(loaded, 't7')).toEqual(taskOf(q.state, 't7'))
   expect([rowsIn(loaded), rowsIn(load()), rowsIn(endReplay(loaded))]).toEqual([2_999, 3_000, 0])
+})
+
+// Each is ready, and in an index that has records of its tasks, so it must not wait as a row.
+test.each<readonly [string, Partial<PreparedTask>, ReadonlyArray<Command>]>([
+  ['whose priority is CRITICAL', { priority: priorityOf.CRITICAL }, []],
+  ['with an ordering key', { orderingKey: 'k' }, []],
+  ['of a batch', { batchId: 'b' }, []],
+  ['that was bumped', {}, [{ type: 'Bump', task: 'other', reason: 'now' }]],
+])('INV-15: a loaded state has the record of a ready task %s', (_, other, commands) => {
+  const q = new Queue()
+  q.do({ type: 'CreateBatch', id: 'b', tasks: [], open: true })
+  q.enqueue(...many(0, 3), task('other', other))
+  for (const command of commands) q.do(command)
+  const reader = snapshotReader()
+  for (const page of snapshotPages(q.state)) reader.page(page)
+  const loaded = reader.finish(true)
+  expect(rowsIn(loaded)).toBe(3)
+  expect(textOf(endReplay(loaded))).toBe(textOf(q.state))
 })
 
 test('INV-15: a loaded state lists all tasks of a status, however many they are', () => {
