@@ -33,9 +33,12 @@ const main = async (options: Options): Promise<number> => {
   const isProven = options.proven === undefined ? {} : { isProven: provenBy(options.proven, root) }
   const results = await runPlants(root, plants, { ...options, ...isProven, onResult: show, signal: aborted.signal })
   const counts = kinds.map((kind) => [kind, results.filter(({ verdict }) => verdict.kind === kind).length] as const)
+  const others = results.filter(({ verdict }) => verdict.kind !== 'killed')
+  if (others.length > 0) say('\nnot killed:')
+  others.forEach(show)
   const told = counts.filter(([kind, count]) => kind === 'killed' || count > 0).map(([kind, count]) => `${count} ${kind}`)
   say(`\n${told.join(', ')}, in ${Math.round((performance.now() - began) / 1_000)} s`)
-  return results.every(({ verdict }) => verdict.kind === 'killed') ? 0 : 1
+  return others.length === 0 ? 0 : 1
 }
 
 try {
