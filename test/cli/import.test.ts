@@ -1,7 +1,12 @@
 /** EV-09: `daybook import` on the command line. Tests of single folders and rules are in `test/import`. */
+import { once } from 'node:events'
 import { mkdirSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { buffer } from 'node:stream/consumers'
+import { expect, onTestFinished, test } from 'vitest'
+import { inTime } from '../support/in-time.js'
 import { serverOfFile } from './program.js'
 
 const server = serverOfFile()
@@ -85,4 +90,40 @@ test('an import that loses its server says how far it got, and how to continue',
   const { code, err } = await server.daybook(['import', dir, '--queue', q, '--url', 'http://127.0.0.1:9'])
   expect(code).toBe(3)
   expect(err).toContain('the import stopped after 0 of 1 task: run it again, and it goes on from there')
+})
+
+/** A door before the server, which does not let the import with index `shut` through; then `then` is called. Returns its URL. */
+const doorShutAt = async (shut: number, then: () => void): Promise<string> => {
+  let imports = 0
+  const door = createServer((request, response) => {
+    if (request.method === 'POST' && imports++ === shut) return then()
+    const { method = 'GET', url = '', headers } = request
+    void buffer(request).then(async (body) => {
+      const answer = await fetch(`${server.env.DAYBOOK_URL}${url}`, { method, headers: { authorization: headers.authorization ?? '', 'content-type': 'application/json' }, ...(method === 'GET' ? {} : { body }) })
+      response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? '' }).end(await answer.text())
+    })
+  }).listen(0, '127.0.0.1')
+  onTestFinished(() => {
+    door.closeAllConnections()
+    door.close()
+  })
+  await once(door, 'listening')
+  return `http://127.0.0.1:${(door.address() as AddressInfo).port}`
+}
+
+test('an import that a signal interrupts does not wait for its answer, says how far it got, and goes on when it runs again', async () => {
+  const { dir, q } = fleet({ 'pending.json': Array.from({ length: 700 }, (_, i) => `task ${i}`) })
+  let signal: (name: NodeJS.Signals) => void = () => undefined
+  const url = await doorShutAt(1, () => signal('SIGINT'))
+  const interrupted = server.daybook(['import', dir, '--queue', q, '--url', url], '', {
+    onSignal: (heard) => {
+      signal = heard
+      return () => undefined
+    },
+  })
+  const { code, err } = await inTime('the import ends', interrupted)
+  expect(code).toBe(130)
+  expect(err).toContain('the import stopped after 500 of 700 tasks: run it again, and it goes on from there')
+  expect(err).toContain('interrupted by SIGINT')
+  expect((await server.daybook(['import', dir, '--queue', q])).out).toMatch(/200 tasks taken .*, 500 already there/)
 })

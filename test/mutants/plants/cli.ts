@@ -20,6 +20,20 @@ export const cliPlants: ReadonlyArray<Plant> = [
     killedBy: ['test/cli/commands.test.ts'],
   },
   {
+    title: 'command line: an interrupted import does not say that a signal ended it',
+    file: 'packages/adapters/src/cli/commands/import.ts',
+    find: '        signal.throwIfAborted()\n',
+    replace: '',
+    killedBy: ['test/cli/import.test.ts'],
+  },
+  {
+    title: 'command line: an interrupted import waits for its answer',
+    file: 'packages/adapters/src/import/client-target.ts',
+    find: 'signal === undefined ? {} : { signal }',
+    replace: '{}',
+    killedBy: ['test/cli/import.test.ts'],
+  },
+  {
     title: 'command line: a refusal of the queue is told as success',
     file: 'packages/adapters/src/cli/exit-codes.ts',
     find: '  return exitCodes.refused\n',

@@ -5,24 +5,27 @@ import type { ImportTarget } from './send.js'
 /** Codes of refusals of single tasks. Any other error stops the import. */
 const refusals = new Set(['invalid', 'conflict', 'unknown-dependency', 'dependency-cycle', 'too-large', 'wrong-state'])
 
-/** Makes the client's queue the target of an import. */
-export const importTarget = (client: DaybookClient): ImportTarget => ({
-  statusOf: async (id) => {
-    try {
-      return (await client.task(id)).status
-    } catch (error) {
-      if (error instanceof DaybookError && error.code === 'not-found') return undefined
-      throw error
-    }
-  },
-  take: async (tasks) => {
-    try {
-      return E.right((await client.importTasks(tasks)).results)
-    } catch (error) {
-      if (error instanceof DaybookError && refusals.has(error.code)) {
-        return E.left([error.detail, ...(error.errors ?? []).map(({ path, message }) => `${path} ${message}`)].join('; '))
+/** Makes the client's queue the target of an import. `signal` ends its calls. */
+export const importTarget = (client: DaybookClient, signal?: AbortSignal): ImportTarget => {
+  const options = signal === undefined ? {} : { signal }
+  return {
+    statusOf: async (id) => {
+      try {
+        return (await client.task(id, options)).status
+      } catch (error) {
+        if (error instanceof DaybookError && error.code === 'not-found') return undefined
+        throw error
       }
-      throw error
-    }
-  },
-})
+    },
+    take: async (tasks) => {
+      try {
+        return E.right((await client.importTasks(tasks, options)).results)
+      } catch (error) {
+        if (error instanceof DaybookError && refusals.has(error.code)) {
+          return E.left([error.detail, ...(error.errors ?? []).map(({ path, message }) => `${path} ${message}`)].join('; '))
+        }
+        throw error
+      }
+    },
+  }
+}

@@ -3,6 +3,7 @@ import { plural } from '@daybook/core'
 import { importFiles, type ImportReport, type ImportSteps, ImportStopped, importTarget, readQueueFolder, tasksIn, tryImport } from '../../import/index.js'
 import { type Cli, examples } from '../cli.js'
 import { CliError, exitCodes, UsageError } from '../exit-codes.js'
+import { interruptible } from '../interruptible.js'
 import type { Printer } from '../printer.js'
 import { createProgress } from '../progress.js'
 import { clean } from '../text.js'
@@ -46,12 +47,12 @@ export const importCommand = (cli: Cli): Command =>
         progress: (step, done, of) => progress.show(step === 'asking' ? `asking what is there: ${done} of ${of}` : `importing: ${done} of ${of}`),
       }
       const work = dryRun ? tryImport : importFiles
-      const report = await work(folder.files, importTarget(client), steps).catch((error: unknown) => {
+      const report = await interruptible(io, (signal) => work(folder.files, importTarget(client, signal), steps).catch((error: unknown) => {
         progress.clear()
-        if (!(error instanceof ImportStopped)) throw error
-        printer.note(`the import stopped after ${error.done} of ${plural(error.of, 'task')}: run it again, and it goes on from there`)
-        throw error.cause
-      })
+        if (error instanceof ImportStopped) printer.note(`the import stopped after ${error.done} of ${plural(error.of, 'task')}: run it again, and it goes on from there`)
+        signal.throwIfAborted()
+        throw error instanceof ImportStopped ? error.cause : error
+      }))
       progress.clear()
       printer.answer({ folder: folder.dir, queue: client.queue, dryRun, ...report }, () => tell(printer, folder.dir, client.queue, report, dryRun))
       return report.refused.length > 0 ? exitCodes.refused : exitCodes.done
