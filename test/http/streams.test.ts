@@ -45,6 +45,38 @@ test('streams that nobody reads are limited in number; one that ends makes room,
   expect((await streamOf(server)).statusCode).toBe(200)
 })
 
+test('a client that reads nothing of a stream is cut off after a while, so that others get its place', async () => {
+  const server = await startTestServer({ limits: { streamsMax: 1, stalledMs: 1_000 } })
+  await fill(server)
+  const both = await Promise.all([streamOf(server), streamOf(server)])
+  expect(both.map(({ statusCode }) => statusCode).sort()).toEqual([200, 503])
+  const free = async (): Promise<void> => {
+    while ((await streamOf(server)).statusCode !== 200);
+  }
+  await inTime('the place of the stream that nobody reads', free())
+})
+
+test('an answer that takes the server longer than a client may read nothing is waited for', async () => {
+  const stalledMs = 1_000
+  const inner = openMemoryStore()
+  let opened: Promise<void> = Promise.resolve()
+  const read: typeof inner.read = async function* (...args) {
+    await opened
+    yield* inner.read(...args)
+  }
+  const server = await startTestServer({ limits: { stalledMs } }, { ...inner, read })
+  onTestFinished(() => server.stop())
+  await server.post('/api/queues/q/tasks', { type: 'mail', payload: 1 })
+  let open = (): void => undefined
+  opened = new Promise((resolve) => (open = resolve))
+  const verified = server.get('/api/queues/q/verify')
+  const lines = streamOf(server)
+  await new Promise((resolve) => setTimeout(resolve, 2.5 * stalledMs))
+  open()
+  expect((await verified).body).toMatchObject({ ok: true, events: 1 })
+  expect((await lines).statusCode).toBe(200)
+})
+
 test('of many streams that are read at the same time, each turn of the event loop reads one page of one', async () => {
   const counted = pagesPerTurn(openMemoryStore())
   const server = await startTestServer({}, counted.store)

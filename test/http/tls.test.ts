@@ -43,7 +43,7 @@ beforeEach(async () => {
   http = await startHttpServer({ daybook, tokens: openTokens({ dir: 'memory', adminToken }).tokens, port: 0, logger, tls: { ...files(), lookMs: 20 } })
 })
 afterEach(async () => {
-  await http.close(1_000)
+  await inTime('the end of the server after a test', http.close(1_000))
   await daybook.close()
   rmSync(dir, { recursive: true, force: true })
 })

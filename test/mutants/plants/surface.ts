@@ -94,6 +94,8 @@ export const surfacePlants: ReadonlyArray<Plant> = [
     replace: '(this.bytes -= 0 * length)',
     killedBy: ['test/http/streams.test.ts'],
   },
+  { title: 'a server cuts a connection whose answer takes long to make', file: connections, find: "    server.on('timeout', (socket", replace: "    server.on('late', (socket", killedBy: ['test/http/streams.test.ts'] },
+  { title: 'a client that reads nothing of a stream keeps its place', file: connections, find: ' || socket.writableLength > 0', replace: '', killedBy: ['test/http/streams.test.ts'], named: 'reads nothing of a stream' },
   { title: 'a server that stops waits for clients that do not read their answers', file: connections, find: ' || socket.writableLength > 0', replace: '', killedBy: stopping },
   { title: 'a server that stops waits for clients that send no more of their request', file: connections, find: 'request?.complete !== true || ', replace: '', killedBy: stopping },
   { title: 'a server that stops cuts clients that read slowly', file: connections, find: 'for (const socket of this.open) socket.setTimeout(stalledMs)', replace: 'setTimeout(() => this.open.forEach((socket) => socket.destroy()), stalledMs)', killedBy: stopping },

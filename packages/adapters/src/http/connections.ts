@@ -1,6 +1,7 @@
 /**
- * The connections of a server, so that it can stop soon. Otherwise it would wait for clients that do not read their answers, send no more of their
- * request, or keep a connection for a later request.
+ * The connections of a server. One on which nothing moves because of its client is cut: it would keep memory, and its place among the streams. And the
+ * server can stop soon: otherwise it would wait for clients that do not read their answers, send no more of their request, or keep a connection for a
+ * later request.
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
@@ -28,18 +29,18 @@ export class Connections {
         if (this.requests.get(socket) === request) this.requests.delete(socket)
       })
     })
-  }
-
-  /**
-   * Closes each connection whose answer is sent. Cuts those on which nothing moves for `stalledMs` milliseconds because of the client (twice as long if
-   * the operating system took a part of the answer before), and after `graceMs` milliseconds all. Returns a function that ends this.
-   */
-  end(stalledMs: number, graceMs: number): () => void {
-    // With a listener, Node cuts no connection by itself: one on which nothing moves may belong to a command that is still at work.
-    this.server.on('timeout', (socket: Socket) => {
+    // Without a listener, Node would also cut a connection whose answer is not ready yet: that of a waiting claim, or of a verification of a long log.
+    server.on('timeout', (socket: Socket) => {
       const request = this.requests.get(socket)
       if (request?.complete !== true || socket.writableLength > 0) socket.destroy()
     })
+  }
+
+  /**
+   * Closes each connection whose answer is sent, those on which nothing moves after `stalledMs` milliseconds instead of the usual time, and after
+   * `graceMs` milliseconds all. Returns a function that ends this.
+   */
+  end(stalledMs: number, graceMs: number): () => void {
     for (const socket of this.open) socket.setTimeout(stalledMs)
     const look = setInterval(() => this.server.closeIdleConnections(), lookMs)
     // Node's `closeAllConnections` would leave out connections on which TLS has not begun.

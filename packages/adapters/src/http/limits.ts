@@ -12,7 +12,12 @@ export interface HttpLimits {
   readonly atLeastWaitMs: number
   /** How long a request may take to arrive, with headers and body, in milliseconds. */
   readonly requestTimeoutMs: number
-  /** How long an idle connection is kept, in milliseconds. */
+  /**
+   * How long a client may take nothing of its answer, and a connection carry no request, in milliseconds. Twice as long if the operating system took a
+   * part of the answer before. A request that the server is at work on has no such limit.
+   */
+  readonly stalledMs: number
+  /** How long an idle connection is kept after an answer, in milliseconds. */
   readonly keepAliveMs: number
   /** Number of tasks, dead letters or events on one page. */
   readonly pageMax: number
@@ -37,6 +42,7 @@ export const httpLimitsDefault: HttpLimits = {
   claimWaitSecondsMax: 60,
   atLeastWaitMs: 5_000,
   requestTimeoutMs: 30_000,
+  stalledMs: 90_000,
   keepAliveMs: 72_000,
   pageMax: 1_000,
   pageBytesMax: 8 * 2 ** 20,

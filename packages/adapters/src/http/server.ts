@@ -120,7 +120,7 @@ const textOf = (header: string | Array<string> | undefined): string | undefined 
 
 /** Fastify with every limit set: by default it never times out, and it cuts path parameters at 100 characters. */
 const assemble = ({ logger, requestLog }: HttpServerOptions, limits: HttpLimits, meter: Meter, tls: TlsPair | undefined, watch: (request: FastifyRequest, reply: FastifyReply) => void): FastifyInstance => {
-  const { requestTimeoutMs, keepAliveMs, bodyBytesMax, claimWaitSecondsMax } = limits
+  const { requestTimeoutMs, stalledMs, keepAliveMs, bodyBytesMax } = limits
   const parser = {
     // If it were longer than `requestTimeout` (its default is 60 s), Node would silently swap the two.
     headersTimeout: Math.min(20_000, requestTimeoutMs),
@@ -131,8 +131,8 @@ const assemble = ({ logger, requestLog }: HttpServerOptions, limits: HttpLimits,
     ...(logger === undefined ? { logger: false } : { loggerInstance: logger }),
     logController: new LogController({ disableRequestLogging: true }),
     requestTimeout: requestTimeoutMs,
-    // The connection of a waiting claim is idle for as long as the claim waits.
-    connectionTimeout: claimWaitSecondsMax * 1_000 + 30_000,
+    // What it leads to is decided in `connections.ts`.
+    connectionTimeout: stalledMs,
     keepAliveTimeout: keepAliveMs,
     bodyLimit: bodyBytesMax,
     forceCloseConnections: 'idle',
