@@ -117,7 +117,8 @@ test('INV-15: after a replay, all tasks of many groups are claimed in the order 
         }
       }
     }),
-    runs(25),
+    // A group with enough tasks for lanes, of which the first does not come first. Few random examples have one.
+    { ...runs(25), examples: [[1, 17, 17, 0, 'score']] },
   )
 })
 
