@@ -96,7 +96,7 @@ test('EV-06: the lines of any log are what each event is when it is parsed and p
       const log = events.map(({ again, metadata, ...event }, i) => recorded({ ...event, metadata: again && i > 0 ? (events[i - 1] as { readonly metadata: string }).metadata : metadata }, i))
       expect(eventLines(log).toString('utf8')).toBe(log.map(naiveLine).join(''))
     }),
-    // An object that ends before its text does, and not at the end of the lines.
+    // A text with more behind its object, and a line after it.
     { ...runs(600), examples: [[['{"a":1}}', '{}'].map((data) => ({ type: 'Claimed', data, metadata: plainMetadata, again: false }))]] },
   )
 })

@@ -92,11 +92,11 @@ test('an import that loses its server says how far it got, and how to continue',
   expect(err).toContain('the import stopped after 0 of 1 task: run it again, and it goes on from there')
 })
 
-/** A door before the server, which does not let the import with index `shut` through; then `then` is called. Returns its URL. */
-const doorShutAt = async (shut: number, then: () => void): Promise<string> => {
+/** A proxy of the server that never answers the import with this index, and calls `held` instead. Returns its URL. */
+const proxyHolding = async (index: number, held: () => void): Promise<string> => {
   let imports = 0
-  const door = createServer((request, response) => {
-    if (request.method === 'POST' && imports++ === shut) return then()
+  const proxy = createServer((request, response) => {
+    if (request.method === 'POST' && imports++ === index) return held()
     const { method = 'GET', url = '', headers } = request
     void buffer(request).then(async (body) => {
       const answer = await fetch(`${server.env.DAYBOOK_URL}${url}`, { method, headers: { authorization: headers.authorization ?? '', 'content-type': 'application/json' }, ...(method === 'GET' ? {} : { body }) })
@@ -104,17 +104,17 @@ const doorShutAt = async (shut: number, then: () => void): Promise<string> => {
     })
   }).listen(0, '127.0.0.1')
   onTestFinished(() => {
-    door.closeAllConnections()
-    door.close()
+    proxy.closeAllConnections()
+    proxy.close()
   })
-  await once(door, 'listening')
-  return `http://127.0.0.1:${(door.address() as AddressInfo).port}`
+  await once(proxy, 'listening')
+  return `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`
 }
 
 test('an import that a signal interrupts does not wait for its answer, says how far it got, and goes on when it runs again', async () => {
   const { dir, q } = fleet({ 'pending.json': Array.from({ length: 700 }, (_, i) => `task ${i}`) })
   let signal: (name: NodeJS.Signals) => void = () => undefined
-  const url = await doorShutAt(1, () => signal('SIGINT'))
+  const url = await proxyHolding(1, () => signal('SIGINT'))
   const interrupted = server.daybook(['import', dir, '--queue', q, '--url', url], '', {
     onSignal: (heard) => {
       signal = heard

@@ -1,11 +1,11 @@
 /**
  * A fleet with a past, for the console to show: six hours of several queues, made through the client against a server whose clock this file sets. The
- * same at each call, apart from where its time ends and, with that, which of its schedules were due.
+ * same at each call, apart from the time at which it ends and the schedules that were due until then.
  */
 import { join } from 'node:path'
 import { openTokens } from '@daybook/adapters/auth'
-import { logFileName } from '@daybook/adapters/config'
 import { createClient, type DaybookClient, type Result } from '@daybook/adapters/client'
+import { logFileName } from '@daybook/adapters/config'
 import { createDaybook } from '@daybook/adapters/engine'
 import { startHttpServer } from '@daybook/adapters/http'
 import { openSqliteStore } from '@daybook/adapters/sqlite'

@@ -117,7 +117,7 @@ test('INV-15: after a replay, all tasks of many groups are claimed in the order 
         }
       }
     }),
-    // A group with enough tasks for lanes, of which the first does not come first. Few random examples have one.
+    // The oldest task of a group with lanes is not the first in its lane. Few random examples have such a group.
     { ...runs(25), examples: [[1, 17, 17, 0, 'score']] },
   )
 })

@@ -62,7 +62,7 @@ const stateOf = (list: ReadonlyArray<Alike>): QueueState => {
   return state
 }
 
-/** One task, of which a group has only the type: the first of all groups of this type. Few random examples have it alone. */
+/** One task whose group has a type and nothing else, so it is the first group of this type. Few random examples have it alone. */
 const alone: Alike = { count: 1, type: 'eng', spread: 1, tenant: undefined, phase: undefined, priority: 1, isSpread: false, ticketId: undefined, concurrencyKey: undefined }
 
 test('TQM-DM-003: a page has the tasks that a scan finds, in the same order, wherever it begins', () => {

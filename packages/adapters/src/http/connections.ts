@@ -1,7 +1,6 @@
 /**
- * The connections of a server. One on which nothing moves because of its client is cut: it would keep memory, and its place among the streams. And the
- * server can stop soon: otherwise it would wait for clients that do not read their answers, send no more of their request, or keep a connection for a
- * later request.
+ * The connections of a server. Those on which nothing moves because of the client are cut: they would keep memory, and places among the streams. And a
+ * server that stops need not wait for clients that do not read their answers, send no more of their request, or keep a connection for a later request.
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
@@ -37,8 +36,8 @@ export class Connections {
   }
 
   /**
-   * Closes each connection whose answer is sent, those on which nothing moves after `stalledMs` milliseconds instead of the usual time, and after
-   * `graceMs` milliseconds all. Returns a function that ends this.
+   * Closes each connection whose answer is sent. Those on which nothing moves because of the client are cut after `stalledMs` milliseconds instead of the
+   * usual time, and all after `graceMs` milliseconds. Returns a function that ends this.
    */
   end(stalledMs: number, graceMs: number): () => void {
     for (const socket of this.open) socket.setTimeout(stalledMs)

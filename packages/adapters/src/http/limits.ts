@@ -13,8 +13,8 @@ export interface HttpLimits {
   /** How long a request may take to arrive, with headers and body, in milliseconds. */
   readonly requestTimeoutMs: number
   /**
-   * How long a client may take nothing of its answer, and a connection carry no request, in milliseconds. Twice as long if the operating system took a
-   * part of the answer before. A request that the server is at work on has no such limit.
+   * How long a client may read nothing of its answer, and a new connection have no request, in milliseconds. Up to twice as long if the operating system
+   * took a part of the answer before. The time in which the server works on a request does not count.
    */
   readonly stalledMs: number
   /** How long an idle connection is kept after an answer, in milliseconds. */

@@ -131,7 +131,7 @@ const assemble = ({ logger, requestLog }: HttpServerOptions, limits: HttpLimits,
     ...(logger === undefined ? { logger: false } : { loggerInstance: logger }),
     logController: new LogController({ disableRequestLogging: true }),
     requestTimeout: requestTimeoutMs,
-    // What it leads to is decided in `connections.ts`.
+    // When a connection has been idle for so long, `connections.ts` decides whether to cut it.
     connectionTimeout: stalledMs,
     keepAliveTimeout: keepAliveMs,
     bodyLimit: bodyBytesMax,
