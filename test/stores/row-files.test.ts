@@ -2,7 +2,7 @@
  * Files for rows of old finished tasks (ADR 52), which snapshots name (ADR 54). A read returns exactly what was written, or fails; and files stay as
  * long as somebody needs them.
  */
-import { closeSync, mkdirSync, openSync, readdirSync, readlinkSync, rmSync, statSync, truncateSync, writeFileSync, writeSync } from 'node:fs'
+import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync, truncateSync, writeFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
@@ -47,13 +47,48 @@ const openIn = (dir: string): ReadonlyArray<string> =>
 
 test('rows come back as they were written, from any of several files', () => {
   const dir = newFolder()
-  const store = openRowFiles(dir, { warn, fileBytes: 20_000 }).storeOf('q')
+  const store = openRowFiles(dir, { warn, fileBytes: 40_000 }).storeOf('q')
   const kept = Array.from({ length: 40 }, (_, n) => keep(store, n) as KeptRows)
   expect(openIn(dir).length).toBeGreaterThan(5)
   for (const n of [39, 0, 20, 20, 7]) expect([kept[n]?.read(), kept[n]?.columns()]).toEqual([bytesOf(n), columnsOf(n)])
   // The returned array belongs to the reader.
   kept[3]?.read().fill(0)
   expect(kept[3]?.read()).toEqual(bytesOf(3))
+})
+
+test('the columns of a file follow each other at its beginning, before all rows, and room that they do not use takes none of the disk', () => {
+  const dir = newFolder()
+  const store = openRowFiles(dir, { warn, fileBytes: 8_000_000 }).storeOf('q')
+  const places = Array.from({ length: 9 }, (_, n) => keep(store, n)?.place()?.at ?? [])
+  const [columns, rows] = [places.map(([, , , length, , from]) => [from, length]), places.map(([from, length]) => [from, length])]
+  const ends = (parts: ReadonlyArray<ReadonlyArray<number | undefined>>, begin: number): ReadonlyArray<number> => parts.map((_, i) => parts.slice(0, i).reduce((sum, [, length = 0]) => sum + length, begin))
+  expect(columns.map(([from]) => from)).toEqual(ends(columns, 0))
+  expect(rows.map(([from]) => from)).toEqual(ends(rows, 2_000_000))
+  const { size, blocks } = statSync(join(dir, rowsIn(dir)[0] as string))
+  expect([size > 2_000_000, 512 * blocks < 200_000]).toEqual([true, true])
+})
+
+test('a file ends when its part for columns is full, or its rows have enough bytes', () => {
+  const filesOf = (fileBytes: number, rowsBytes: number): ReadonlyArray<string | undefined> => {
+    const store = openRowFiles(newFolder(), { warn, fileBytes }).storeOf('q')
+    return Array.from({ length: 12 }, (_, n) => store.keep(new Uint8Array(rowsBytes), columnsOf(n))?.place()?.file)
+  }
+  // The columns of a chunk have 4,136 bytes.
+  const perFile = (files: ReadonlyArray<string | undefined>): number => 12 / new Set(files).size
+  expect([perFile(filesOf(4 * 3 * 4_136, 10)), perFile(filesOf(4 * 3 * 4_136 - 1, 10)), perFile(filesOf(1, 10))]).toEqual([3, 2, 1])
+  expect([perFile(filesOf(100_000, 25_000)), perFile(filesOf(100_000, 33_000)), perFile(filesOf(100_000, 34_000))]).toEqual([4, 4, 3])
+})
+
+test('rows are found in files in which the columns of a chunk come after its rows, as earlier versions wrote them', () => {
+  const dir = newFolder()
+  const now = keep(openRowFiles(dir, { warn }).storeOf('q'), 1)?.place()?.at ?? []
+  const written = readFileSync(join(dir, rowsIn(dir)[0] as string))
+  const [, , rowsSum = 0, columnsBytes = 0, columnsSum = 0, columnsFrom = 0] = now
+  const name = `${process.pid}-earlier-0`
+  writeFileSync(join(dir, `q.${name}.rows`), Buffer.concat([bytesOf(0), bytesOf(1), written.subarray(columnsFrom, columnsFrom + columnsBytes)]))
+  const place = { file: name, at: [1_000, 1_001, rowsSum, columnsBytes, columnsSum] }
+  const kept = openRowFiles(dir, { warn }).rowsOf('q')(place)
+  expect([kept.read(), kept.columns(), kept.place()]).toEqual([bytesOf(1), columnsOf(1), place])
 })
 
 test('another process finds rows at their places', () => {
@@ -72,18 +107,17 @@ test('two queues have files of their own', () => {
 })
 
 test.each<[string, (file: string) => void, RegExp]>([
-  ['cut off', (file) => truncateSync(file, 6_000), /the file ends at 6000/],
+  ['cut off', (file) => truncateSync(file, 21_500), /the file ends at 21500/],
   ['changed', (file) => {
     const fd = openSync(file, 'r+')
-    writeSync(fd, Uint8Array.of(0xff, 0xfe), 0, 2, 5_900)
+    writeSync(fd, Uint8Array.of(0xff, 0xfe), 0, 2, 21_400)
     closeSync(fd)
   }, /do not match their checksum/],
 ])('EV-04 rows of a file that is %s are an error and never others, and the file is not used again', (_, damage, message) => {
   const dir = newFolder()
-  const store = openRowFiles(dir, { warn }).storeOf('q')
+  const store = openRowFiles(dir, { warn, fileBytes: 80_000 }).storeOf('q')
   const [first, second] = [0, 1].map((n) => keep(store, n) as KeptRows)
-  const from = second?.place()?.at[0] as number
-  expect([from < 5_900, from + 1_001 > 6_000]).toEqual([true, true])
+  expect(second?.place()?.at.slice(0, 2)).toEqual([21_000, 1_001])
   damage(openIn(dir)[0] as string)
   expect(first?.read()).toEqual(bytesOf(0))
   expect(rowsIn(dir)).toHaveLength(1)
@@ -139,7 +173,7 @@ test('where no file can be made, rows stay in memory with one warning, and files
 
 test('on a disk that is full, what was written in part is overwritten, and the rest is right', async () => {
   // Blocks of 512 or 1,024 bytes.
-  const child = runProgram('sh', ['-c', 'ulimit -f 100 && exec "$@"', 'sh', process.execPath, scriptPath('rows-in-a-short-file'), JSON.stringify({ dir: newFolder(), chunkBytes: 9_000 })])
+  const child = runProgram('sh', ['-c', 'ulimit -f 300 && exec "$@"', 'sh', process.execPath, scriptPath('rows-in-a-short-file'), JSON.stringify({ dir: newFolder(), chunkBytes: 9_000 })])
   expect(await child.ended).toBe(0)
   const { kept, right, small, warnings: said } = JSON.parse(child.lines[0] as string) as { kept: number; right: number; small: boolean; warnings: ReadonlyArray<string> }
   expect(kept).toBeGreaterThanOrEqual(5)

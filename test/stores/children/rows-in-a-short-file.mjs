@@ -3,7 +3,7 @@ import { openRowFiles } from '@daybook/adapters/files'
 
 const { dir, chunkBytes } = JSON.parse(process.argv[2])
 const warnings = []
-const store = openRowFiles(dir, { warn: (message) => warnings.push(message) }).storeOf('q')
+const store = openRowFiles(dir, { warn: (message) => warnings.push(message), fileBytes: 400_000 }).storeOf('q')
 const columns = new Float64Array(512)
 const kept = []
 let refused = 0

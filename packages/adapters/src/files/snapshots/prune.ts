@@ -40,11 +40,11 @@ const rungOf = async (dir: string, name: string, { stream, foldVersion }: Snapsh
   return { name, revision, bytes: file.size, rows: file.rows, ...(base === undefined ? {} : { base: base.revision }) }
 }
 
-/** The sizes of row files that only rungs need. */
+/** How much room the row files take that only rungs need. (A row file has a hole.) */
 const rowBytesOf = async (dir: string, stream: string, rungs: ReadonlyArray<Rung>, newest: ReadonlyArray<Rung>): Promise<ReadonlyMap<string, number>> => {
   const others = new Set(newest.flatMap(({ rows = [] }) => [...rows]))
   const files = new Set(rungs.flatMap((rung) => [...(rung.rows ?? [])].filter((file) => !others.has(file))))
-  return new Map(await Promise.all([...files].map(async (file) => [file, await stat(join(dir, rowFileName(stream, file))).then(({ size }) => size, () => 0)] as const)))
+  return new Map(await Promise.all([...files].map(async (file) => [file, await stat(join(dir, rowFileName(stream, file))).then(({ blocks }) => 512 * blocks, () => 0)] as const)))
 }
 
 /** Those of these row files that none of the snapshots names. None if that is not certain. */

@@ -7,6 +7,9 @@
  *
  * Rows are removed from the front, so old files empty first. A file is closed when nothing refers to its rows any more. Undo, walks and past states
  * may refer to removed rows, so the garbage collector determines this. A file that is deleted while it is open can be read until it is closed.
+ *
+ * The columns of all chunks are at the beginning of a file, and the rows come after them. A start reads the columns alone, so it reads one part of the
+ * file from its beginning to its end. What the columns do not use of their part is a hole, which takes no room on the disk.
  */
 import { closeSync, existsSync, fstatSync, openSync, readSync, rmSync, writeSync } from 'node:fs'
 import { open, rm } from 'node:fs/promises'
@@ -18,8 +21,10 @@ import { isAlive } from '../process-alive.js'
 import { rowFileName, writerOf } from './snapshot-names.js'
 import { syncFolder } from '../sync-folder.js'
 
-/** The least size of a file in bytes, except for the last file of a queue. */
+/** A file ends when its rows have this many bytes, or when its columns have filled their part. */
 const fileBytes = 2 ** 26
+/** The part for columns, as a share of {@link fileBytes}. Those of a chunk have about 16 bytes for each row, and most rows have 80 or more. */
+const columnsShare = 1 / 4
 /** 2.6 MB in memory for tasks of 80 bytes. A queue that has finished at most 32,768 tasks writes nothing. */
 const newest = 64
 /** Number of rows in a kept chunk. */
@@ -148,8 +153,12 @@ const rowStore = (newFile: () => RowFile, limits: Omit<RowFilesOptions, 'warn'>,
   let file: RowFile | undefined
   const keep: RowStore['keep'] = (bytes, columns) => {
     try {
-      if (file === undefined || file.bytes >= (limits.fileBytes ?? fileBytes)) file = newFile()
-      return file.append(bytes, packNumbers(columns, chunkRows))
+      const columnBytes = packNumbers(columns, chunkRows)
+      if (file?.hasRoomFor(columnBytes, limits.fileBytes ?? fileBytes) !== true) {
+        file = newFile()
+        file.begin(Math.max(columnsShare * (limits.fileBytes ?? fileBytes), columnBytes.byteLength))
+      }
+      return file.append(bytes, columnBytes)
     } catch (error) {
       failed(error)
       return undefined
@@ -162,31 +171,46 @@ const rowStore = (newFile: () => RowFile, limits: Omit<RowFilesOptions, 'warn'>,
 let packed = new Uint8Array(0)
 
 class RowFile {
-  /** Number of bytes written so far. */
-  bytes: number
+  /** Its size. Of a file that is being written: where the next rows begin. */
+  private end: number
+  /** Of a file that is being written: where the first rows begin, and where the next columns do. */
+  private rowsFrom = 0
+  private columnsEnd = 0
 
   constructor(
     private readonly file: OpenFile,
     private readonly id: string,
   ) {
-    this.bytes = fstatSync(fdOf(file)).size
+    this.end = fstatSync(fdOf(file)).size
+  }
+
+  /** To be called for a new file. `columnsBytes`: the size of the part for columns. */
+  begin(columnsBytes: number): void {
+    this.rowsFrom = this.end = columnsBytes
+  }
+
+  /** Whether the next chunk, with these columns, belongs in this file. `fileBytes`: the number of bytes of rows that are enough. */
+  hasRoomFor(columns: Uint8Array, fileBytes: number): boolean {
+    return this.end - this.rowsFrom < fileBytes && this.columnsEnd + columns.byteLength <= this.rowsFrom
   }
 
   /** @throws Error if not all bytes can be written. The next append overwrites the incomplete part. */
   append(rows: Uint8Array, columns: Uint8Array): KeptRows {
-    const from = this.bytes
+    const { end, columnsEnd } = this
     unsynced.add(this.file.path)
-    this.write(rows, from)
-    this.write(columns, from + rows.byteLength)
-    this.bytes += rows.byteLength + columns.byteLength
-    return this.at({ file: this.id, at: [from, rows.byteLength, crc32(rows), columns.byteLength, crc32(columns)] })
+    this.write(rows, end)
+    this.write(columns, columnsEnd)
+    this.end += rows.byteLength
+    this.columnsEnd += columns.byteLength
+    return this.at({ file: this.id, at: [end, rows.byteLength, crc32(rows), columns.byteLength, crc32(columns), columnsEnd] })
   }
 
   /** @throws Error if the file ends before the place. */
   at(place: RowsPlace): KeptRows {
-    const [from = 0, rowsBytes = 0, rowsSum = 0, columnsBytes = 0, columnsSum = 0] = place.at
-    const columnsFrom = from + rowsBytes
-    if (columnsFrom + columnsBytes > this.bytes) throw new Error(`${this.file.path} ends at ${this.bytes}, and rows that a snapshot names at ${columnsFrom + columnsBytes}`)
+    // In files of earlier versions, the columns of a chunk come after its rows.
+    const [from = 0, rowsBytes = 0, rowsSum = 0, columnsBytes = 0, columnsSum = 0, columnsFrom = from + rowsBytes] = place.at
+    const end = Math.max(from + rowsBytes, columnsFrom + columnsBytes)
+    if (end > this.end) throw new Error(`${this.file.path} ends at ${this.end}, and rows that a snapshot names at ${end}`)
     return {
       read: () => this.read(from, rowsSum, new Uint8Array(rowsBytes)),
       columns: (into) => {
