@@ -1,5 +1,5 @@
 // Bundles the command line and its threads into dist/program. A process then loads few large files instead of hundreds of small ones, so it starts in
-// half the time and takes less memory. Programs that import the package load its modules as they are.
+// half the time and takes less memory. Programs that import the package load its modules as they are, and start the bundled threads.
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';

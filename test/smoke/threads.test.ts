@@ -1,5 +1,9 @@
-/** The heaps of the server's threads. */
+/** The heaps of the server's threads, and the files from which they are started. */
 import { execFileSync } from 'node:child_process'
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 
 const threads = import.meta.resolve('@daybook/adapters/engine').replace('/engine/index.js', '/threads/new-thread.js')
@@ -16,4 +20,22 @@ test('a thread keeps its limit of memory, however large the young generation of 
   const plain = limitOf()
   expect(plain).toBeGreaterThan(1_000)
   expect(limitOf('--max-semi-space-size=64')).toBe(plain)
+})
+
+test('a thread is started from the bundled program if that has it, and else from the file that is named', () => {
+  const dist = mkdtempSync(join(tmpdir(), 'daybook-threads-'))
+  const says = (file: string): void => writeFileSync(join(dist, file), `console.log(${JSON.stringify(file)})`)
+  try {
+    writeFileSync(join(dist, 'package.json'), '{ "type": "module" }')
+    for (const folder of ['threads', 'store', 'program']) mkdirSync(join(dist, folder))
+    copyFileSync(fileURLToPath(threads), join(dist, 'threads/new-thread.js'))
+    for (const file of ['store/both-thread.js', 'program/both-thread.js', 'store/single-thread.js', 'store/both.js', 'program/both.js']) says(file)
+    const startedFor = (file: string): string => {
+      writeFileSync(join(dist, 'start.js'), `import { newThread } from './threads/new-thread.js'; newThread(new URL('./${file}', import.meta.url), {})`)
+      return execFileSync(process.execPath, [join(dist, 'start.js')], { encoding: 'utf8' }).trim()
+    }
+    expect(['store/both-thread.js', 'store/single-thread.js', 'store/both.js'].map(startedFor)).toEqual(['program/both-thread.js', 'store/single-thread.js', 'store/both.js'])
+  } finally {
+    rmSync(dist, { recursive: true, force: true })
+  }
 })

@@ -5,7 +5,9 @@ const at = (file: string): string => `packages/adapters/src/threads/${file}`
 const killedBy = ['test/smoke/thread-requests.test.ts']
 
 export const threadPlants: ReadonlyArray<Plant> = [
-  { title: 'each thread gets a young generation as large as the server’s', file: at('new-thread.ts'), find: "  setFlagsFromString('--max-semi-space-size=0')\n", replace: '  void setFlagsFromString\n', killedBy: ['test/smoke/threads.test.ts'] },
+  { title: 'each thread gets a young generation as large as the server’s', file: at('new-thread.ts'), find: "  setFlagsFromString('--max-semi-space-size=0')\n", replace: '  void setFlagsFromString\n', killedBy: ['test/smoke/threads.test.ts'], named: 'keeps its limit' },
+  { title: 'threads load hundreds of modules, although there is a bundle', file: at('new-thread.ts'), find: 'bundledThread(script) ?? script', replace: 'script', killedBy: ['test/smoke/threads.test.ts'], named: 'from the bundled program' },
+  { title: 'threads are looked for in a bundle that does not have them', file: at('new-thread.ts'), find: 'bundled !== undefined && existsSync(bundled)', replace: 'bundled !== undefined || existsSync(script)', killedBy: ['test/smoke/threads.test.ts'], named: 'from the bundled program' },
   { title: 'thread requests: the oldest request gets each answer', file: at('requests.ts'), find: 'const { resolve, reject } = this.waiting.get(message.id) as Waiting\n      this.waiting.delete(message.id)', replace: 'const [id, { resolve, reject }] = [...this.waiting][0]!\n      this.waiting.delete(id)', killedBy },
   { title: 'thread requests: an answered request still waits', file: at('requests.ts'), find: '      this.waiting.delete(message.id)\n', replace: '', killedBy },
   { title: 'thread requests: errors have no code', file: at('requests.ts'), find: 'message.code === undefined ?', replace: 'message.code !== null ?', killedBy },
