@@ -121,6 +121,9 @@ describe.skipIf(withoutBrowser)('an operator at three in the morning', () => {
     const escalated = (await admin.deadLetters.list({ type: 'eng-backend', escalated: true })).tasks
     expect((await eventsOf('Escalated')).map(({ data }) => data['task']).sort()).toEqual(escalated.map(({ id }) => id).sort())
     expect(escalated.length).toBeGreaterThan(0)
+    await admin.enqueue({ type: 'deploy', dependencies: [escalated[0]?.id ?? ''] })
+    await visitGroup(/cannot read properties/)
+    await tab.page.getByText('holds up 1 dependent', { exact: true }).waitFor()
     await visitGroup(/page did not settle/)
     await hands.press(/^Snooze/)
     await hands.confirm(/^Snooze/, /snoozed/, { reason: 'after the release', fields: { hours: '2' } })

@@ -1,4 +1,4 @@
-import { type DeadLetterFilter, deadLetterPatterns, deadLetters, failureSignature, listTasks, reviewMax } from '@daybook/core'
+import { type DeadLetterFilter, deadLetterPatterns, deadLetters, failureSignature, fork, listTasks, reviewMax, taskOf } from '@daybook/core'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { Queue, task } from './queue.js'
@@ -48,6 +48,26 @@ test('LK-12: cancelling twice appends nothing the second time', () => {
   q.do({ type: 'Cancel', task: 'a', reason: 'r' })
   expect(q.do({ type: 'Cancel', task: 'a', reason: 'r' })).toEqual([])
   expect(q.refuse({ type: 'Cancel', task: 'nowhere', reason: 'r' }).code).toBe('not-found')
+})
+
+test('LK-11: a dead letter tells how many tasks depend on it, and how many come after it in its line', () => {
+  const q = new Queue().enqueue(
+    ...['a', 'b', 'c'].map((id) => task(id, { orderingKey: 'cart' })),
+    task('d', { dependencies: ['a'] }),
+    task('e', { dependencies: ['a', 'b'] }),
+    task('alone'),
+  )
+  q.kill('a')
+  q.kill('alone')
+  expect(q.task('a').holdsUp).toEqual({ dependents: 2, inLine: 2 })
+  expect(['alone', 'b'].map((id) => q.task(id))).toEqual([expect.not.objectContaining({ holdsUp: expect.anything() }), expect.not.objectContaining({ holdsUp: expect.anything() })])
+  // Only the first of a line holds it up.
+  q.do({ type: 'Import', tasks: [{ ...task('f', { orderingKey: 'cart' }), status: 'dead-letter' }] })
+  q.do({ type: 'Cancel', task: 'd', reason: 'not needed' })
+  expect(Object.fromEntries(deadLetters(q.state, {}, 10).map(({ id, holdsUp = null }) => [id, holdsUp]))).toEqual({ a: { dependents: 1, inLine: 3 }, alone: null, f: null })
+  expect(taskOf(fork(q.state), 'a')).toEqual(q.task('a'))
+  q.do({ type: 'Retry', task: 'a', ...review })
+  expect(q.task('a').holdsUp).toBeUndefined()
 })
 
 test('LK-11: a reviewer sends a dead letter back, and its retries and attempts are reset', () => {

@@ -49,6 +49,14 @@ test('LK-11: escalate: one or all that match, shown and listed by filter', async
   expect(await server.post(`${q}/dead-letters/d1/escalate`, review)).toMatchObject({ status: 409, body: { code: 'wrong-state' } })
 })
 
+test('LK-11: dead letters are listed with what they hold up', async () => {
+  const q = await dead(2)
+  await server.post(`${q}/tasks`, { tasks: [{ id: 'next', type: 't', payload: 1, dependencies: ['d1'] }] })
+  const { tasks } = (await server.get(`${q}/dead-letters`)).body
+  expect(tasks.map(({ deadLetter }: Body) => deadLetter.holdsUp)).toEqual([undefined, { dependents: 1, inLine: 0 }])
+  expect((await server.get(`${q}/tasks/d1`)).body.deadLetter.holdsUp).toEqual({ dependents: 1, inLine: 0 })
+})
+
 test('LK-11: a redrive: dry run with the count, progress, one at a time, and its end', async () => {
   const q = await dead(5)
   const filter = { type: 't' }

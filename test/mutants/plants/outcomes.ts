@@ -8,6 +8,44 @@ const redrives = ['test/core/redrive.test.ts']
 const limits = ['test/core/rate-limit.test.ts']
 
 export const outcomePlants: ReadonlyArray<Plant> = [
+  // What dead letters hold up.
+  {
+    title: 'a dead letter counts itself among those that it holds up',
+    file: `${core}queries/task-view.ts`,
+    find: 'line.size - 1 : 0',
+    replace: 'line.size : 0',
+    killedBy: ['test/core/review.test.ts'],
+  },
+  {
+    title: 'each dead letter in a line claims to hold it up',
+    file: `${core}queries/task-view.ts`,
+    find: 'line?.first() === task ?',
+    replace: 'line !== undefined ?',
+    killedBy: ['test/core/review.test.ts'],
+  },
+  {
+    title: 'a task that is not a dead letter is said to hold others up',
+    file: `${core}queries/task-view.ts`,
+    find: "task.status === 'dead-letter' ? holdsUpOf",
+    replace: 'task.blocking >= 0 ? holdsUpOf',
+    killedBy: ['test/core/review.test.ts'],
+  },
+  {
+    title: 'command line: dead letters do not say what depends on them',
+    file: 'packages/adapters/src/cli/task-table.ts',
+    find: "dependents === 0 ? []",
+    replace: 'dependents >= 0 ? []',
+    killedBy: ['test/cli/commands.test.ts'],
+    named: 'what they hold up',
+  },
+  {
+    title: 'the console does not say what a dead letter holds up',
+    file: 'packages/console/src/pages/dead-letters/group-view.tsx',
+    find: 'deadLetter?.holdsUp !== undefined && <div>',
+    replace: 'deadLetter?.holdsUp === null && <div>',
+    killedBy: ['test/console/stories.test.ts'],
+    named: 'notes on a group',
+  },
   // Rate limits.
   {
     title: 'any number that contains 429 is a rate limit',

@@ -1,4 +1,5 @@
 /** Tasks in tables, for people. */
+import { plural } from '@daybook/core'
 import type { TaskView } from '../client/index.js'
 import { type Colors, statusCell } from './printer.js'
 import type { Column, Row } from './table.js'
@@ -19,10 +20,17 @@ const situation = (task: TaskView): string => {
     case 'completed':
       return since(task.completedAt ?? task.finishedAt)
     case 'dead-letter':
-      return clean(task.lastError ?? '', 60)
+      return [holdsUpText(task), clean(task.lastError ?? '', 60)].filter((part) => part !== undefined && part !== '').join(': ')
     default:
       return ''
   }
+}
+
+/** What waits until a dead letter is retried or discarded. */
+export const holdsUpText = ({ deadLetter }: Pick<TaskView, 'deadLetter'>): string | undefined => {
+  const { dependents = 0, inLine = 0 } = deadLetter?.holdsUp ?? {}
+  const parts = [...(dependents === 0 ? [] : [plural(dependents, 'dependent')]), ...(inLine === 0 ? [] : [`${inLine} in its line`])]
+  return parts.length === 0 ? undefined : `holds up ${parts.join(' and ')}`
 }
 
 const progressOf = ({ progress }: TaskView): string =>

@@ -104,6 +104,8 @@ export interface TaskView extends TaskCommon {
     /** When the dead letter is sent back, unless it is reviewed otherwise before. */
     readonly snoozedUntil?: string
     readonly escalated?: { readonly at: string; readonly reviewer: string; readonly reason: string }
+    /** How many tasks wait until it is retried or discarded: those that depend on it, and those after it with the same ordering key. Not given if none do. */
+    readonly holdsUp?: { readonly dependents: number; readonly inLine: number }
   }
   /** When the content was erased, by whom and why. Only in the answer about a single task. */
   readonly erased?: { readonly at: string; readonly actor?: string; readonly reason: string }

@@ -47,6 +47,8 @@ export interface TaskView extends Attempt, ShownFields {
   readonly escalated?: Escalation
   readonly deadLetteredAt?: number
   readonly deadLetterReason?: DeadLetterReason
+  /** What waits until a dead letter is retried or discarded. Not given if nothing does, nor by `walkTasks`. */
+  readonly holdsUp?: HoldsUp
   readonly enqueuedRevision: number
   /** The revision of the event that holds the content: the event that added the task, or the last that amended the payload. */
   readonly contentRevision: number
@@ -54,6 +56,14 @@ export interface TaskView extends Attempt, ShownFields {
   /** Revisions of the newest checkpoint, and of the newest progress of the last claim. */
   readonly checkpointRevision?: number
   readonly progressRevision?: number
+}
+
+/** How many tasks a dead letter holds up. A task may be counted in both. */
+export interface HoldsUp {
+  /** Unfinished tasks that depend on it. */
+  readonly dependents: number
+  /** Tasks after it with the same ordering key. */
+  readonly inLine: number
 }
 
 /** The claim of the agent that holds the task or has completed it. */
@@ -118,4 +128,16 @@ export const viewOf = (task: TaskRecord, { maxAttempts }: Pick<Settings, 'maxAtt
 }
 
 /** The view of a task as it is shown now. */
-export const shownOf = (tables: Tables, task: TaskRecord): TaskView => viewOf(task, tables.head.settings, shownStatus(tables, task.status))
+export const shownOf = (tables: Tables, task: TaskRecord): TaskView => {
+  const view = viewOf(task, tables.head.settings, shownStatus(tables, task.status))
+  const holdsUp = task.status === 'dead-letter' ? holdsUpOf(tables, task) : undefined
+  return holdsUp === undefined ? view : { ...view, holdsUp }
+}
+
+/** Only the first of a line holds up the others. Cost: O(1). */
+const holdsUpOf = ({ lines }: Tables, task: TaskRecord): HoldsUp | undefined => {
+  const { orderingKey } = task.extras
+  const line = orderingKey === undefined ? undefined : lines.get(orderingKey)
+  const inLine = line?.first() === task ? line.size - 1 : 0
+  return task.blocking + inLine === 0 ? undefined : { dependents: task.blocking, inLine }
+}

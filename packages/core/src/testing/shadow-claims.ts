@@ -116,7 +116,7 @@ export class ShadowClaims extends ShadowQueue {
     const { unit } = new Score(score)
     const { facts } = task
     const untilDeadline = facts.deadlineAt === undefined ? Number.POSITIVE_INFINITY : (facts.deadlineAt - at) / 1_000
-    const blocked = this.tasks.filter((other) => !this.isEnded(other) && (other.facts.dependencies ?? []).some((id) => this.dependency(other, id, 0) === task)).length
+    const blocked = this.dependentsOf(task).length
     const sum =
       score.priority * shareOfPriority(facts.priority) +
       score.age * Math.min((at - task.createdAt) / 1_000 / score.ageCeiling, 1) +

@@ -68,6 +68,16 @@ export class ShadowQueue {
     return this.tasks.find((other) => other.facts.task === id && other.facts.number < task.facts.number && this.isKnown(other, at))
   }
 
+  /** The unfinished tasks that depend on this one. */
+  dependentsOf(task: ShadowTask): ReadonlyArray<ShadowTask> {
+    return this.tasks.filter((other) => !this.isEnded(other) && (other.facts.dependencies ?? []).some((id) => this.dependency(other, id, 0) === task))
+  }
+
+  /** The unfinished tasks that this one keeps waiting in its line. */
+  behind(task: ShadowTask): ReadonlyArray<ShadowTask> {
+    return this.tasks.filter((other) => !this.isEnded(other) && this.ahead(other) === task)
+  }
+
   statusOf(task: ShadowTask): Status {
     if (task.stage === 'held') return 'in-progress'
     if (task.stage === 'parked') return 'waiting'

@@ -4,7 +4,7 @@ import type { BreakerView, Depth, FailurePattern } from '../queries/query.js'
 import { bandOf, type Status, statuses } from '../model/task.js'
 import { shownFields } from '../model/task-fields.js'
 import type { TaskFilter } from '../model/commands.js'
-import type { TaskView } from '../queries/task-view.js'
+import type { HoldsUp, TaskView } from '../queries/task-view.js'
 import type { Shadow } from './shadow.js'
 import type { ShadowTask } from './shadow-task.js'
 
@@ -25,6 +25,11 @@ const lastAttempt = ({ settings }: Shadow, task: ShadowTask): number => {
     attempts++
   }
   return attempts
+}
+
+const holdsUpInShadow = (shadow: Shadow, task: ShadowTask): HoldsUp | undefined => {
+  const [dependents, inLine] = [shadow.dependentsOf(task).length, shadow.behind(task).length]
+  return dependents + inLine === 0 ? undefined : { dependents, inLine }
 }
 
 export const viewInShadow = (shadow: Shadow, task: ShadowTask): TaskView => {
@@ -70,6 +75,7 @@ export const viewInShadow = (shadow: Shadow, task: ShadowTask): TaskView => {
     escalated: status === 'dead-letter' ? task.escalated : undefined,
     deadLetteredAt: dead?.at,
     deadLetterReason: dead?.reason,
+    holdsUp: dead === undefined ? undefined : holdsUpInShadow(shadow, task),
     checkpointRevision: task.checkpointRevision,
     progressRevision: task.progressRevision,
   })

@@ -3,7 +3,7 @@ import { isTimeField, type ShownField, shownFields } from '@daybook/core'
 import type { Reason, TaskView } from '../../client/index.js'
 import { type Cli, examples } from '../cli.js'
 import { paintStatus, type Printer } from '../printer.js'
-import { attemptsText } from '../task-table.js'
+import { attemptsText, holdsUpText } from '../task-table.js'
 import { clean, clock, since, until } from '../text.js'
 
 const json = (value: unknown): string | undefined => (value === undefined || value === null ? undefined : clean(JSON.stringify(value), 4_000))
@@ -36,6 +36,7 @@ export const showTask = (printer: Printer, task: TaskView): void =>
     ['type', clean(task.type)],
     ['status', paintStatus(printer.colors, task.status)],
     ...(task.reasons ?? []).filter(isWaiting).map((reason, i): readonly [string, string] => [i === 0 ? 'waits' : '', reasonText(reason)]),
+    ['', holdsUpText(task)],
     ['place', task.queuePosition === undefined ? undefined : `${task.queuePosition ?? 'beyond 1,000'} of those that wait for capacity`],
     ['priority', String(task.priority)],
     ['skills', task.requires?.skills.map((skill) => clean(skill)).join(', ')],

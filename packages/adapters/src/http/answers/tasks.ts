@@ -86,7 +86,12 @@ export const TaskAnswer = t.intersection(
       signature: t.string,
       deadLetter: t.intersection([
         t.type({ at: Time, reason: t.string }),
-        t.partial({ snoozedUntil: Time, escalated: t.type({ at: Time, reviewer: t.string, reason: t.string }) }),
+        t.partial({
+          snoozedUntil: Time,
+          escalated: t.type({ at: Time, reviewer: t.string, reason: t.string }),
+          /** How many tasks wait until it is retried or discarded. Not given if none do. */
+          holdsUp: t.type({ dependents: t.number, inLine: t.number }),
+        }),
       ]),
       /** When the content was erased, by whom and why. Only in the answer about a single task. */
       erased: t.intersection([t.type({ at: Time, reason: t.string }), t.partial({ actor: t.string })]),

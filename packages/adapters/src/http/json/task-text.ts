@@ -48,7 +48,7 @@ const taskText = (view: TaskView, { content, progress, checkpoint, result, callb
     (skills.length === 0 ? '' : `,"requires":{"skills":${quoteAll(skills)}}`) +
     (deadLetterReason === undefined
       ? ''
-      : `,"deadLetter":{"at":${timeOrNull(view.deadLetteredAt)},"reason":"${deadLetterReason}"${maybeTime('snoozedUntil', view.snoozedUntil)}${escalatedText(view)}}`) +
+      : `,"deadLetter":{"at":${timeOrNull(view.deadLetteredAt)},"reason":"${deadLetterReason}"${maybeTime('snoozedUntil', view.snoozedUntil)}${escalatedText(view)}${holdsUpText(view)}}`) +
     (progress === undefined ? '' : `,"progress":${progress}`) +
     (checkpoint === undefined ? '' : `,"checkpoint":${checkpoint}`) +
     (result === undefined ? '' : `,"result":${result}`) +
@@ -58,6 +58,9 @@ const taskText = (view: TaskView, { content, progress, checkpoint, result, callb
 
 const escalatedText = ({ escalated }: TaskView): string =>
   escalated === undefined ? '' : `,"escalated":{"at":"${isoOf(escalated.at)}","reviewer":${quote(escalated.reviewer)},"reason":${quote(escalated.reason)}}`
+
+const holdsUpText = ({ holdsUp }: TaskView): string =>
+  holdsUp === undefined ? '' : `,"holdsUp":{"dependents":${holdsUp.dependents},"inLine":${holdsUp.inLine}}`
 
 const parkedText = ({ parked }: TaskView): string =>
   parked === undefined ? '' : `,"parked":{"callbackKey":${quote(parked.callbackKey)},"until":"${isoOf(parked.until)}","onTimeout":"${parked.onTimeout}"}`

@@ -6,7 +6,7 @@ import { may, tenantAsked } from '../../api/session.js'
 import { useQueue } from '../../api/use-query.js'
 import { AskingButton } from '../../parts/asking-button.js'
 import { DataTable } from '../../parts/data-table.js'
-import { counted } from '../../parts/format.js'
+import { counted, numberText } from '../../parts/format.js'
 import { Loaded } from '../../parts/loaded.js'
 import { Moment } from '../../parts/moment.js'
 import { useKeys } from '../../shell/keys.js'
@@ -86,8 +86,12 @@ const Tasks = ({ queue, group: { type, signature } }: { readonly queue: string; 
   )
 }
 
+const holdsUpText = ({ dependents, inLine }: NonNullable<NonNullable<TaskView['deadLetter']>['holdsUp']>): string =>
+  `holds up ${[...(dependents === 0 ? [] : [counted(dependents, 'dependent')]), ...(inLine === 0 ? [] : [`${numberText(inLine)} in its line`])].join(' and ')}`
+
 const Notes = ({ deadLetter }: { readonly deadLetter: TaskView['deadLetter'] | undefined }) => (
   <>
+    {deadLetter?.holdsUp !== undefined && <div>{holdsUpText(deadLetter.holdsUp)}</div>}
     {deadLetter?.snoozedUntil !== undefined && <div>goes back <Moment at={deadLetter.snoozedUntil} /></div>}
     {deadLetter?.escalated !== undefined && <div>{deadLetter.escalated.reviewer}: {deadLetter.escalated.reason}</div>}
   </>
