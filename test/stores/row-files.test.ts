@@ -75,7 +75,7 @@ test('a file ends when its part for columns is full, or its rows have enough byt
   }
   // The columns of a chunk have 4,136 bytes.
   const perFile = (files: ReadonlyArray<string | undefined>): number => 12 / new Set(files).size
-  expect([perFile(filesOf(4 * 3 * 4_136, 10)), perFile(filesOf(4 * 3 * 4_136 - 1, 10)), perFile(filesOf(1, 10))]).toEqual([3, 2, 1])
+  expect([perFile(filesOf(4 * 3 * 4_136, 10)), perFile(filesOf(4 * (3 * 4_136 - 1), 10)), perFile(filesOf(1, 10))]).toEqual([3, 2, 1])
   expect([perFile(filesOf(100_000, 25_000)), perFile(filesOf(100_000, 33_000)), perFile(filesOf(100_000, 34_000))]).toEqual([4, 4, 3])
 })
 

@@ -27,7 +27,7 @@ export const rowPlants: ReadonlyArray<Plant> = [
   { title: 'a chunk that was written in part counts', file: files, find: '    const { end, columnsEnd } = this\n', replace: '    const { end, columnsEnd } = this\n    this.end += rows.byteLength\n', killedBy: rowFiles, named: 'written in part' },
   { title: 'columns of a chunk come after its rows, so that a start reads all parts of a file', file: files, find: 'this.write(columns, columnsEnd)', replace: 'this.write(columns, (this.columnsEnd = end + rows.byteLength))', killedBy: rowFiles, named: 'follow each other' },
   { title: 'columns are written over rows', file: files, find: ' && this.columnsEnd + columns.byteLength <= this.rowsFrom', replace: '', killedBy: rowFiles, named: 'part for columns is full' },
-  { title: 'a file has rows until its part for columns is full', file: files, find: 'this.end - this.rowsFrom < fileBytes && ', replace: '', killedBy: rowFiles, named: 'part for columns is full' },
+  { title: 'a file has rows until its part for columns is full', file: files, find: 'this.end - this.rowsFrom < rowsMax && ', replace: '', killedBy: rowFiles, named: 'part for columns is full' },
   { title: 'columns in files of earlier versions are looked for at their beginning', file: files, find: 'columnsFrom = from + rowsBytes]', replace: 'columnsFrom = 0]', killedBy: rowFiles, named: 'earlier versions' },
   { title: 'files of rows stay open until the server ends', file: files, find: '    unused.register(rows, file)\n', replace: '', killedBy: rowFiles, named: 'nobody has its rows' },
   { title: 'a closed file of rows is read by its number', file: files, find: '    file.fd = undefined\n', replace: '', killedBy: rowFiles, named: 'also when another file' },

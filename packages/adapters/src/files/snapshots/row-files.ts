@@ -150,13 +150,14 @@ const newId = (): string => `${process.pid}-${started}-${serial++}`
 const started = Math.floor(performance.timeOrigin).toString(36)
 
 const rowStore = (newFile: () => RowFile, limits: Omit<RowFilesOptions, 'warn'>, failed: (error: unknown) => void): RowStore => {
+  const rowsMax = limits.fileBytes ?? fileBytes
   let file: RowFile | undefined
   const keep: RowStore['keep'] = (bytes, columns) => {
     try {
       const columnBytes = packNumbers(columns, chunkRows)
-      if (file?.hasRoomFor(columnBytes, limits.fileBytes ?? fileBytes) !== true) {
+      if (file?.hasRoomFor(columnBytes, rowsMax) !== true) {
         file = newFile()
-        file.begin(Math.max(columnsShare * (limits.fileBytes ?? fileBytes), columnBytes.byteLength))
+        file.begin(Math.max(Math.ceil(columnsShare * rowsMax), columnBytes.byteLength))
       }
       return file.append(bytes, columnBytes)
     } catch (error) {
@@ -189,9 +190,9 @@ class RowFile {
     this.rowsFrom = this.end = columnsBytes
   }
 
-  /** Whether the next chunk, with these columns, belongs in this file. `fileBytes`: the number of bytes of rows that are enough. */
-  hasRoomFor(columns: Uint8Array, fileBytes: number): boolean {
-    return this.end - this.rowsFrom < fileBytes && this.columnsEnd + columns.byteLength <= this.rowsFrom
+  /** Whether the next chunk, with these columns, belongs in this file. `rowsMax`: the number of bytes of rows that are enough. */
+  hasRoomFor(columns: Uint8Array, rowsMax: number): boolean {
+    return this.end - this.rowsFrom < rowsMax && this.columnsEnd + columns.byteLength <= this.rowsFrom
   }
 
   /** @throws Error if not all bytes can be written. The next append overwrites the incomplete part. */
