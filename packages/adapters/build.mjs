@@ -9,6 +9,9 @@ const here = dirname(fileURLToPath(import.meta.url));
 const dist = join(here, 'dist');
 const program = join(dist, 'program');
 
+// First of all: if this fails, the modules run, and no older bundle.
+rmSync(program, { recursive: true, force: true });
+
 /** Modules start a thread by the name of its file. In the bundle all files lie in one folder, so no two threads may have the same name. */
 const threads = readdirSync(dist, { recursive: true })
   .filter((file) => file.endsWith('-thread.js') && !file.startsWith(`program${sep}`))
@@ -51,7 +54,6 @@ const licences = () => {
 };
 
 const text = licences();
-rmSync(program, { recursive: true, force: true });
 mkdirSync(program, { recursive: true });
 for (const { path, contents } of bundled.outputFiles) writeFileSync(path, contents);
 writeFileSync(join(program, 'third-party-notices.txt'), text);

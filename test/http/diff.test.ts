@@ -42,6 +42,19 @@ test('EV-06: what ends as it began is not there, nor is what was not touched', a
   expect((await server.get(`${q}/diff?from=1&to=3`)).body.tasks).toEqual([])
 })
 
+test('EV-06: a dead letter does not differ because other tasks wait for it', async () => {
+  const q = freshQueue()
+  await server.post(`${q}/tasks`, { id: 'a', type: 't', payload: 1 })
+  const { lease } = await claim(q)
+  await server.post(`${q}/tasks/a/fail`, { agentId: 'w', token: lease.token, error: 'boom', retryable: false })
+  const { revision } = await server.get(`${q}/tasks/a`)
+  await server.call('PATCH', `${q}/tasks/a`, { priority: 9, reason: 'urgent' })
+  await server.post(`${q}/tasks`, { id: 'b', type: 't', payload: 2, dependencies: ['a'] })
+  await server.call('PATCH', `${q}/tasks/a`, { priority: 5, reason: 'not so urgent' })
+  expect((await server.get(`${q}/tasks/a`)).body.deadLetter).toMatchObject({ holdsUp: { dependents: 1, inLine: 0 } })
+  expect((await server.get(`${q}/diff?from=${revision}`)).body.tasks.map(({ id }: Body) => id)).toEqual(['b'])
+})
+
 test('EV-06: a task that an event about another one made ready is named with that event', async () => {
   const q = freshQueue()
   await server.post(`${q}/tasks`, { tasks: [{ id: 'a', type: 't', payload: 1 }, { id: 'b', type: 't', payload: 2, dependencies: ['a'] }, { id: 'c', type: 't', payload: 3, orderingKey: 'k' }, { id: 'd', type: 't', payload: 4, orderingKey: 'k' }] })

@@ -159,7 +159,7 @@ test('INV-15: concurrent walks, snapshots and forks each show the state at their
 
 /** Walks over all tasks of a state in steps, to compare them with those at its start. */
 const walkOf = (state: QueueState) => {
-  // What a dead letter holds up is known of a whole state, and not of a task as it was.
+  // A walk shows each task as it was at the start. It does not give `holdsUp`, which depends on other tasks.
   const moment = listTasks(state, {}, 1_000).tasks.map(({ holdsUp: _, ...view }) => view)
   const walk = walkTasks(state)
   const views: Array<TaskView> = []

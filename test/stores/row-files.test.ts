@@ -2,7 +2,7 @@
  * Files for rows of old finished tasks (ADR 52), which snapshots name (ADR 54). A read returns exactly what was written, or fails; and files stay as
  * long as somebody needs them.
  */
-import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync, truncateSync, writeFileSync, writeSync } from 'node:fs'
+import { closeSync, mkdirSync, openSync, readdirSync, readlinkSync, rmSync, statSync, truncateSync, writeFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
@@ -11,7 +11,7 @@ import { openRowFiles, openSnapshotFolder } from '@daybook/adapters/files'
 import { serve } from '@daybook/adapters/serve'
 import { openSqliteStore } from '@daybook/adapters/sqlite'
 import type { EventStore, LoadedSnapshot } from '@daybook/adapters/store'
-import { duplicateOf, foldVersion, keptIn, type KeptRows, type RowStore, taskOf } from '@daybook/core'
+import { duplicateOf, foldVersion, keptIn, type KeptRows, taskOf } from '@daybook/core'
 import { textOf } from '@daybook/core/testing'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
@@ -19,21 +19,9 @@ import { bundled } from '../support/bundled.js'
 import { caller, claim, complete, enqueue, foldAll, logOf, ok, task, until } from '../support/queue.js'
 import { runSeed } from '../support/seed.js'
 import { runChild, runProgram, scriptPath } from './child.js'
-import { testFolder } from './store-files.js'
+import { bytesOf, columnsOf, keep, rowFolders, rowsIn, warn } from './rows.js'
 
-const root = testFolder('rows')
-let serial = 0
-const newFolder = (): string => {
-  const dir = join(root, `${serial++}`)
-  mkdirSync(dir)
-  return dir
-}
-const warnings: Array<string> = []
-const warn = (message: string): void => void warnings.push(message)
-const bytesOf = (n: number): Uint8Array => Uint8Array.from({ length: 1_000 + n }, (_, i) => (i * 7 + n) % 256)
-const columnsOf = (n: number): Float64Array => Float64Array.from({ length: 2 * 512 }, (_, i) => (i < 512 ? n : i * 2 ** 32))
-const keep = (store: RowStore, n: number): KeptRows | undefined => store.keep(bytesOf(n), columnsOf(n))
-const rowsIn = (dir: string): ReadonlyArray<string> => readdirSync(dir).filter((name) => name.endsWith('.rows'))
+const newFolder = rowFolders('rows')
 /** Open files with rows in this folder, by their descriptors. */
 const openIn = (dir: string): ReadonlyArray<string> =>
   readdirSync('/proc/self/fd').map((fd) => `/proc/self/fd/${fd}`).filter((link) => {
@@ -54,41 +42,6 @@ test('rows come back as they were written, from any of several files', () => {
   // The returned array belongs to the reader.
   kept[3]?.read().fill(0)
   expect(kept[3]?.read()).toEqual(bytesOf(3))
-})
-
-test('the columns of a file follow each other at its beginning, before all rows, and room that they do not use takes none of the disk', () => {
-  const dir = newFolder()
-  const store = openRowFiles(dir, { warn, fileBytes: 8_000_000 }).storeOf('q')
-  const places = Array.from({ length: 9 }, (_, n) => keep(store, n)?.place()?.at ?? [])
-  const [columns, rows] = [places.map(([, , , length, , from]) => [from, length]), places.map(([from, length]) => [from, length])]
-  const ends = (parts: ReadonlyArray<ReadonlyArray<number | undefined>>, begin: number): ReadonlyArray<number> => parts.map((_, i) => parts.slice(0, i).reduce((sum, [, length = 0]) => sum + length, begin))
-  expect(columns.map(([from]) => from)).toEqual(ends(columns, 0))
-  expect(rows.map(([from]) => from)).toEqual(ends(rows, 2_000_000))
-  const { size, blocks } = statSync(join(dir, rowsIn(dir)[0] as string))
-  expect([size > 2_000_000, 512 * blocks < 200_000]).toEqual([true, true])
-})
-
-test('a file ends when its part for columns is full, or its rows have enough bytes', () => {
-  const filesOf = (fileBytes: number, rowsBytes: number): ReadonlyArray<string | undefined> => {
-    const store = openRowFiles(newFolder(), { warn, fileBytes }).storeOf('q')
-    return Array.from({ length: 12 }, (_, n) => store.keep(new Uint8Array(rowsBytes), columnsOf(n))?.place()?.file)
-  }
-  // The columns of a chunk have 4,136 bytes.
-  const perFile = (files: ReadonlyArray<string | undefined>): number => 12 / new Set(files).size
-  expect([perFile(filesOf(4 * 3 * 4_136, 10)), perFile(filesOf(4 * (3 * 4_136 - 1), 10)), perFile(filesOf(1, 10))]).toEqual([3, 2, 1])
-  expect([perFile(filesOf(100_000, 25_000)), perFile(filesOf(100_000, 33_000)), perFile(filesOf(100_000, 34_000))]).toEqual([4, 4, 3])
-})
-
-test('rows are found in files in which the columns of a chunk come after its rows, as earlier versions wrote them', () => {
-  const dir = newFolder()
-  const now = keep(openRowFiles(dir, { warn }).storeOf('q'), 1)?.place()?.at ?? []
-  const written = readFileSync(join(dir, rowsIn(dir)[0] as string))
-  const [, , rowsSum = 0, columnsBytes = 0, columnsSum = 0, columnsFrom = 0] = now
-  const name = `${process.pid}-earlier-0`
-  writeFileSync(join(dir, `q.${name}.rows`), Buffer.concat([bytesOf(0), bytesOf(1), written.subarray(columnsFrom, columnsFrom + columnsBytes)]))
-  const place = { file: name, at: [1_000, 1_001, rowsSum, columnsBytes, columnsSum] }
-  const kept = openRowFiles(dir, { warn }).rowsOf('q')(place)
-  expect([kept.read(), kept.columns(), kept.place()]).toEqual([bytesOf(1), columnsOf(1), place])
 })
 
 test('another process finds rows at their places', () => {

@@ -8,6 +8,7 @@ const store = 'packages/core/src/finished/row-store.ts'
 const files = 'packages/adapters/src/files/snapshots/row-files.ts'
 const finished = ['test/properties/finished-tasks.test.ts']
 const rowFiles = ['test/stores/row-files.test.ts']
+const layout = ['test/stores/row-file-layout.test.ts']
 const syncOrder = ['test/stores/sync-order.test.ts']
 
 export const rowPlants: ReadonlyArray<Plant> = [
@@ -25,10 +26,13 @@ export const rowPlants: ReadonlyArray<Plant> = [
   { title: 'rows are read from disk as they are there', file: files, find: 'crc32(bytes) !== checksum', replace: 'false', killedBy: rowFiles, named: 'an error and never others' },
   { title: 'rows of a file that is cut off are filled with zeros', file: files, find: "if (read === 0) throw this.damaged(`the file ends at ${from + at}`)", replace: 'if (read === 0) return bytes', killedBy: rowFiles, named: 'an error and never others' },
   { title: 'a chunk that was written in part counts', file: files, find: '    const { end, columnsEnd } = this\n', replace: '    const { end, columnsEnd } = this\n    this.end += rows.byteLength\n', killedBy: rowFiles, named: 'written in part' },
-  { title: 'columns of a chunk come after its rows, so that a start reads all parts of a file', file: files, find: 'this.write(columns, columnsEnd)', replace: 'this.write(columns, (this.columnsEnd = end + rows.byteLength))', killedBy: rowFiles, named: 'follow each other' },
-  { title: 'columns are written over rows', file: files, find: ' && this.columnsEnd + columns.byteLength <= this.rowsFrom', replace: '', killedBy: rowFiles, named: 'part for columns is full' },
-  { title: 'a file has rows until its part for columns is full', file: files, find: 'this.end - this.rowsFrom < rowsMax && ', replace: '', killedBy: rowFiles, named: 'part for columns is full' },
-  { title: 'columns in files of earlier versions are looked for at their beginning', file: files, find: 'columnsFrom = from + rowsBytes]', replace: 'columnsFrom = 0]', killedBy: rowFiles, named: 'earlier versions' },
+  { title: 'columns of a chunk come after its rows, so that a start reads all parts of a file', file: files, find: 'this.write(columns, columnsEnd)', replace: 'this.write(columns, (this.columnsEnd = end + rows.byteLength))', killedBy: layout, named: 'follow each other' },
+  { title: 'rows begin between two bytes', file: files, find: 'Math.ceil(columnsShare * rowsMax)', replace: 'columnsShare * rowsMax', killedBy: layout, named: 'part for columns is full' },
+  { title: 'columns that could not be written count', file: files, find: '    this.write(columns, columnsEnd)\n', replace: '    this.columnsEnd += columns.byteLength\n    this.end += rows.byteLength\n    this.write(columns, columnsEnd)\n', killedBy: layout, named: 'columns cannot be written' },
+  { title: 'columns of earlier versions may lie past the end of the file', file: files, find: 'Math.max(from + rowsBytes, columnsFrom + columnsBytes)', replace: 'from + rowsBytes', killedBy: layout, named: 'earlier versions' },
+  { title: 'columns are written over rows', file: files, find: ' && this.columnsEnd + columns.byteLength <= this.rowsFrom', replace: '', killedBy: layout, named: 'part for columns is full' },
+  { title: 'a file has rows until its part for columns is full', file: files, find: 'this.end - this.rowsFrom < rowsMax && ', replace: '', killedBy: layout, named: 'part for columns is full' },
+  { title: 'columns in files of earlier versions are looked for at their beginning', file: files, find: 'columnsFrom = from + rowsBytes]', replace: 'columnsFrom = 0]', killedBy: layout, named: 'earlier versions' },
   { title: 'files of rows stay open until the server ends', file: files, find: '    unused.register(rows, file)\n', replace: '', killedBy: rowFiles, named: 'nobody has its rows' },
   { title: 'a closed file of rows is read by its number', file: files, find: '    file.fd = undefined\n', replace: '', killedBy: rowFiles, named: 'also when another file' },
   { title: 'each chunk that cannot be written is warned of', file: files, find: 'if (!hasFailed) warn(', replace: 'warn(', killedBy: rowFiles, named: 'one warning' },

@@ -20,17 +20,17 @@ const situation = (task: TaskView): string => {
     case 'completed':
       return since(task.completedAt ?? task.finishedAt)
     case 'dead-letter':
-      return [holdsUpText(task), clean(task.lastError ?? '', 60)].filter((part) => part !== undefined && part !== '').join(': ')
+      return [clean(task.lastError ?? '', 60), holdsUpText(task) === undefined ? '' : `(holds up ${holdsUpText(task)})`].filter((part) => part !== '').join(' ')
     default:
       return ''
   }
 }
 
-/** What waits until a dead letter is retried or discarded. */
+/** What cannot run before a dead letter is finished. */
 export const holdsUpText = ({ deadLetter }: Pick<TaskView, 'deadLetter'>): string | undefined => {
   const { dependents = 0, inLine = 0 } = deadLetter?.holdsUp ?? {}
   const parts = [...(dependents === 0 ? [] : [plural(dependents, 'dependent')]), ...(inLine === 0 ? [] : [`${inLine} in its line`])]
-  return parts.length === 0 ? undefined : `holds up ${parts.join(' and ')}`
+  return parts.length === 0 ? undefined : parts.join(' and ')
 }
 
 const progressOf = ({ progress }: TaskView): string =>

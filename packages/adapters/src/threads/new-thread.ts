@@ -16,13 +16,15 @@ export const newThread = (script: URL, options: WorkerOptions): Worker => {
 }
 
 /**
- * The same thread in the bundled program, which is a few files instead of hundreds: it starts in less than half the time, also for a program that
- * imports the package ([ADR 73](../../../../docs/adr/0073-the-program-is-bundled.md)). `undefined` if there is none.
+ * The same thread in the bundled program, for a program that imports this package. It loads a few files instead of hundreds, so the threads that load
+ * much start in about half the time ([ADR 73](../../../../docs/adr/0073-the-program-is-bundled.md)). `undefined` if this module is in a bundle itself,
+ * or if there is none.
  */
-export const bundledThread = (script: URL): URL | undefined => {
+const bundledThread = (script: URL): URL | undefined => {
   const name = /[^/]+-thread\.js$/.exec(script.pathname)?.[0]
-  const bundled = name === undefined ? undefined : new URL(`../program/${name}`, import.meta.url)
-  return bundled !== undefined && existsSync(bundled) ? bundled : undefined
+  if (name === undefined || !import.meta.url.endsWith('/dist/threads/new-thread.js')) return undefined
+  const bundled = new URL(`../program/${name}`, import.meta.url)
+  return existsSync(bundled) ? bundled : undefined
 }
 
 /**

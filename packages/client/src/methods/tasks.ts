@@ -104,7 +104,7 @@ export interface TaskView extends TaskCommon {
     /** When the dead letter is sent back, unless it is reviewed otherwise before. */
     readonly snoozedUntil?: string
     readonly escalated?: { readonly at: string; readonly reviewer: string; readonly reason: string }
-    /** How many tasks wait until it is retried or discarded: those that depend on it, and those after it with the same ordering key. Not given if none do. */
+    /** How many tasks cannot run before it is finished: those that depend on it directly, and those after it with the same ordering key. Missing if there are none. */
     readonly holdsUp?: { readonly dependents: number; readonly inLine: number }
   }
   /** When the content was erased, by whom and why. Only in the answer about a single task. */

@@ -47,7 +47,7 @@ export interface TaskView extends Attempt, ShownFields {
   readonly escalated?: Escalation
   readonly deadLetteredAt?: number
   readonly deadLetterReason?: DeadLetterReason
-  /** What waits until a dead letter is retried or discarded. Not given if nothing does, nor by `walkTasks`. */
+  /** How many tasks cannot run before a dead letter is finished. Missing if there are none, and in the views of `walkTasks`. */
   readonly holdsUp?: HoldsUp
   readonly enqueuedRevision: number
   /** The revision of the event that holds the content: the event that added the task, or the last that amended the payload. */
@@ -58,11 +58,11 @@ export interface TaskView extends Attempt, ShownFields {
   readonly progressRevision?: number
 }
 
-/** How many tasks a dead letter holds up. A task may be counted in both. */
+/** Tasks that cannot run before a dead letter is finished. A task may be counted in both. */
 export interface HoldsUp {
-  /** Unfinished tasks that depend on it. */
+  /** Number of unfinished tasks that depend on it directly. */
   readonly dependents: number
-  /** Tasks after it with the same ordering key. */
+  /** Number of unfinished tasks after it with the same ordering key. */
   readonly inLine: number
 }
 

@@ -36,7 +36,7 @@ export const showTask = (printer: Printer, task: TaskView): void =>
     ['type', clean(task.type)],
     ['status', paintStatus(printer.colors, task.status)],
     ...(task.reasons ?? []).filter(isWaiting).map((reason, i): readonly [string, string] => [i === 0 ? 'waits' : '', reasonText(reason)]),
-    ['', holdsUpText(task)],
+    ['holds up', holdsUpText(task)],
     ['place', task.queuePosition === undefined ? undefined : `${task.queuePosition ?? 'beyond 1,000'} of those that wait for capacity`],
     ['priority', String(task.priority)],
     ['skills', task.requires?.skills.map((skill) => clean(skill)).join(', ')],

@@ -40,11 +40,11 @@ const rungOf = async (dir: string, name: string, { stream, foldVersion }: Snapsh
   return { name, revision, bytes: file.size, rows: file.rows, ...(base === undefined ? {} : { base: base.revision }) }
 }
 
-/** How much room the row files take that only rungs need. (A row file has a hole.) */
+/** How much room the row files take that only rungs need. This is less than their sizes, because the unused part for columns takes none. */
 const rowBytesOf = async (dir: string, stream: string, rungs: ReadonlyArray<Rung>, newest: ReadonlyArray<Rung>): Promise<ReadonlyMap<string, number>> => {
   const others = new Set(newest.flatMap(({ rows = [] }) => [...rows]))
   const files = new Set(rungs.flatMap((rung) => [...(rung.rows ?? [])].filter((file) => !others.has(file))))
-  return new Map(await Promise.all([...files].map(async (file) => [file, await stat(join(dir, rowFileName(stream, file))).then(({ blocks }) => 512 * blocks, () => 0)] as const)))
+  return new Map(await Promise.all([...files].map(async (file) => [file, await stat(join(dir, rowFileName(stream, file))).then(({ size, blocks }) => (blocks > 0 ? Math.min(size, 512 * blocks) : size), () => 0)] as const)))
 }
 
 /** Those of these row files that none of the snapshots names. None if that is not certain. */

@@ -1,6 +1,6 @@
 /**
  * Files with the rows of old finished tasks, which need not be in memory (ADR 52), and which snapshots name instead of copying them (ADR 54). They
- * are in the folder of the snapshots. A file is append-only, and only the process that created it appends to it.
+ * are in the folder of the snapshots. Only the process that created a file writes to it, and it never overwrites bytes that belong to a chunk.
  *
  *     written ── a snapshot that names it is committed: synced before ──▶ named ── its last snapshot is deleted, nobody refers to its rows ──▶ deleted
  *        └────────── nobody refers to its rows, or its process ended, before a snapshot named it ──────────────────────────────────────────────▲
@@ -34,7 +34,7 @@ export interface RowFilesOptions {
   readonly warn?: (message: string) => void
   /** Default: 64 chunks of 512 rows. */
   readonly newest?: number
-  /** Default: 64 MiB. */
+  /** A file ends when its rows have this many bytes. Its part for columns, a quarter of this, is not counted. Default: 64 MiB. */
   readonly fileBytes?: number
 }
 

@@ -49,7 +49,7 @@ export const newestRungs = (rungs: ReadonlyArray<Rung>, keep: number): ReadonlyA
 /**
  * The names of the rungs to delete, so that the rest is within the limits. One after the other, it deletes the rung that leaves the shortest gap in
  * relation to its distance from `newest`, the revision of the newest snapshot. A rung on which a kept one is based stays. A rung beyond `newest` is of
- * another log, and is deleted. `rowBytes`: the sizes of row files that only rungs need. Several rungs may name one file, which takes its space once.
+ * another log, and is deleted. `rowBytes`: the room that row files take that only rungs need. Several rungs may name one file, which takes its space once.
  */
 export const superfluousRungs = (rungs: ReadonlyArray<Rung>, newest: number, { count, bytes }: LadderLimits, rowBytes: ReadonlyMap<string, number> = noFiles): ReadonlyArray<string> => {
   const left = rungs.filter(({ revision }) => revision < newest).sort((a, b) => a.revision - b.revision)

@@ -89,7 +89,7 @@ export const TaskAnswer = t.intersection(
         t.partial({
           snoozedUntil: Time,
           escalated: t.type({ at: Time, reviewer: t.string, reason: t.string }),
-          /** How many tasks wait until it is retried or discarded. Not given if none do. */
+          /** How many tasks cannot run before it is finished. Missing if there are none. */
           holdsUp: t.type({ dependents: t.number, inLine: t.number }),
         }),
       ]),

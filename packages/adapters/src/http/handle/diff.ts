@@ -156,8 +156,11 @@ const differing = async (
 
 type Shown = Readonly<Record<string, unknown>> | undefined
 
+/** What a dead letter holds up changes with other tasks, whose events are not those of the dead letter. */
+const withoutHoldsUp = ({ holdsUp: _, ...view }: TaskView): TaskView => view
+
 const shownOf = async (queue: SpanCall['queue'], views: ReadonlyArray<TaskView | undefined>): Promise<ReadonlyArray<Shown>> => {
-  const texts = await taskTexts(queue, views.flatMap((view) => view ?? []))
+  const texts = await taskTexts(queue, views.flatMap((view) => (view === undefined ? [] : withoutHoldsUp(view))))
   let next = 0
   return views.map((view) => (view === undefined ? undefined : (JSON.parse(texts[next++] as string) as Shown)))
 }

@@ -19,7 +19,7 @@ export const Neighbours = ({ queue, task }: { readonly queue: string; readonly t
   return (
     <section aria-labelledby="neighbours">
       <h2 id="neighbours">Depends on, and waited for</h2>
-      {dependencies.length === 0 && dependents.length === 0 ? <p class="quiet">It depends on no task, and none waits for it.</p> : (
+      {dependencies.length === 0 && dependents.length === 0 ? <p class="quiet">It depends on no task, and no task depends on it.</p> : (
         <div class="neighbours" style={{ height: `${rows * rowHeight}px` }}>
           <svg aria-hidden="true" preserveAspectRatio="none" viewBox={`0 0 100 ${rows * rowHeight}`}>
             {before.map((each, i) => <path key={each} d={`M31 ${place(i, before.length)}C35 ${place(i, before.length)} 34 ${(rows * rowHeight) / 2} 37 ${(rows * rowHeight) / 2}`} />)}
