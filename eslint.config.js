@@ -91,7 +91,14 @@ export default tseslint.config(
   },
   {
     files: ['packages/client/**/*.ts'],
-    rules: imports({ regex: only('@daybook/core$', 'undici$', 'ws$', '@opentelemetry/api$', '@standard-schema/spec$', 'node:', own), message: 'client may import only @daybook/core, undici, ws, Node and its own files: who installs it installs all that. Of @opentelemetry/api and @standard-schema/spec it may import the types.' }),
+    rules: {
+      ...imports({ regex: only('@daybook/core(?:/common)?$', 'undici$', 'ws$', '@opentelemetry/api$', '@standard-schema/spec$', 'node:', own), message: 'client may import only @daybook/core, undici, ws, Node and its own files: who installs it installs all that. Of @opentelemetry/api and @standard-schema/spec it may import the types.' }),
+      'no-restricted-syntax': [
+        'error',
+        ...defaultExports,
+        { selector: 'ImportDeclaration[source.value="@daybook/core"][importKind!="type"]', message: 'Only types. What runs in a service comes from @daybook/core/common, so that it does not load decisions and the fold.' },
+      ],
+    },
   },
   {
     files: ['packages/console/src/**/*.{ts,tsx}'],

@@ -1,5 +1,5 @@
 /** The JSON of a task in a request. */
-import { canonicalJson } from '@daybook/core'
+import { canonicalJson } from '@daybook/core/common'
 import type { DaybookError } from './errors.js'
 import { textOf } from './transport/gather.js'
 

@@ -2,7 +2,7 @@
 import { open } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { gunzip as gunzipCallback } from 'node:zlib'
-import { plural } from '@daybook/core'
+import { plural } from '@daybook/core/common'
 import type { RecordedEvent } from '../store/index.js'
 import { damagedSegment } from './segment-error.js'
 import { type BlockPlace, endBytes, headerLine, parseLines, readIndex, readSegmentEnd, type SegmentEvent, type SegmentIndex, sha256Of } from './segment-format.js'

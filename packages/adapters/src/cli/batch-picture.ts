@@ -1,5 +1,5 @@
 /** Pictures of how far a batch is. */
-import { plural } from '@daybook/core'
+import { plural } from '@daybook/core/common'
 import type { BatchView } from '../client/index.js'
 import { cellsOf } from './drawing/bars.js'
 import type { Glyphs } from './drawing/glyphs.js'

@@ -1,7 +1,7 @@
 /** Server, token and queue: the same options for every command. */
 import type { Command} from 'commander';
 import { Option } from 'commander'
-import { QueueName } from '@daybook/core'
+import { QueueName } from '@daybook/core/common'
 import { createClient, type DaybookClient } from '../client/index.js'
 import { UsageError } from './exit-codes.js'
 import type { Io } from './io.js'

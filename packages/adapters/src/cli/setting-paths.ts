@@ -1,6 +1,6 @@
 /** Settings as `a.b.c=value`, or from a file. */
 import { readFile } from 'node:fs/promises'
-import { type Json, SettingsPatch, settingsDefault, validate } from '@daybook/core'
+import { type Json, SettingsPatch, settingsDefault, validate } from '@daybook/core/common'
 import * as E from 'fp-ts/lib/Either.js'
 import { readSettingsFile } from '../config/index.js'
 import { UsageError } from './exit-codes.js'

@@ -1,6 +1,6 @@
 /** Options that select tasks, shared by `list` and `cancel`. */
 import type { Command } from 'commander'
-import { type Band, type Phase, type Status, statuses } from '@daybook/core'
+import { type Band, type Phase, type Status, statuses } from '@daybook/core/common'
 import { UsageError } from './exit-codes.js'
 import { didYouMean } from './suggest/nearest.js'
 import { statusWords } from './suggest/words.js'

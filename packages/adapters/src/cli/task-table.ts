@@ -1,5 +1,5 @@
 /** Tasks in tables, for people. */
-import { plural } from '@daybook/core'
+import { plural } from '@daybook/core/common'
 import type { TaskView } from '../client/index.js'
 import { type Colors, statusCell } from './printer.js'
 import type { Column, Row } from './table.js'

@@ -1,6 +1,6 @@
 /** Parses values as users type them. */
 import { readFile } from 'node:fs/promises'
-import { type Json, PriorityName } from '@daybook/core'
+import { type Json, PriorityName } from '@daybook/core/common'
 import { InvalidArgumentError } from 'commander'
 import { InexactNumber, parseJson } from '../read-json.js'
 import { readTime } from '../time.js'

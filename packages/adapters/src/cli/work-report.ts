@@ -1,5 +1,5 @@
 /** What `daybook work` prints: lines for people on stderr, or lines of JSON on stdout; and a summary at the end. */
-import { plural } from '@daybook/core'
+import { plural } from '@daybook/core/common'
 import type { TaskWorker, WorkerEvent, WorkTask } from '../worker/index.js'
 import type { Session } from './cli.js'
 import { exitCodes } from './exit-codes.js'

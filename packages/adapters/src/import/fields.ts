@@ -1,5 +1,5 @@
 /** Readers of single field values. Each returns a value that Daybook accepts, or `undefined`. */
-import { type FieldValue, type ImportedField, importedFields, isTimeField, type Json, type JsonObject, Name, type PreparedField, preparedFields, TaskId, taskFields, type TimeField } from '@daybook/core'
+import { type FieldValue, type ImportedField, importedFields, isTimeField, type Json, type JsonObject, Name, type PreparedField, preparedFields, TaskId, taskFields, type TimeField } from '@daybook/core/common'
 import { readTime } from '../time.js'
 
 /** The latest time that Daybook accepts, in milliseconds since 1970. */

@@ -1,5 +1,5 @@
 /** Maps the past of a task: times, retries, last error, result. For an unfinished task it goes to the metadata, because the queue keeps its own record. */
-import { type Json, Result } from '@daybook/core'
+import { type Json, Result } from '@daybook/core/common'
 import type { Field, Fields, Given } from './field-names.js'
 import { isRecord, readCount, readInstant } from './fields.js'
 import type { Draft } from './map-task.js'

@@ -1,6 +1,6 @@
 /** Converts one entry of a queue file to a task that Daybook accepts. Everything in the entry is kept. */
 import { createHash } from 'node:crypto'
-import { canonicalJson, type FieldError, type Json, type JsonObject, NotJson, TaskType, textMax } from '@daybook/core'
+import { canonicalJson, type FieldError, type Json, type JsonObject, NotJson, TaskType, textMax } from '@daybook/core/common'
 import * as E from 'fp-ts/lib/Either.js'
 import { isGiven, maybeDependencies, readDependencies } from './dependencies.js'
 import { Fields, type Given, hasOwnName } from './field-names.js'

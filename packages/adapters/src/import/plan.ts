@@ -1,5 +1,5 @@
 /** Joins all files of a folder into one list of tasks: each task once, with priority and dependencies, in the order in which to send them. */
-import { canonicalJson } from '@daybook/core'
+import { canonicalJson } from '@daybook/core/common'
 import { type Notes, notes } from './notes.js'
 import { inOrder } from './order.js'
 import { settlePriorities } from './ranks.js'

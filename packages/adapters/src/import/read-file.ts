@@ -1,5 +1,5 @@
 /** Reads one queue file, in any of the shapes that are in use. */
-import { type FieldError, type Json, plural } from '@daybook/core'
+import { type FieldError, type Json, plural } from '@daybook/core/common'
 import * as E from 'fp-ts/lib/Either.js'
 import { inexactIn } from './inexact.js'
 import { type FoundLists, listsIn } from './lists.js'

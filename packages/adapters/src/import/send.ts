@@ -1,5 +1,5 @@
 /** Sends a plan to a queue in chunks, dependencies first. A refused task does not stop the others. */
-import { plural, type Status } from '@daybook/core'
+import { plural, type Status } from '@daybook/core/common'
 import * as E from 'fp-ts/lib/Either.js'
 import { namedTasks, planImport } from './plan.js'
 import type { ImportOptions, ImportPlan, ImportTask, KnownTasks, Mapped, QueueFile, Refused } from './types.js'

@@ -3,10 +3,10 @@
  * process group: signals that end it reach its children, and Ctrl-C reaches only the worker.
  */
 import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
-import { type Json, ParkRequest, Result, validate } from '@daybook/core'
+import { type Json, ParkRequest, Result, validate } from '@daybook/core/common'
 import { isLeft } from 'fp-ts/lib/Either.js'
 import { InexactNumber, parseJson } from '../read-json.js'
-import { Park, PermanentError, WorkerStopped } from '../worker/index.js'
+import { Park, PermanentError, WorkerStopped } from '@daybook/client/worker'
 
 /** EX_DATAERR of sysexits.h: the input is wrong, so the task is not tried again. Any other code leads to a retry. */
 export const exitDataError = 65

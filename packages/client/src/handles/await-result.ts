@@ -1,5 +1,5 @@
 /** Waiting for the result of a task for longer than one request lasts, while servers stop, restart and take over from each other. */
-import { isSettled } from '@daybook/core'
+import { isSettled } from '@daybook/core/common'
 import { onAbort } from '../transport/abort.js'
 import { DaybookError } from '../errors.js'
 import { longTimer } from '../transport/long-timer.js'

@@ -2,7 +2,7 @@
  * Codecs of what goes through a queue, made of an io-ts codec or of a validator that implements Standard Schema (https://standardschema.dev), such as those of zod, valibot and
  * arktype. In the queue is JSON, and every check is made on JSON: it sees what the other side will see.
  */
-import { type FieldError, fieldErrorsOf, type Json } from '@daybook/core'
+import { type FieldError, fieldErrorsOf, type Json } from '@daybook/core/common'
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { after } from './is-promise.js'
 

@@ -1,5 +1,5 @@
 /** Turns the result or error of a handler into an outcome for the queue. */
-import { type Failure, firstOf, type Json, type Result, textMax } from '@daybook/core'
+import { type Failure, firstOf, type Json, type Result, textMax } from '@daybook/core/common'
 import { isPromise } from '../handles/is-promise.js'
 import { type Handler, LeaseLost, Park, PermanentError, Release, WorkerStopped } from './handler.js'
 import type { Run } from './run.js'

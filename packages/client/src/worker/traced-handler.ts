@@ -1,5 +1,5 @@
 /** Runs each handler in a span, if the program has OpenTelemetry: a consumer span, by the semantic conventions for messaging. */
-import { traceParentOf } from '@daybook/core'
+import { traceParentOf } from '@daybook/core/common'
 import type { Context, Link, Span, SpanContext } from '@opentelemetry/api'
 import { isPromise } from '../handles/is-promise.js'
 import { openTelemetry } from '../transport/tracing.js'

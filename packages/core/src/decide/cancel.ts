@@ -6,7 +6,7 @@ import type { QueueEvent } from '../model/events.js'
 import { reject, type Rejection } from '../model/rejections.js'
 import type { TaskRecord } from '../state/state.js'
 import type { Tables } from '../state/tables.js'
-import { isFinal, type Status, statuses } from '../model/task.js'
+import { cancellable, isFinal, type Status } from '../model/task.js'
 import { tasksMatching } from '../queries/task-lists.js'
 import { taskById } from './lookup.js'
 
@@ -32,9 +32,6 @@ export const decideCancel = (
 
 /** Maximum number of events of one command by filter; a single task with its dependents may have more. */
 export const cancelMax = 1_000
-
-/** Finished tasks stay as they are, and a reviewer decides about dead letters. */
-export const cancellable = statuses.filter((status) => !isFinal(status) && status !== 'dead-letter')
 
 export const decideCancelAll = (
   command: CommandOf<'CancelAll'>,

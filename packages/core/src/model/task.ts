@@ -33,6 +33,9 @@ export const isFinal = (status: Status): boolean =>
 /** Whether the task has come to rest: it is finished or a dead letter. */
 export const isSettled = (status: Status): boolean => isFinal(status) || status === 'dead-letter'
 
+/** The statuses of tasks that can be cancelled. A reviewer decides about dead letters. */
+export const cancellable = statuses.filter((status) => !isSettled(status))
+
 export const phases = ['REQUIREMENTS', 'IMPLEMENTATION', 'VALIDATION', 'ANALYSIS', 'TESTING'] as const
 export type Phase = (typeof phases)[number]
 export const Phase: t.Type<Phase> = t.keyof(

@@ -3,7 +3,7 @@
  * nothing is missing or was altered on the way, and compare what the events fold to.
  */
 import { createHash } from 'node:crypto'
-import { plural } from '@daybook/core'
+import { plural } from '@daybook/core/common'
 import type { HistoryEvent } from '../../client/index.js'
 import { type EventWriter, formatVersion, type Manifest, type WithoutHash } from './manifest.js'
 import type { EventLines } from './source.js'

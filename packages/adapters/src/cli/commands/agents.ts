@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { type Phase, plural } from '@daybook/core'
+import { type Phase, plural } from '@daybook/core/common'
 import type { AgentView, Terminated } from '../../client/index.js'
 import { type Cli, examples } from '../cli.js'
 import { paintStatus } from '../printer.js'

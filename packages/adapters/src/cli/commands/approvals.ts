@@ -1,6 +1,6 @@
 /** `daybook approvals`: what waits for a guardian. */
 import { Command } from 'commander'
-import { plural } from '@daybook/core'
+import { plural } from '@daybook/core/common'
 import type { Approval } from '../../client/index.js'
 import { type Cli, examples } from '../cli.js'
 import type { Printer } from '../printer.js'

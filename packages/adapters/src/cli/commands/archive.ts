@@ -1,7 +1,7 @@
 /** `daybook archive`: moves old events into compressed files. */
 import { join } from 'node:path'
 import { Command, InvalidArgumentError } from 'commander'
-import { plural } from '@daybook/core'
+import { plural } from '@daybook/core/common'
 import { dataDirDefault } from '../../config/serve-options.js'
 import { addWhere, logAddressOf, revisionOrTime, type Where } from '../audit/options.js'
 import { type Cli, examples } from '../cli.js'

@@ -1,6 +1,6 @@
 /** `audit prove` and `audit check`: proofs about a log, for people who do not have the log (EV-07). */
 import { Command } from 'commander'
-import { plural } from '@daybook/core'
+import { plural } from '@daybook/core/common'
 import { dataDirDefault } from '../../config/serve-options.js'
 import { type CheckpointFlags, checkpointsOf, readText, verifierKey } from '../audit/checkpoints.js'
 import { addWhere, logAddressOf } from '../audit/options.js'

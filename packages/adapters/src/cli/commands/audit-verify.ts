@@ -1,6 +1,6 @@
 /** `audit verify`: whether a log is unchanged since it was appended (EV-07). */
 import { Command } from 'commander'
-import { plural, theFirst } from '@daybook/core'
+import { plural, theFirst } from '@daybook/core/common'
 import type { Verdict } from '../../client/index.js'
 import { dataDirDefault } from '../../config/serve-options.js'
 import type { LogAddress } from '../../store/index.js'

@@ -2,7 +2,7 @@
 import { lengthText } from '@daybook/projections/charts'
 import { picturesOfWhatIf, Recorder, type Recording, versions, type WhatIf, whatIf } from '@daybook/projections/what-if'
 import { Command } from 'commander'
-import { plural } from '@daybook/core'
+import { plural } from '@daybook/core/common'
 import { dataDirDefault } from '../../config/serve-options.js'
 import { readTime } from '../../time.js'
 import { addWhere, audited, revisionOrTime, type Where } from '../audit/options.js'

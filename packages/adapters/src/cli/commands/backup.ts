@@ -1,6 +1,6 @@
 /** `daybook backup`: copies a server's data, even while the server runs. */
 import { Command } from 'commander'
-import { plural } from '@daybook/core'
+import { plural } from '@daybook/core/common'
 import { dataDirDefault } from '../../config/serve-options.js'
 import { logAddressOf, type Where } from '../audit/options.js'
 import { type Cli, examples } from '../cli.js'

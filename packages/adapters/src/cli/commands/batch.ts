@@ -1,6 +1,6 @@
 /** Batches of tasks, with a callback when all of them are finished. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { plural } from '@daybook/core'
+import { plural } from '@daybook/core/common'
 import { Command, Option } from 'commander'
 import type { BatchCallback, BatchFilter, BatchView, NewTask } from '../../client/index.js'
 import { batchBar, batchTally } from '../batch-picture.js'

@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { cancellable, plural } from '@daybook/core'
+import { cancellable, plural } from '@daybook/core/common'
 import type { CancelFilter, CancelledAll, DaybookClient } from '../../client/index.js'
 import { type Cli, type Ending, examples, type Session } from '../cli.js'
 import { exitCodes, UsageError } from '../exit-codes.js'

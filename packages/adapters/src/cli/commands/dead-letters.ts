@@ -1,6 +1,7 @@
 /** The review of dead letters (LK-11). */
 import { Command } from 'commander'
-import { type DeadLetterFilter, plural } from '@daybook/core'
+import type { DeadLetterFilter } from '@daybook/core'
+import { plural } from '@daybook/core/common'
 import type { TaskView } from '../../client/index.js'
 import { type Cli, type Ending, examples, type Session } from '../cli.js'
 import { exitCodes, UsageError } from '../exit-codes.js'

@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import * as E from 'fp-ts/lib/Either.js'
-import { plural } from '@daybook/core'
+import { plural } from '@daybook/core/common'
 import { dataDirDefault } from '../../config/serve-options.js'
 import { readStore } from '../../config/store-choice.js'
 import { type Cli, examples } from '../cli.js'

@@ -1,5 +1,5 @@
 /** Enqueues any number of tasks in pages. Each page is accepted as a whole or not at all. */
-import { plural, theFirst } from '@daybook/core'
+import { plural, theFirst } from '@daybook/core/common'
 import { DaybookError, type Enqueued } from '../../client/index.js'
 import type { Session } from '../cli.js'
 import { Duplicates } from '../duplicates.js'

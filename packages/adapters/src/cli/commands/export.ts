@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { Command } from 'commander'
-import { plural, type Status, statuses } from '@daybook/core'
+import { plural, type Status, statuses } from '@daybook/core/common'
 import type { DaybookClient, TaskView } from '../../client/index.js'
 import { writeWhole } from '../../files/atomic-write.js'
 import { makeFolder } from '../../files/make-folder.js'

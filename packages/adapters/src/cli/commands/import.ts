@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { plural } from '@daybook/core'
+import { plural } from '@daybook/core/common'
 import { importFiles, type ImportReport, type ImportSteps, ImportStopped, importTarget, readQueueFolder, tasksIn, tryImport } from '../../import/index.js'
 import { type Cli, examples } from '../cli.js'
 import { CliError, exitCodes, UsageError } from '../exit-codes.js'

@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { QueueName } from '@daybook/core'
+import { QueueName } from '@daybook/core/common'
 import { type Cli, examples } from '../cli.js'
 import { UsageError } from '../exit-codes.js'
 import { pauseText } from '../pause.js'

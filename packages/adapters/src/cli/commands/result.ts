@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { isSettled } from '@daybook/core'
+import { isSettled } from '@daybook/core/common'
 import type { DaybookClient, TaskResult } from '../../client/index.js'
 import { type Cli, examples } from '../cli.js'
 import { exitCodes } from '../exit-codes.js'

@@ -1,6 +1,6 @@
 /** The reports of the agent that holds a task: complete, fail, release, heartbeat. */
 import { Command } from 'commander'
-import { type Json, plural, type Result } from '@daybook/core'
+import { type Json, plural, type Result } from '@daybook/core/common'
 import { longTimer } from '@daybook/client/common'
 import { type Cli, examples } from '../cli.js'
 import { exitCodes, UsageError } from '../exit-codes.js'

@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { isTimeField, type ShownField, shownFields } from '@daybook/core'
+import { isTimeField, type ShownField, shownFields } from '@daybook/core/common'
 import type { Reason, TaskView } from '../../client/index.js'
 import { type Cli, examples } from '../cli.js'
 import { paintStatus, type Printer } from '../printer.js'

@@ -1,12 +1,15 @@
 /** `daybook work`: a worker whose handler is any program. */
 import { Command } from 'commander'
 import type { Status } from '@daybook/core'
-import { type DaybookClient } from '../../client/index.js'
-import { createWorker, httpSource, Park, type TaskWorker, WorkerStopped } from '../../worker/index.js'
+import type { DaybookClient } from '../../client/index.js'
+import { createWorker, httpSource, Park, type TaskWorker, WorkerStopped } from '@daybook/client/worker'
 import { askedBy, type ClaimOptions } from '../claim-options.js'
 import { type Cli, examples, type Session } from '../cli.js'
 import { CliError, UsageError } from '../exit-codes.js'
-import { cannotStart, NoSuchProgram, programHandler } from '../../launcher/index.js'
+// Not from its index, which has the server's launcher and with it the engine.
+import { cannotStart } from '../../launcher/find-program.js'
+import { programHandler } from '../../launcher/program-handler.js'
+import { NoSuchProgram } from '../../launcher/run-agent.js'
 import { startTracing } from '../../telemetry/index.js'
 import { defined, list, number, positive, secondsFrom } from '../values.js'
 import { watchSource } from '../watch-source.js'

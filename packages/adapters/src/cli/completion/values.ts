@@ -1,5 +1,5 @@
 /** Values for a completion. Some are known; for others a server is asked, silently and for a short time. */
-import { bands, settingsDefault, statuses } from '@daybook/core'
+import { bands, settingsDefault, statuses } from '@daybook/core/common'
 import { createClient, type DaybookClient } from '../../client/index.js'
 import { readConnection } from '../connection.js'
 import { reportNames } from '../report/names.js'

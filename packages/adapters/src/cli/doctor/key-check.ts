@@ -1,5 +1,5 @@
 /** Whether the keys of erasable tasks are there. */
-import { plural } from '@daybook/core'
+import { plural } from '@daybook/core/common'
 import { encryptedIn, readKeys } from '../../task-keys/index.js'
 import type { Finding } from './finding.js'
 

@@ -1,5 +1,5 @@
 /** Prints a report on a terminal. */
-import { plural } from '@daybook/core'
+import { plural } from '@daybook/core/common'
 import type { Report } from '../../client/index.js'
 import type { Canvas } from '../drawing/canvas.js'
 import { printPicture } from '../drawing/print-picture.js'

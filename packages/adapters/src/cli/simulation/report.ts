@@ -1,7 +1,7 @@
 /** The figures of a simulation as tables for people. */
 import { lengthText } from '@daybook/projections/charts'
 import type { Figures, GroupFigures, Policy, Simulation } from '@daybook/projections/simulate'
-import { plural } from '@daybook/core'
+import { plural } from '@daybook/core/common'
 import type { Printer } from '../printer.js'
 import type { Row } from '../table.js'
 import { clean } from '../text.js'
