@@ -76,7 +76,34 @@ test('LK-11: an escalated dead letter is marked, can be listed, and loses the ma
   expect(q.task('d0')).not.toHaveProperty('escalated')
 })
 
+test('LK-11: an escalation ends a snooze; a snooze keeps the mark of an escalation', () => {
+  const q = dead(2)
+  snooze(q, 'd0', 60)
+  expect(names(q.do({ type: 'Escalate', filter: {}, ...review }))).toEqual(['SnoozeLapsed', 'Escalated', 'Escalated'])
+  expect(q.task('d0')).not.toHaveProperty('snoozedUntil')
+  expect(q.wait(60)).toEqual([])
+  expect(q.task('d0')).toMatchObject({ status: 'dead-letter', escalated: review })
+  snooze(q, 'd1', 30)
+  expect(q.task('d1')).toMatchObject({ snoozedUntil: q.at + 30_000, escalated: review })
+  expect(q.wait(30)).toEqual(['Requeued'])
+})
+
 describe('LK-11: a redrive', () => {
+  test('leaves what was snoozed or escalated after it was started, and takes what was before', () => {
+    const q = dead(4)
+    snooze(q, 'd0', 3_600)
+    q.do({ type: 'Escalate', task: 'd1', ...review })
+    q.wait(1)
+    redrive(q, 60)
+    q.wait(0)
+    expect(q.status('d0')).toBe('pending')
+    q.wait(0.5)
+    snooze(q, 'd2', 3_600)
+    q.do({ type: 'Escalate', task: 'd3', ...review })
+    for (let i = 0; i < 5; i++) q.wait(1)
+    expect(['d1', 'd2', 'd3'].map((id) => q.status(id))).toEqual(['pending', 'dead-letter', 'dead-letter'])
+    expect(redriveOf(q.state)).toMatchObject({ retried: 2, stopped: { cause: 'nothing-left' } })
+  })
   test('sends so many a minute back, evenly, and ends by itself', () => {
     const q = dead(3)
     expect(redrive(q, 6)).toEqual(['RedriveStarted'])

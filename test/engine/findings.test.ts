@@ -18,7 +18,7 @@ const held = async (store: EventStore, content = '{"payload":1,"metadata":{"team
     if (prepared._tag === 'Left') throw new Error(prepared.left.detail)
     return engine.submit({ type: 'Complete', task: 'p', agent: 'ann', token, ...prepared.right }, me)
   }
-  return { engine, complete }
+  return { engine, complete, token }
 }
 const contentsOf = async (store: EventStore): Promise<ReadonlyArray<{ readonly payload: unknown; readonly metadata?: unknown }>> => {
   const contents = []
@@ -34,6 +34,26 @@ test('a parent whose content is damaged in the log can be completed; its childre
   const { complete, engine } = await held(damaged)
   expect(valueOf(await complete({ discoveries: [issue] }))).toMatchObject({ status: 'completed', spawned: { length: 1 } })
   expect(await contentsOf(store)).toEqual([{ payload: { discovery: issue }, description: 'security_issue: x' }])
+  await engine.close()
+})
+
+test('when the report comes, and what was handed in before is damaged in the log, the report alone is taken; if it cannot be read, the completion is refused', async () => {
+  const store = openMemoryStore()
+  let why: 'damaged' | 'unavailable' = 'unavailable'
+  const failing: EventStore = {
+    ...store,
+    read: (stream, options) => {
+      if (options?.direction === 'backwards') throw new StoreError(why, 'a page cannot be read')
+      return store.read(stream, options)
+    },
+  }
+  const { complete, engine, token } = await held(failing)
+  const withoutReport = prepareResult({ output: 1 })
+  if (withoutReport._tag === 'Left') throw new Error(withoutReport.left.detail)
+  expect(valueOf(await engine.submit({ type: 'Complete', task: 'p', agent: 'ann', token, ...withoutReport.right }, me))).toEqual({ status: 'incomplete' })
+  expect(await complete({})).toMatchObject({ _tag: 'Left', left: { code: 'unavailable' } })
+  why = 'damaged'
+  expect(valueOf(await complete({}))).toMatchObject({ status: 'completed' })
   await engine.close()
 })
 

@@ -122,11 +122,39 @@ describe('LK-02, LK-07, LK-08: one outcome at a time', () => {
     const q = await queueOf({ id: 'a' })
     const { lease: { token } } = await claimOne(q)
     const complete = (result: Body) => server.post(`${q}/tasks/a/complete`, { agentId: 'w1', token, result })
-    expect(await complete({ output: 1 })).toMatchObject({ status: 200, body: { status: 'incomplete', spawned: [] } })
+    const { status, body } = await complete({ output: 1 })
+    expect({ status, ...body }).toEqual({ status: 'incomplete', spawned: [], detail: expect.stringContaining('complete the task again with result.decisionReport') as string })
     expect((await complete(report)).body).toEqual({ status: 'completed', spawned: [] })
     const { revision } = await complete(report)
     expect(revision).toBe((await complete(report)).revision)
     expect((await server.get(`${q}/tasks/a`)).body.result).toEqual(report)
+  })
+
+  test('what was handed in without a report is kept when the report comes: also after heartbeats and a second attempt without one, and in a batch of outcomes', async () => {
+    const q = await queueOf({ id: 'a' })
+    const { lease: { token } } = await claimOne(q)
+    const complete = (result: Body) => server.post(`${q}/tasks/a/complete`, { agentId: 'w1', token, result })
+    const discoveries = [{ type: 'security_issue', details: 'a key in the log' }]
+    await complete({ output: 1, metrics: { durationMs: 5 }, discoveries })
+    for (let i = 0; i < 3; i++) await server.post(`${q}/tasks/a/heartbeat`, { agentId: 'w1', token, progress: i / 3 })
+    await complete({ output: 2 })
+    const { body } = await server.post(`${q}/outcomes`, { outcomes: [{ kind: 'complete', taskId: 'a', agentId: 'w1', token, result: { decisionReport: 'r' } }] })
+    expect(body.results).toEqual([{ status: 'completed', spawned: [expect.any(String)] }])
+    expect((await server.get(`${q}/tasks/a`)).body.result).toEqual({ output: 2, metrics: { durationMs: 5 }, discoveries, decisionReport: 'r' })
+    expect((await server.get(`${q}/tasks/${body.results[0].spawned[0]}`)).body.description).toBe('security_issue: a key in the log')
+  })
+
+  test('the next attempt begins without what an earlier one handed in', async () => {
+    const q = await queueOf({ id: 'a', backoffSeconds: 0 }, { id: 'b', priority: 1 })
+    const first = await claimOne(q)
+    // Another task is incomplete all the time.
+    const other = await claimOne(q)
+    await server.post(`${q}/tasks/b/complete`, { agentId: 'w1', token: other.lease.token, result: { output: 'other' } })
+    await server.post(`${q}/tasks/a/complete`, { agentId: 'w1', token: first.lease.token, result: { output: 'first' } })
+    await server.post(`${q}/tasks/a/fail`, { agentId: 'w1', token: first.lease.token, error: 'no report' })
+    const { lease: { token } } = await claimOne(q, 'w2')
+    await server.post(`${q}/tasks/a/complete`, { agentId: 'w2', token, result: { decisionReport: 'r' } })
+    expect((await server.get(`${q}/tasks/a`)).body.result).toEqual({ decisionReport: 'r' })
   })
 
   test('heartbeat extends the lease and keeps a checkpoint for the next attempt', async () => {

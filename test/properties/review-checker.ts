@@ -38,6 +38,8 @@ const madeUpMs = 1_000
 export const reviewsKeepTheirTime = (): Checker => {
   const known = new Map<string, Known>()
   const snoozes = new Map<string, EventOf<'Snoozed'>['data']>()
+  /** When a reviewer last snoozed or escalated a dead letter. */
+  const decidedAt = new Map<string, number>()
   let redrive: Redrive | undefined
   /** The breaker that had opened before the command. */
   let opened: string | undefined
@@ -48,6 +50,7 @@ export const reviewsKeepTheirTime = (): Checker => {
     holds(task.stage === 'waiting', `the redrive has sent ${id} back, and it is ${task.stage}`)
     holds(matches(data.filter, task), `the redrive sends ${id} back, which does not match`)
     holds((task.deadLetter?.at ?? 0) <= startedAt, `the redrive sends ${id} back, which became a dead letter after it was started`)
+    holds((decidedAt.get(id) ?? 0) <= startedAt, `the redrive sends ${id} back, on which a reviewer has decided after it was started`)
     holds(placeOf(known.get(id) as Known) > last, `the redrive sends ${id} back out of turn`)
     holds(opened === undefined, `the redrive goes on with ${id}, though the breaker of ${opened} has opened`)
     const step = Math.ceil(60_000 / data.perMinute)
@@ -69,7 +72,8 @@ export const reviewsKeepTheirTime = (): Checker => {
         holds(event.at >= until, `${event.data.task} is sent back at ${event.at}, and was snoozed until ${until}`)
         same({ reviewer: event.data.reviewer, reason: event.data.reason }, { reviewer, reason }, `who sends ${event.data.task} back`)
       }
-      if (event.type === 'SnoozeLapsed') {
+      if (event.type === 'Escalated') holds(!snoozes.has(event.data.task), `${event.data.task} is escalated, and would be sent back by itself`)
+      if (event.type === 'SnoozeLapsed' && !(next?.type === 'Escalated' && next.data.task === event.data.task)) {
         const { task: id } = event.data
         holds(event.at >= (snoozes.get(id)?.until ?? Number.POSITIVE_INFINITY), `the snooze of ${id} lapses before its time`)
         holds(hasRival(shadow, shadow.task(id) as ShadowTask, event.at), `the snooze of ${id} lapses, and no other task has its key`)
@@ -81,7 +85,7 @@ export const reviewsKeepTheirTime = (): Checker => {
       if (event.type === 'RedriveStopped' && event.data.cause === 'nothing-left' && redrive !== undefined) {
         const { started, last } = redrive
         const left = shadow.tasks.filter(
-          (task) => task.stage === 'dead-letter' && matches(started.data.filter, task) && (task.deadLetter?.at ?? 0) < started.at && placeOf(known.get(task.facts.task) as Known) > last && !hasRival(shadow, task, event.at, decided.slice(0, index)),
+          (task) => task.stage === 'dead-letter' && matches(started.data.filter, task) && Math.max(task.deadLetter?.at ?? 0, decidedAt.get(task.facts.task) ?? 0) < started.at && placeOf(known.get(task.facts.task) as Known) > last && !hasRival(shadow, task, event.at, decided.slice(0, index)),
         )
         same(left.map(({ facts }) => facts.task), [], 'what a redrive leaves behind that says nothing is left')
       }
@@ -90,7 +94,10 @@ export const reviewsKeepTheirTime = (): Checker => {
       noteTask(known, event)
       redrive = afterEvent(redrive, known, event)
       if (event.type === 'Snoozed') snoozes.set(event.data.task, event.data)
-      if (event.type === 'Requeued' || event.type === 'Discarded' || event.type === 'Cancelled' || event.type === 'SnoozeLapsed') snoozes.delete(event.data.task)
+      if (event.type === 'Snoozed' || event.type === 'Escalated') decidedAt.set(event.data.task, event.at)
+      const isEnded = event.type === 'Requeued' || event.type === 'Discarded' || event.type === 'Cancelled'
+      if (isEnded) decidedAt.delete(event.data.task)
+      if (isEnded || event.type === 'SnoozeLapsed') snoozes.delete(event.data.task)
     },
     step: ({ shadow, state, isCloseLook }, command, decided) => {
       // A tick ends all snoozes that are due; scenarios have fewer than it takes at a time.

@@ -8,6 +8,48 @@ const redrives = ['test/core/redrive.test.ts']
 const limits = ['test/core/rate-limit.test.ts']
 
 export const outcomePlants: ReadonlyArray<Plant> = [
+  // Completions without a report.
+  {
+    title: 'what was handed in without a report is lost when the report comes',
+    file: 'packages/adapters/src/engine/contents/groundwork.ts',
+    find: 'prepareResult({ ...members, ...parseObject(command.content) } as Result)',
+    replace: 'prepareResult({ ...parseObject(command.content) } as Result)',
+    killedBy: ['test/http/work.test.ts'],
+    named: 'is kept when the report comes',
+  },
+  {
+    title: 'what an earlier attempt handed in is taken for that of this one',
+    file: `${core}queries/query.ts`,
+    find: "return task?.status === 'incomplete' ? task.lastRevision : undefined",
+    replace: 'return task?.lastRevision',
+    killedBy: ['test/http/work.test.ts'],
+    named: 'the next attempt begins',
+  },
+  // Decisions of reviewers, one after the other.
+  {
+    title: 'an escalated dead letter is sent back at the end of its snooze',
+    file: `${core}decide/dead-letters.ts`,
+    find: 'extras.snooze === undefined ? []',
+    replace: 'extras.snooze !== undefined ? []',
+    killedBy: redrives,
+    named: 'an escalation ends a snooze',
+  },
+  {
+    title: 'a redrive sends back what a reviewer snoozed meanwhile',
+    file: `${core}decide/redrive.ts`,
+    find: 'snooze?.at ?? 0',
+    replace: '0',
+    killedBy: redrives,
+    named: 'leaves what was snoozed',
+  },
+  {
+    title: 'a redrive sends back what a reviewer escalated meanwhile',
+    file: `${core}decide/redrive.ts`,
+    find: 'escalated?.at ?? 0',
+    replace: '0',
+    killedBy: redrives,
+    named: 'leaves what was snoozed',
+  },
   // What dead letters hold up.
   {
     title: 'a dead letter counts itself among those that it holds up',

@@ -31,7 +31,7 @@ import { refusalAt } from './entrance.js'
 import { type EngineOptions, withDefaults } from './engine-options.js'
 import { Eraser } from './contents/eraser.js'
 import { Follower } from './state/follower.js'
-import { Grounded, needsGroundwork, withGroundwork } from './contents/groundwork.js'
+import { type Archive, Grounded, needsGroundwork, withGroundwork } from './contents/groundwork.js'
 import { InFlight } from './append/in-flight.js'
 import { LeaseGrace } from './time/lease-grace.js'
 import { LiveState } from './state/live-state.js'
@@ -269,10 +269,14 @@ class Engine implements QueueEngine {
 
   /** Enters the command, together with what it needs from the log. A command that needs nothing enters at once. */
   private enterPrepared(item: CommandItem): void {
-    if (!needsGroundwork(item.command)) return this.enter(item)
+    if (!needsGroundwork(item.command, this.live.current)) return this.enter(item)
     const refusal = refusalAt(item.command, item.caller)
     if (refusal !== undefined) return refuse(item, refusal)
-    const archive = { state: () => this.live.current, read: (revisions: ReadonlyArray<number>) => this.contentStore.read(revisions) }
+    const archive: Archive = {
+      state: () => this.live.current,
+      read: (revisions) => this.contentStore.read(revisions),
+      incompleteResult: (last) => this.contentStore.incompleteResult(last),
+    }
     void withGroundwork(item.command, archive).then((ready) => {
       if (E.isLeft(ready)) refuse(item, ready.left)
       else this.enter(new Grounded(item, ready.right))

@@ -110,8 +110,10 @@ export interface Extended {
 }
 
 export interface Settled {
-  /** `incomplete` after `complete` means that the queue requires a decision report. The lease continues. */
+  /** `incomplete` after `complete` means that the queue requires a decision report. The lease continues, and what was handed in is kept. */
   readonly status: Status
+  /** For people: what to do about an incomplete task. */
+  readonly detail?: string
   /** When a failed task is tried again. ISO 8601. */
   readonly availableAt?: string
   readonly spawned?: ReadonlyArray<string>

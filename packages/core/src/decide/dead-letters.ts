@@ -75,7 +75,14 @@ export const decideSnooze = (command: CommandOf<'Snooze'>, tables: Tables, { at 
 export const decideEscalate = (command: CommandOf<'Escalate'>, tables: Tables, { at }: Envelope): Decision =>
   pipe(
     chosen(command, tables, at),
-    E.map((tasks) => tasks.map(({ id: task }) => ({ type: 'Escalated', at, data: { task, reviewer: command.reviewer, reason: command.reason } }))),
+    E.map((tasks) => {
+      const { reviewer, reason } = command
+      return tasks.flatMap(({ id: task, extras }): ReadonlyArray<QueueEvent> => [
+        // A person is to decide, so it is not sent back by itself any more.
+        ...(extras.snooze === undefined ? [] : [{ type: 'SnoozeLapsed' as const, at, data: { task } }]),
+        { type: 'Escalated', at, data: { task, reviewer, reason } },
+      ])
+    }),
   )
 
 const chosen = (

@@ -5,7 +5,7 @@ import type { QueueEvent } from '../model/events.js'
 import { reject, type Rejection } from '../model/rejections.js'
 import { holderOfKey } from '../state/retention.js'
 import { toInstant } from '../model/scalars.js'
-import type { Redrive } from '../state/state.js'
+import type { Redrive, TaskRecord } from '../state/state.js'
 import type { Tables } from '../state/tables.js'
 import { cursorBeyond, tasksMatching } from '../queries/task-lists.js'
 import type { Draft } from './draft.js'
@@ -35,7 +35,7 @@ export const redriveDue = (draft: Draft, keys: Set<string>): void => {
   const left = tasksMatching(tables, { ...filter, statuses: ['dead-letter'] }, cursorBeyond('dead-letter', redrive.after), at)
   let next = redrive.nextAt
   for (const task of left) {
-    if ((task.extras.deadLetter?.at ?? 0) > startedAt || keys.has(task.key) || holderOfKey(tables, task.key, at) !== undefined) continue
+    if (changedAt(task) > startedAt || keys.has(task.key) || holderOfKey(tables, task.key, at) !== undefined) continue
     const { type } = task.group
     if (tables.breakers.get(type)?.state === 'open') return draft.emit(stopped(at, type))
     keys.add(task.key)
@@ -46,6 +46,9 @@ export const redriveDue = (draft: Draft, keys: Set<string>): void => {
   }
   draft.emit({ type: 'RedriveStopped', at, data: { cause: 'nothing-left' } })
 }
+
+/** When it became a dead letter, or when a reviewer last snoozed or escalated it: a redrive that was started before leaves it as it is. */
+const changedAt = ({ extras: { deadLetter, snooze, escalated } }: TaskRecord): number => Math.max(deadLetter?.at ?? 0, snooze?.at ?? 0, escalated?.at ?? 0)
 
 /** A redrive does not make up for what it missed while the server was away, except for the last second. */
 const afterThis = (dueAt: number, perMinute: number, at: number): number => Math.max(dueAt, at - 1_000) + Math.ceil(60_000 / perMinute)

@@ -7,10 +7,10 @@ import { on } from './change.js'
 
 const isDead = (status: Status): boolean => status === 'dead-letter'
 
-export const snoozed = (tables: Tables, { data: { task: id, until, reviewer, reason } }: EventOf<'Snoozed'>): void =>
+export const snoozed = (tables: Tables, { at, data: { task: id, until, reviewer, reason } }: EventOf<'Snoozed'>): void =>
   on(tables, id, isDead, (task) => {
     task.delayedUntil = until
-    task.extras = { ...task.extras, snooze: { reviewer, reason } }
+    task.extras = { ...task.extras, snooze: { at, reviewer, reason } }
   })
 
 export const snoozeLapsed = (tables: Tables, { data }: EventOf<'SnoozeLapsed'>): void =>

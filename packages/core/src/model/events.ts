@@ -128,7 +128,7 @@ export const eventCodecs = {
   Requeued: t.type(review),
   /** A reviewer wants the dead letter to be sent back at `until`. It stays a dead letter until then. */
   Snoozed: t.type({ ...review, until: Instant }),
-  /** The end of the snooze has come, but another task has the idempotency key: it stays a dead letter. */
+  /** The snooze has ended without effect: its time has come and another task has the idempotency key, or a reviewer escalates it. It stays a dead letter. */
   SnoozeLapsed: t.type({ task: TaskId }),
   /** A reviewer wants a person to decide. The task stays a dead letter. */
   Escalated: t.type(review),

@@ -347,6 +347,14 @@ export const contentRevisionOf = (state: QueueState, id: string): number | undef
 export const lastRevisionOf = (state: QueueState, id: string): number | undefined =>
   recordOf(QueueState.tablesOf(state), id)?.lastRevision
 
+/** The revision of the last event about a task that was completed without the report that its queue requires; `undefined` for any other. */
+export const lastOfIncomplete = (state: QueueState, id: string): number | undefined => {
+  const tables = QueueState.tablesOf(state)
+  if (tables.counts.incomplete === 0) return undefined
+  const task = recordOf(tables, id)
+  return task?.status === 'incomplete' ? task.lastRevision : undefined
+}
+
 /** The limits that are set, by key. */
 export const limitsOf = (state: QueueState): ReadonlyArray<LimitView> => {
   const tables = QueueState.tablesOf(state)

@@ -87,8 +87,8 @@ export interface TaskExtras extends ExtraFields {
   readonly signature?: string
   readonly deadLetter?: { readonly at: number; readonly reason: DeadLetterReason }
   readonly parking?: Parking
-  /** Who wants the dead letter to be sent back at `delayedUntil`, and who escalated it. */
-  readonly snooze?: { readonly reviewer: string; readonly reason: string }
+  /** Who wants the dead letter to be sent back at `delayedUntil`, since when, and who escalated it. */
+  readonly snooze?: { readonly at: number; readonly reviewer: string; readonly reason: string }
   readonly escalated?: Escalation
   /** How often it met a rate limit since the last requeue. */
   readonly rateLimits?: number

@@ -36,7 +36,7 @@ export const completeCommand = (cli: Cli): Command =>
       'run-agent | daybook complete api --lease 7 --result -',
       '',
       'A queue requires a decision report unless its settings say otherwise. Without one the task is incomplete:',
-      'exit code 1, the lease runs on, and the report can be handed in by completing again.',
+      'exit code 1, the lease runs on, and the report can be handed in by completing again. What was handed in is kept.',
     ))
     .action(cli.connected<CompleteOptions, [string]>(async ({ io, printer, client }, options, id) => {
       if (options.result !== undefined && (options.output ?? options.report) !== undefined) throw new UsageError('give --result, or --output and --report')
@@ -57,7 +57,7 @@ export const completeCommand = (cli: Cli): Command =>
         if (left > 0) printer.line(`${plural(left, 'discovery', 'discoveries')} only kept in the result: of no kind with a rule in the settings, or too many`)
       })
       if (answer.status !== 'incomplete') return exitCodes.done
-      printer.note(`${id} is incomplete: the queue wants a decision report. Complete it again with --report before the lease ends,\nor: daybook settings set decisionReport=optional`)
+      printer.note(`${id} is incomplete: the queue wants a decision report. What was handed in is kept: complete it again\nwith --report before the lease ends, or: daybook settings set decisionReport=optional`)
       return exitCodes.refused
     }))
 

@@ -65,6 +65,12 @@ export class Contents {
     return events.map((event) => (event === undefined ? undefined : revealedData(event, this.keys)))
   }
 
+  /** The content of the last completion without a report, decrypted; `undefined` if it is not there. `last`: the revision of the task's last event. */
+  async incompleteResult(last: number): Promise<string | undefined> {
+    const event = await this.log.newestBehind(last, 'MarkedIncomplete')
+    return event === undefined ? undefined : contentOf(revealedData(event, this.keys))
+  }
+
   /** Answers a claim with its tasks. */
   async handOut(item: ClaimItem, claimed: Replies['Claim'], revision: number): Promise<void> {
     try {

@@ -1,10 +1,11 @@
 /** What a command needs from the log before it can be decided: contents of tasks, which are not in the state. */
-import { approvalOf, type Command, type CommandOf, type CommandType, contentRevisionOf, type QueueState, reject, type Replies } from '@daybook/core'
+import { approvalOf, type Command, type CommandOf, type CommandType, contentRevisionOf, lastOfIncomplete, type QueueState, reject, type Replies, type Result } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import { StoreError } from '../../store/index.js'
 import { whyWithheld } from '../../task-keys/index.js'
 import type { CommandItem } from '../append/batch.js'
 import { withParent } from './findings.js'
+import { prepareResult } from './prepare.js'
 import { describe, unavailable } from '../refusals.js'
 import type { Caller, Outcome, Refusal } from '../types.js'
 import { contentOf, parseObject } from '../log/wire.js'
@@ -13,16 +14,22 @@ export interface Archive {
   readonly state: () => QueueState
   /** The data of the events at these revisions. */
   readonly read: (revisions: ReadonlyArray<number>) => Promise<ReadonlyArray<string | undefined>>
+  /** The result with which a task was completed without a report, as text. `last`: the revision of the task's last event. */
+  readonly incompleteResult: (last: number) => Promise<string | undefined>
 }
 
 /** Whether the command needs contents from the log. Most commands do not. */
-export const needsGroundwork = (command: Command): boolean => (command.type === 'Complete' && command.found !== undefined) || command.type === 'Approve'
+export const needsGroundwork = (command: Command, state: QueueState): boolean =>
+  command.type === 'Complete' ? command.found !== undefined || lastOfIncomplete(state, command.task) !== undefined : command.type === 'Approve'
 
 /** The command with the contents that it needs, or why they cannot be read now. Never rejects. */
 export const withGroundwork = async <C extends Command>(command: C, archive: Archive): Promise<E.Either<Refusal, C>> => {
   try {
     // Each branch keeps the type of its command.
-    if (command.type === 'Complete') return E.right((await withInheritance(command, archive)) as C)
+    if (command.type === 'Complete') {
+      const whole = await withFormerResult(command, archive)
+      return (E.isLeft(whole) ? whole : E.right(await withInheritance(whole.right, archive))) as E.Either<Refusal, C>
+    }
     if (command.type === 'Approve') return (await withContents(command, archive)) as E.Either<Refusal, C>
     return E.right(command)
   } catch (error) {
@@ -30,17 +37,37 @@ export const withGroundwork = async <C extends Command>(command: C, archive: Arc
   }
 }
 
-/** Spawned tasks inherit from the completed task. If its content is damaged, they inherit nothing: the completion must not fail because of that. */
+/**
+ * The result together with what was handed in before, without a report (LK-02): whoever hands in the report need not send the rest again. What is given
+ * again replaces what was given before.
+ */
+const withFormerResult = async (command: CommandOf<'Complete'>, { state, incompleteResult }: Archive): Promise<E.Either<Refusal, CommandOf<'Complete'>>> => {
+  const last = lastOfIncomplete(state(), command.task)
+  const former = last === undefined ? undefined : await unlessDamaged(incompleteResult(last))
+  const members = former === undefined || whyWithheld(former) !== undefined ? undefined : parseObject(former)
+  if (members === undefined) return E.right(command)
+  const whole = prepareResult({ ...members, ...parseObject(command.content) } as Result)
+  if (E.isLeft(whole)) return whole
+  const { found: _, ...rest } = command
+  return E.right({ ...rest, ...whole.right })
+}
+
+/** Spawned tasks inherit from the completed task. If its content is damaged, they inherit nothing. */
 const withInheritance = async (command: CommandOf<'Complete'>, { state, read }: Archive): Promise<CommandOf<'Complete'>> => {
   const { found, task } = command
   const revision = contentRevisionOf(state(), task)
   if (found === undefined || revision === undefined) return command
+  const [data] = (await unlessDamaged(read([revision]))) ?? []
+  const content = data === undefined ? undefined : contentOf(data)
+  return content === undefined ? command : { ...command, found: withParent(found, content) }
+}
+
+/** `undefined` if it is damaged: a completion must not fail because of that. */
+const unlessDamaged = async <A>(reading: Promise<A>): Promise<A | undefined> => {
   try {
-    const [data] = await read([revision])
-    const content = data === undefined ? undefined : contentOf(data)
-    return content === undefined ? command : { ...command, found: withParent(found, content) }
+    return await reading
   } catch (error) {
-    if (error instanceof StoreError && error.code === 'damaged') return command
+    if (error instanceof StoreError && error.code === 'damaged') return undefined
     throw error
   }
 }

@@ -1,5 +1,5 @@
 /** The events of one task. Each has the revision of the previous one, so no index is needed to read them backwards. */
-import { isUnreadable, type QueueEvent, quote, taskOf } from '@daybook/core'
+import { type EventType, isUnreadable, type QueueEvent, quote, taskOf } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import type { LogReader, RecordedEvent } from '../../store/index.js'
 import { decodeRecorded, parseObject } from './wire.js'
@@ -61,6 +61,17 @@ const nearMax = 64
  */
 export const eventsBehind = async (store: LogReader, stream: string, last: number): Promise<ReadonlyArray<RecordedEvent>> => {
   const chain: Array<RecordedEvent> = []
+  for await (const event of backwards(store, stream, last)) chain.push(event)
+  return chain.reverse()
+}
+
+/** The newest event of a type in that chain. */
+export const newestBehind = async (store: LogReader, stream: string, last: number, type: EventType): Promise<RecordedEvent | undefined> => {
+  for await (const event of backwards(store, stream, last)) if (event.type === type) return event
+  return undefined
+}
+
+const backwards = async function* (store: LogReader, stream: string, last: number): AsyncGenerator<RecordedEvent, void, undefined> {
   let near = new Map<number, RecordedEvent>()
   let isNear = false
   for (let next: number | undefined = last; next !== undefined; ) {
@@ -69,13 +80,12 @@ export const eventsBehind = async (store: LogReader, stream: string, last: numbe
       near = await eventsUpTo(store, stream, next, isNear ? nearMax : 1)
       event = near.get(next)
     }
-    if (event === undefined) break
-    chain.push(event)
+    if (event === undefined) return
+    yield event
     const prev = previousOf(event)
     isNear = prev !== undefined && event.revision - prev < nearMax
     next = prev
   }
-  return chain.reverse()
 }
 
 const eventsUpTo = async (store: LogReader, stream: string, from: number, limit: number): Promise<Map<number, RecordedEvent>> => {

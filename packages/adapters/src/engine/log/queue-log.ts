@@ -1,9 +1,11 @@
 /** The stream of one queue: reading, appending and subscribing. */
 import * as E from 'fp-ts/lib/Either.js'
 import type { Observable } from 'rxjs'
+import type { EventType } from '@daybook/core'
 import type { ChainHead } from '../../chain/index.js'
 import type { AppendError, Appended, Continues, Delivered, EventStore, EventToAppend, RecordedEvent, StoreLimits } from '../../store/index.js'
 import { streamOf } from '../state/replay.js'
+import { newestBehind } from './history.js'
 
 export class QueueLog {
   private readonly stream: string
@@ -27,6 +29,11 @@ export class QueueLog {
 
   pick(revisions: ReadonlyArray<number>): Promise<ReadonlyArray<RecordedEvent | undefined>> {
     return this.store.pick(this.stream, revisions)
+  }
+
+  /** The newest event of a type among those of the task whose last event is at the revision `last`. */
+  newestBehind(last: number, type: EventType): Promise<RecordedEvent | undefined> {
+    return newestBehind(this.store, this.stream, last, type)
   }
 
   /** The events of this queue from a revision on, whoever appends them. */

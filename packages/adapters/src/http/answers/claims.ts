@@ -68,8 +68,8 @@ export const ClaimsAnswer = t.intersection(
 )
 
 export const HeartbeatAnswer = t.type({ lease: LeaseAnswer }, 'Extended')
-/** `spawned`: tasks that its discoveries became. `approvals`: what waits for a guardian. `left`: number of discoveries that led to nothing. */
-export const CompletedAnswer = t.intersection([t.type({ status: Status, spawned: ids }), t.partial({ approvals: ids, left: t.number })], 'Completed')
+/** `spawned`: tasks that its discoveries became. `approvals`: what waits for a guardian. `left`: number of discoveries that led to nothing. `detail`: only of an incomplete task. */
+export const CompletedAnswer = t.intersection([t.type({ status: Status, spawned: ids }), t.partial({ approvals: ids, left: t.number, detail: t.string })], 'Completed')
 export const FailedAnswer = t.intersection([t.type({ status: Status }), t.partial({ availableAt: Time })], 'Failed')
 export const ReleasedAnswer = t.type({ status: Status }, 'Released')
 export const CallbackAnswer = t.type({ task: t.string, status: Status }, 'Callback taken')

@@ -178,7 +178,8 @@ const answerText = (kind: Kind): ((reply: Replies[CommandType]) => string) => {
 }
 
 const completedText = ({ status, spawned = [], approvals = [], left = 0 }: Replies['Complete']): string =>
-  `{"status":"${status}","spawned":${quoteAll(spawned)}${approvals.length === 0 ? '' : `,"approvals":${quoteAll(approvals)}`}${left === 0 ? '' : `,"left":${left}`}}`
+  `{"status":"${status}","spawned":${quoteAll(spawned)}${approvals.length === 0 ? '' : `,"approvals":${quoteAll(approvals)}`}${left === 0 ? '' : `,"left":${left}`}${status === 'incomplete' ? reportMissing : ''}}`
+const reportMissing = `,"detail":${JSON.stringify('the queue wants a decision report: complete the task again with result.decisionReport before the lease ends; what was handed in is kept. Or set decisionReport to optional')}`
 
 // -------------------------------------------------------------------------------------- many at once
 
