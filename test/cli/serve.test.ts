@@ -45,6 +45,15 @@ describe('daybook serve', () => {
     expect((await runHere(['list'], { DAYBOOK_URL: second.url, DAYBOOK_TOKEN: token ?? '' })).code).toBe(0)
   })
 
+  test('a first start that fails makes no token that nobody has seen: the first one that succeeds shows it', async () => {
+    const other = await serving(['--store', 'memory:'])
+    const failed = await run(['serve', '--port', new URL(other.url).port, '--data', join(dir, 'data')])
+    expect([failed.code, failed.err]).toEqual([1, expect.stringContaining('is in use')])
+    const first = await serving([], {})
+    const [, token] = /export DAYBOOK_TOKEN=(\S+)/.exec(first.said) ?? []
+    expect((await runHere(['list'], { DAYBOOK_URL: first.url, DAYBOOK_TOKEN: token ?? '' })).code).toBe(0)
+  })
+
   test('enqueued tasks are there after a restart', async () => {
     const first = await serving()
     await first.daybook(['enqueue', 'x', '--id', 'a'])

@@ -66,6 +66,13 @@ describe('daybook work -- COMMAND', () => {
     expect(await show(q, 'b')).toMatchObject({ status: 'dead-letter', lastError: expect.stringContaining('park.timeoutSeconds') })
   })
 
+  test('a result without success is a failed attempt, and its errors are told', async () => {
+    const q = await queueOf({ id: 'a', type: 'x', maxRetries: 1 })
+    const { err } = await work(q, program('unsuccessful', 'console.log(JSON.stringify({ success: false, errors: ["nope", "never"] }))'))
+    expect(err).toContain('nope; never')
+    expect(await show(q, 'a')).toMatchObject({ status: 'dead-letter', lastError: 'nope; never' })
+  })
+
   test('text becomes the output; without a report the task is incomplete, which is reported with exit code 1', async () => {
     const q = await queueOf({ id: 'a', type: 'x' })
     const command = program('text', "console.log('just text')")

@@ -149,6 +149,13 @@ test('TQM-ASSIGN-005: a terminated agent is no longer waited for', () => {
   expect(q.refuse({ type: 'TerminateAgent', agent: 'bob', reason: 'gone' }).code).toBe('not-found')
 })
 
+test('GB-02: a claim that finds only what its agent gave back is told so', () => {
+  const q = new Queue().enqueue(failing('a'), failing('b'))
+  for (const id of ['a', 'b']) q.giveBack(id, q.claim('bob', { max: 1 }).token, 'bob')
+  expect(whyNothing(q.state, { agent: 'bob' })).toEqual({ code: 'agents-barred', message: 'bob gave back what is ready for it, and will not get it again', change: 'claim as another agent' })
+  expect(whyNothing(q.state, { agent: 'ann' })).toBeUndefined()
+})
+
 test('TQM-ASSIGN-003: a claim that passed over too many tasks is told so', () => {
   const q = new Queue().configure({ assignment: { maxQueueScanBatch: 3 } }).enqueue(...['a', 'b', 'c', 'd'].map((id) => failing(id)), task('e', { priority: 1 }))
   for (const id of ['a', 'b', 'c', 'd']) q.giveBack(id, q.claim('bob', { max: 1 }).token, 'bob')

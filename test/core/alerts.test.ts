@@ -56,7 +56,7 @@ test('LK-10: dead letters raise an alert for their type, which is cleared with t
   q.kill('b')
   q.kill('c', 'other')
   expect(after(q)).toEqual(['+dead-letters:other'])
-  expect(alertsOf(q.state).map(({ message }) => message)).toEqual(['1 of type other: see GET …/dead-letters, or daybook dlq list --type other', '1 of type work: see GET …/dead-letters, or daybook dlq list --type work'])
+  expect(alertsOf(q.state).map(({ message }) => message)).toEqual(['tasks of type other were given up: see GET …/dead-letters, or daybook dlq list --type other', 'tasks of type work were given up: see GET …/dead-letters, or daybook dlq list --type work'])
   const review = { reviewer: 'r', reason: 'seen' }
   q.do({ type: 'Retry', task: 'a', ...review })
   expect(after(q)).toEqual([])

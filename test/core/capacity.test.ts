@@ -25,6 +25,15 @@ test('TQM-CAP-001: at capacity no other agent starts; one that works may take mo
   expect(q.claim('cy').ids).toEqual(['t4'])
 })
 
+test('TQM-BUMP-002: a bump is offered only while an agent may start on the bumped task', () => {
+  const q = capacity(new Queue(), 1, { overcapLimit: 0 }).enqueue(...many(2))
+  q.claim('ann')
+  expect(explainOf(q.state, 't1', q.at)?.reasons[0]?.change).toBe('the end of the last lease of one of them, or raise capacity.maxConcurrentAgents')
+  expect(q.refuse({ type: 'Bump', task: 't1', reason: 'r' })).toMatchObject({ code: 'capacity-exceeded' })
+  capacity(q, 1, { overcapLimit: 1 })
+  expect(explainOf(q.state, 't1', q.at)?.reasons[0]?.change).toContain('or bump the task')
+})
+
 test('TQM-CAP-001: ten agents by default', () => {
   const q = new Queue().enqueue(...many(20))
   expect(Array.from({ length: 11 }, (_, i) => q.claim(`agent ${i}`).ids.length)).toEqual([1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0])

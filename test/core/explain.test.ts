@@ -25,7 +25,7 @@ describe('EV-10: every reason why a task is not running, in words, with what wou
     const { reasons, ...rest } = of(q, 'b', claim)
     expect(reasons).toEqual([
       { code: 'blocked', message: 'it waits for a (pending)', change: 'the completion of a', blockedBy: [{ id: 'a', status: 'pending' }] },
-      { code: 'scheduled', message: 'its time has not come', change: 'time alone', until: start + 60_000 },
+      { code: 'scheduled', message: 'its time has not come', change: 'time, or amend the task with an earlier availableAt', until: start + 60_000 },
       { code: 'queue-paused', message: 'the queue is paused: lunch', change: 'resume the queue' },
       { code: 'breaker-open', message: 'the breaker of work is open (the API is down), until it is closed by hand', change: 'close the breaker of work' },
       { code: 'type-not-claimed', message: 'its type is work, and the claim asks for eng-*', change: 'claim work tasks' },

@@ -75,7 +75,7 @@ describe('all reasons, not only the first', () => {
     q.do({ type: 'Pause', reason: 'lunch' })
     expect(reasonsOf(q.state, 'b', q.at)).toEqual([
       { code: 'blocked', message: 'it waits for a (pending)', change: 'the completion of a', blockedBy: [{ id: 'a', status: 'pending' }] },
-      { code: 'scheduled', message: 'its time has not come', change: 'time alone', until: start + 60_000 },
+      { code: 'scheduled', message: 'its time has not come', change: 'time, or amend the task with an earlier availableAt', until: start + 60_000 },
       { code: 'queue-paused', message: 'the queue is paused: lunch', change: 'resume the queue' },
       { code: 'breaker-open', message: 'the breaker of work is open (the API is down), until it is closed by hand', change: 'close the breaker of work' },
       { code: 'skills-required', message: 'only an agent with these skills may take it: sql', change: 'claim with the skill sql' },

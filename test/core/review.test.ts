@@ -29,6 +29,16 @@ test('LK-12: a running task can be cancelled, and its agent is refused then', ()
   expect(q.refuse({ type: 'Complete', task: 'a', agent: 'ann', token, content: '{}', hasReport: true })).toMatchObject({ code: 'lease-lost', detail: expect.stringContaining('cancelled') })
 })
 
+test('LK-12: the event of a task that was held says whose lease has ended; others end none', () => {
+  const q = new Queue().enqueue(task('a', { priority: 9 }), task('b'), task('c', { dependencies: ['b'] }))
+  const { token } = q.claim('ann')
+  const cancelled = (id: string) => q.do({ type: 'Cancel', task: id, reason: 'r' }).map(({ data }) => data)
+  expect(cancelled('a')).toEqual([{ task: 'a', reason: 'r', agent: 'ann', token }])
+  const again = q.claim('ann')
+  q.do({ type: 'Fail', task: 'b', agent: 'ann', token: again.token, error: { message: 'x' }, retryable: true })
+  expect(cancelled('b')).toEqual([{ task: 'b', reason: 'r' }, { task: 'c', reason: 'Parent b cancelled' }])
+})
+
 test('LK-12: a dead letter that depends on a cancelled task is cancelled, too', () => {
   const q = new Queue().enqueue(task('a', { backoffSeconds: 0 }), task('b', { dependencies: ['a'] }))
   q.do({ type: 'Import', tasks: [{ ...task('c', { dependencies: ['b'] }), status: 'dead-letter' }] })

@@ -21,7 +21,7 @@ test('EV-08, LK-10: a dead letter raises an alert without another command, and i
   const { body: { claims: [{ lease }] } } = await server.post(`${q}/claims`, { agentId: 'w' })
   await server.post(`${q}/tasks/a/fail`, { agentId: 'w', token: lease.token, error: 'no luck' })
   await until(async () => (await alerts()).length === 1)
-  expect(await alerts()).toEqual([{ key: 'dead-letters:mail', kind: 'dead-letters', message: expect.stringContaining('1 of type mail'), raisedAt: expect.stringMatching(/Z$/) }])
+  expect(await alerts()).toEqual([{ key: 'dead-letters:mail', kind: 'dead-letters', message: expect.stringContaining('tasks of type mail were given up'), raisedAt: expect.stringMatching(/Z$/) }])
   await server.post(`${q}/dead-letters/a/discard`, { reviewer: 'ada', reason: 'seen' })
   await until(async () => (await alerts()).length === 0)
   const { body: { events } } = await server.get(`${q}/events`)

@@ -22,7 +22,7 @@ test('EV-10: every reason with what would change it, and when it ends by itself'
   expect(body).toMatchObject({ status: 'blocked', runnable: false, position: null, score: expect.any(Number), scoreParts: { priority: { value: 0.5, weight: 0.45, points: 0.225 }, boost: 1, isStarved: false, floor: null } })
   expect(body.reasons).toEqual([
     { code: 'blocked', message: 'it waits for a (pending)', change: 'the completion of a', blockedBy: [{ id: 'a', status: 'pending' }] },
-    { code: 'scheduled', message: 'its time has not come', change: 'time alone', until: '2030-01-01T00:00:00.000Z' },
+    { code: 'scheduled', message: 'its time has not come', change: 'time, or amend the task with an earlier availableAt', until: '2030-01-01T00:00:00.000Z' },
     { code: 'queue-paused', message: 'the queue is paused: lunch', change: 'resume the queue' },
     { code: 'skills-required', message: 'only an agent with these skills may take it: sql', change: 'claim with the skill sql' },
   ])

@@ -65,11 +65,15 @@ test('a server whose clock is refused is not ready, and says why to everybody', 
   let offset = 0
   const daybook = createDaybook({ store: openMemoryStore(), clock: () => Date.now() + offset })
   await using(startTestServer({ daybook }), async (server) => {
-    expect((await server.post('/api/queues/q/tasks', { type: 't' })).status).toBe(201)
+    expect((await server.post('/api/queues/q/tasks', { id: 'before', type: 't' })).status).toBe(201)
     offset = 3_600_000
     const refused = await server.post('/api/queues/q/tasks', { type: 'u' })
     expect(refused).toMatchObject({ status: 503, body: { code: 'clock', detail: expect.stringContaining('jumped ahead by 3600 s') as string, retryAfterSeconds: 5 } })
     expect((await server.get('/readyz')).body.detail).toContain("q: this server's clock jumped ahead")
+    // Nor does it say that a task can be claimed, which nobody could.
+    expect((await server.get('/api/queues/q/tasks/before/explain')).body).toMatchObject({
+      runnable: false, position: null, reasons: [{ code: 'unavailable', message: expect.stringContaining('jumped ahead by 3600 s') as string }],
+    })
     expect((await server.get('/metrics')).text).toContain('daybook_queue_available{queue="q"} 0')
     expect((await server.get('/api/queues/q/depth')).body.total).toBe(1)
     offset = 0

@@ -12,26 +12,40 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(dir, { recursive: true }))
 const file = () => join(dir, 'tokens.json')
+/** As by a server that has started. */
+const opened = (adminToken?: string): ReturnType<typeof openTokens> => {
+  const tokens = openTokens({ dir, adminToken })
+  tokens.keep()
+  return tokens
+}
 
 test('is made at the first start, of 256 random bits, and not shown again', () => {
-  const first = openTokens({ dir })
+  const first = opened()
   expect(first.made).toMatch(/^dbk_[A-Za-z0-9_-]{43}$/)
   expect(openTokens({ dir: 'memory' }).made).not.toBe(first.made)
-  const second = openTokens({ dir })
+  const second = opened()
   expect(second.made).toBeUndefined()
   expect(second.tokens.check(first.made ?? '')).toMatchObject({ right: { name: 'admin', roles: ['admin'] } })
   for (const wrong of [`${first.made}x`, '']) expect(isLeft(second.tokens.check(wrong))).toBe(true)
 })
 
 test('is kept as a hash, in a file that only its owner can read', () => {
-  const { made = '' } = openTokens({ dir })
+  const { made = '' } = opened()
   expect(readFileSync(file(), 'utf8')).not.toContain(made.slice(4))
   expect(statSync(file()).mode & 0o777).toBe(0o600)
 })
 
+test('is made anew if the start failed that made it, because nobody has seen it', () => {
+  const { made } = openTokens({ dir })
+  const next = opened()
+  expect(next.made).toMatch(/^dbk_/)
+  expect(next.made).not.toBe(made)
+  expect(opened().made).toBeUndefined()
+})
+
 test('can be replaced; the former one is no longer valid', () => {
-  const { made = '' } = openTokens({ dir })
-  const set = openTokens({ dir, adminToken: 'my-own-token' })
+  const { made = '' } = opened()
+  const set = opened('my-own-token')
   expect(set.made).toBeUndefined()
   expect(set.tokens.check('my-own-token')).toMatchObject({ right: { name: 'admin' } })
   expect(isLeft(set.tokens.check(made))).toBe(true)

@@ -123,6 +123,22 @@ describe('TQM-WS: the messages', () => {
     all.socket.close()
   })
 
+  test('of a cancelled task that was held: its agent has lost the lease, and is idle', async () => {
+    const queue = fresh()
+    const of = `/api/queues/${queue}`
+    await server.post(`${of}/tasks`, { tasks: [{ id: 'a', type: 'mail' }] })
+    await server.post(`${of}/claims`, { agentId: 'ann' })
+    await server.post(`${of}/tasks/a/cancel`, { reason: 'stop' })
+    const all = open(`/api/ws?queue=${queue}&from=0`)
+    await until(() => all.messages.some(({ payload }) => payload['status'] === 'idle'))
+    expect(all.messages.slice(-3).map(({ event, payload }) => [event, payload])).toEqual([
+      ['lease_lost', { task_id: 'a', agent_id: 'ann', cause: 'cancelled' }],
+      ['task_completed', { task_id: 'a', agent_id: 'ann', status: 'CANCELLED', summary: 'stop' }],
+      ['agent_status_changed', { agent_id: 'ann', status: 'idle', task_id: 'a' }],
+    ])
+    all.socket.close()
+  })
+
   test('of a failed task, a cancelled one, a breaker and an alert; again from any revision', async () => {
     const queue = fresh()
     const of = `/api/queues/${queue}`

@@ -102,6 +102,7 @@ const takeDown = (scenario: Scenario): { readonly events: ReadonlyArray<Recorded
     const view = {
       name: 'q',
       revision: () => revision,
+      refusal: () => undefined,
       // Evaluated at once: the state goes on.
       read: async <A>(query: (state: QueueState, at: number) => A) => E.right({ value: query(state, at), revision }),
       contents: async (revisions: ReadonlyArray<number>) => (await log.pick('', revisions)).map((event) => event?.data),

@@ -7,6 +7,14 @@ const waiting = ['test/engine/waiting-agents.test.ts']
 
 export const agentPlants: ReadonlyArray<Plant> = [
   {
+    title: 'a claim that finds only what its agent gave back is told nothing',
+    file: `${core}decide/claim.ts`,
+    find: 'if (isBarred) this.hasBarred = true',
+    replace: '',
+    killedBy: agents,
+    named: 'only what its agent gave back',
+  },
+  {
     title: 'a claim does not take over the skills of the registration',
     file: `${core}gates/assignment.ts`,
     find: 'if (taken.skills === undefined && known.skills !== undefined) taken.skills = known.skills',

@@ -7,6 +7,14 @@ const waiting = ['test/engine/capacity.test.ts']
 
 export const capacityPlants: ReadonlyArray<Plant> = [
   {
+    title: 'a bump is offered that would be refused',
+    file: 'packages/core/src/gates/gate-words.ts',
+    find: 'bumpAndStart && active < maxConcurrentAgents + overcapLimit',
+    replace: 'bumpAndStart',
+    killedBy: ['test/core/capacity.test.ts'],
+    named: 'a bump is offered only',
+  },
+  {
     title: 'a task that is bumped while it is queued keeps its place',
     file: 'packages/core/src/queries/capacity-view.ts',
     find: 'const queued = [...inOrder(tables.ready.policy, tables.ready.bumped, at)]',

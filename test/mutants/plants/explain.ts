@@ -6,6 +6,14 @@ const explains = ['test/core/explain.test.ts']
 
 export const explainPlants: ReadonlyArray<Plant> = [
   {
+    title: 'explain says that a task can be claimed while the server refuses every claim',
+    file: 'packages/adapters/src/http/handle/explain.ts',
+    find: 'if (refusal === undefined || ',
+    replace: 'if (refusal !== undefined || ',
+    killedBy: ['test/http/server.test.ts'],
+    named: 'a server whose clock is refused',
+  },
+  {
     title: 'a task is explained to everyone alike, whoever asks',
     file: 'packages/adapters/src/http/handle/explain.ts',
     find: 'explainOf(state, id, at, asked.right)',

@@ -6,6 +6,14 @@ const sockets = ['test/http/websocket.test.ts']
 
 export const webSocketPlants: ReadonlyArray<Plant> = [
   {
+    title: 'whoever held a cancelled task is shown as working',
+    file: `${server}messages.ts`,
+    find: 'return agent === undefined ? [ended]',
+    replace: 'return agent !== null ? [ended]',
+    killedBy: sockets,
+    named: 'of a cancelled task that was held',
+  },
+  {
     title: 'a client of another log waits for its revision',
     file: `${server}server.ts`,
     find: 'return first > last + 1 ?',

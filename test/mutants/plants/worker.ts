@@ -11,6 +11,14 @@ const working = ['test/worker/working.test.ts']
 
 export const workerPlants: ReadonlyArray<Plant> = [
   {
+    title: 'command line: work does not say why a result counts as a failure',
+    file: 'packages/adapters/src/cli/commands/work.ts',
+    find: 'report.end(task, failureIn(result))',
+    replace: 'report.end(task)',
+    killedBy: ['test/cli/work.test.ts'],
+    named: 'a result without success',
+  },
+  {
     title: 'worker: batches of outcomes go out without a key',
     file: `${worker}http-source.ts`,
     find: "outcomes.some(({ kind }) => kind !== 'complete')",

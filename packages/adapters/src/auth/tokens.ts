@@ -41,6 +41,8 @@ export interface OpenedTokens {
   readonly tokens: Tokens
   /** The admin token, if it was made just now. It must be printed, because it cannot be read again later. */
   readonly made: string | undefined
+  /** Must be called when the server has started: stores the admin token if it is new. A start that fails before leaves no token that nobody has seen. */
+  readonly keep: () => void
 }
 
 export interface TokensOptions {
@@ -74,7 +76,7 @@ export const openTokens = (options: TokensOptions): OpenedTokens => {
   const stored = dir === 'memory' ? [] : readTokens(join(dir, fileName))
   const known = stored.find(({ name }) => name === 'admin')
   const isSame = adminToken !== undefined && known !== undefined && hashOf(adminToken) === known.sha256
-  if (known !== undefined && (adminToken === undefined || isSame)) return { tokens: tokensOf(stored, options), made: undefined }
+  if (known !== undefined && (adminToken === undefined || isSame)) return { tokens: tokensOf(stored, options), made: undefined, keep: () => undefined }
 
   const token = adminToken ?? newToken()
   const admin: Stored = {
@@ -84,8 +86,7 @@ export const openTokens = (options: TokensOptions): OpenedTokens => {
     createdAt: new Date().toISOString(),
   }
   const tokens = [admin, ...stored.filter(({ name }) => name !== 'admin')]
-  if (dir !== 'memory') writeTokens(dir, tokens)
-  return { tokens: tokensOf(tokens, options), made: adminToken === undefined ? token : undefined }
+  return { tokens: tokensOf(tokens, options), made: adminToken === undefined ? token : undefined, keep: () => (dir === 'memory' ? undefined : writeTokens(dir, tokens)) }
 }
 
 const tokensOf = (stored: ReadonlyArray<Stored>, { dir, store = openMemoryStore(), now = Date.now, warn = () => undefined }: TokensOptions): Tokens => {

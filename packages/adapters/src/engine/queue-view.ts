@@ -6,6 +6,8 @@ import type { QueueEngine } from './types.js'
 export interface QueueView extends Pick<QueueEngine, 'name' | 'read' | 'contents' | 'nextSettled'> {
   /** The last revision of the view. */
   readonly revision: () => number
+  /** Why the server refuses commands now; `undefined` if it does not. A past moment refuses none. */
+  readonly refusal: () => string | undefined
   /** The log. It may have events after the view's revision, which a query must not show. */
   readonly log: LogReader
   /** An index of the log by actor and correlation id, if there is one. It may be behind the log. */
@@ -18,6 +20,10 @@ export const viewOf = (engine: QueueEngine, log: LogReader, causes?: FindCauses)
   contents: (revisions) => engine.contents(revisions),
   nextSettled: (task, waitMs, signal) => engine.nextSettled(task, waitMs, signal),
   revision: () => engine.status().revision,
+  refusal: () => {
+    const { unavailable, readOnly, clockRefusal } = engine.status()
+    return unavailable ?? readOnly ?? clockRefusal
+  },
   log,
   causes,
 })

@@ -13,6 +13,7 @@ export const pastView = (name: string, state: QueueState, at: number, log: LogRe
   return {
     name,
     revision: () => revision,
+    refusal: () => undefined,
     read: async (query) => E.right({ value: query(state, at), revision }),
     contents: contentsFrom(log, name),
     // The view ends here, so nothing later is waited for.

@@ -164,6 +164,7 @@ export const serve = async (
       // Closed first, because its programs may still report.
       opened.push(() => launcher.close(launcherGraceMs))
     }
+    tokens?.keep()
     return { url: http.url, adminToken: tokens?.made, daybook, close }
   } catch (error) {
     await close()

@@ -57,8 +57,10 @@ const saidBy = ({ type, data: text }: RecordedEvent, before: RecordedEvent | und
       const lost = before === undefined ? undefined : parseObject(before.data)
       return [['task_completed', { task_id: task, agent_id: lost?.task === task ? (lost?.agent ?? null) : null, status: 'FAILED', summary: String(data.reason) }]]
     }
-    case 'Cancelled':
-      return [['task_completed', { task_id: task, agent_id: null, status: 'CANCELLED', summary: clip(data.reason) }]]
+    case 'Cancelled': {
+      const ended: Said = ['task_completed', { task_id: task, agent_id: agent ?? null, status: 'CANCELLED', summary: clip(data.reason) }]
+      return agent === undefined ? [ended] : [['lease_lost', { task_id: task, agent_id: agent, cause: 'cancelled' }], ended, idle(data)]
+    }
     case 'TaskBumped':
       return [['task_priority_bumped', { task_id: task, agent_id: null }]]
     case 'AgentRegistered':

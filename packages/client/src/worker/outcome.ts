@@ -33,11 +33,13 @@ export const outcomeOf = (
   }
 }
 
+/** Why a result counts as a failed attempt; `undefined` if it does not. */
+export const failureIn = (result: Result | void): string | undefined =>
+  typeof result === 'object' && result !== null && result.success === false ? result.errors?.join('; ') || 'the handler returned success: false' : undefined
+
 const returned = (run: Run, agentId: string, result: Result | void): SettleOutcome => {
-  if (typeof result === 'object' && result !== null && result.success === false) {
-    const message = result.errors?.join('; ') || 'the handler returned success: false'
-    return failure(run, agentId, { message: kept(message, textMax) }, true)
-  }
+  const message = failureIn(result)
+  if (message !== undefined) return failure(run, agentId, { message: kept(message, textMax) }, true)
   return { kind: 'complete', taskId: run.task.id, agentId, token: run.token, result: result ?? nothing }
 }
 

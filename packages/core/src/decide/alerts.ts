@@ -93,7 +93,7 @@ const messageOf = (tables: Tables, key: string, at: number): string => {
       return `${task?.id ?? ''} (${task?.group.type ?? ''}, priority ${task?.priority ?? 0}) has waited for ${Math.floor((at - (task?.enqueuedAt ?? at)) / 1_000)} s`
     }
     case 'dead-letters':
-      return `${alerts.countOf(key)} of type ${about}: see GET …/dead-letters, or daybook dlq list --type ${about}`
+      return `tasks of type ${about} were given up: see GET …/dead-letters, or daybook dlq list --type ${about}`
     case 'attempts-exhausted': {
       const task = tables.byId.get(about)
       return `${about} (${task?.group.type ?? ''}) ended without success after ${plural(task?.attempts ?? 0, 'attempt')}: ${task?.extras.lastError ?? 'no error was reported'}`

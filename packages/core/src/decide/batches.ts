@@ -10,7 +10,7 @@ import { batchAt } from '../state/retention.js'
 import type { TaskRecord } from '../state/state.js'
 import type { Tables } from '../state/tables.js'
 import type { ScheduledTask } from '../model/task-fields.js'
-import { cancelDependents, cancelMax } from './cancel.js'
+import { cancelDependents, cancelledEvent, cancelMax } from './cancel.js'
 import { takeInNew } from './enqueue.js'
 import { noBatch } from './joining.js'
 import { canonicalTask } from './planned-content.js'
@@ -63,7 +63,7 @@ export const decideCancelBatch = ({ id, reason, runsCallback, max = cancelMax }:
     // Dead letters are for a reviewer.
     if (task === undefined || task.status === 'dead-letter' || seen.has(task)) continue
     seen.add(task)
-    events.push({ type: 'Cancelled', at, data: { task: task.id, reason } }, ...cancelDependents(task, at, 'cancelled', seen))
+    events.push(cancelledEvent(task, at, reason), ...cancelDependents(task, at, 'cancelled', seen))
   }
   return E.right(events)
 }

@@ -4,7 +4,7 @@ import { pipe } from 'fp-ts/lib/function.js'
 import type { CommandOf, Envelope, TaskFilter } from '../model/commands.js'
 import type { QueueEvent } from '../model/events.js'
 import { reject, type Rejection } from '../model/rejections.js'
-import type { TaskRecord } from '../state/state.js'
+import { isHeld, type TaskRecord } from '../state/state.js'
 import type { Tables } from '../state/tables.js'
 import { cancellable, isFinal, type Status } from '../model/task.js'
 import { tasksMatching } from '../queries/task-lists.js'
@@ -24,11 +24,17 @@ export const decideCancel = (
       }
       if (isFinal(task.status)) return E.left(reject('wrong-state', `${task.id} is ${task.status}, which is final`))
       return E.right([
-        { type: 'Cancelled', at, data: { task: task.id, reason: command.reason } },
+        cancelledEvent(task, at, command.reason),
         ...cancelDependents(task, at, 'cancelled', new Set([task])),
       ] satisfies ReadonlyArray<QueueEvent>)
     }),
   )
+
+/** Says whose lease ends with it. (A dependent is never held.) */
+export const cancelledEvent = (task: TaskRecord, at: number, reason: string): QueueEvent => {
+  const { id, lease } = task
+  return { type: 'Cancelled', at, data: { task: id, reason, ...(isHeld(task) && lease !== null ? { agent: lease.agent, token: lease.token } : {}) } }
+}
 
 /** Maximum number of events of one command by filter; a single task with its dependents may have more. */
 export const cancelMax = 1_000
@@ -50,7 +56,7 @@ export const decideCancelAll = (
     if (events.length >= max) break
     if (seen.has(task)) continue
     seen.add(task)
-    events.push({ type: 'Cancelled', at, data: { task: task.id, reason } }, ...cancelDependents(task, at, 'cancelled', seen))
+    events.push(cancelledEvent(task, at, reason), ...cancelDependents(task, at, 'cancelled', seen))
   }
   return E.right(events)
 }

@@ -73,6 +73,8 @@ export interface Scan {
   readonly isCut: boolean
   /** Tasks that are left to other agents, because this agent comes last for them. */
   readonly left: ReadonlyArray<TaskRecord>
+  /** Whether it passed over a task that this agent gave back. */
+  readonly hasBarred: boolean
 }
 
 /**
@@ -117,6 +119,7 @@ class Picks {
   /** Tasks for which the agent comes last. */
   private readonly deferred: Array<Picked> = []
   private passedOver = 0
+  private hasBarred = false
   private isFound = false
 
   constructor(
@@ -144,6 +147,7 @@ class Picks {
     const isBarred = agent !== undefined && isAgentShut(next.task, agent)
     const isLast = !isBarred && agent !== undefined && lastUntil(tables, next.task, agent, at) > 0
     if (isLast) this.deferred.push(next)
+    if (isBarred) this.hasBarred = true
     if (isBarred || isLast) this.passedOver++
     else this.take(next)
     return !isBarred && !isLast
@@ -151,9 +155,9 @@ class Picks {
 
   /** Called when there is nothing else: takes the tasks for which the agent comes last and that no other agent could take. */
   finish(): Scan {
-    const { tables, agent, deferred, picked, isCut } = this
+    const { tables, agent, deferred, picked, isCut, hasBarred } = this
     const left: Array<TaskRecord> = []
-    if (agent === undefined || deferred.length === 0 || this.isFound) return { picked, isCut, left }
+    if (agent === undefined || deferred.length === 0 || this.isFound) return { picked, isCut, left, hasBarred }
     const others = new OtherAgents(tables, agent, this.at)
     for (const next of deferred) {
       if (picked.length >= this.max || this.isFound) break
@@ -161,7 +165,7 @@ class Picks {
       if (isLastShut(next.task, others)) left.push(next.task)
       else this.take(next)
     }
-    return { picked, isCut, left }
+    return { picked, isCut, left, hasBarred }
   }
 
   private take(next: Picked): void {

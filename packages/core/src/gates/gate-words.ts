@@ -17,10 +17,11 @@ export const isTestedBy = (type: string, test: string): Words => ({
 })
 /** The reason of an agent that cannot start because the queue is at capacity. */
 export const atCapacity = ({ tables }: ClaimQuestion): Words => {
-  const { maxConcurrentAgents, bumpAndStart } = tables.head.settings.capacity
+  const { maxConcurrentAgents, overcapLimit, bumpAndStart } = tables.head.settings.capacity
+  const active = activeAgents(tables)
   return {
-    message: `at capacity: ${activeAgents(tables)} of ${maxConcurrentAgents} agents are working, and no other starts`,
-    change: `the end of the last lease of one of them, or raise capacity.maxConcurrentAgents${bumpAndStart ? ', or bump the task' : ''}`,
+    message: `at capacity: ${active} of ${maxConcurrentAgents} agents are working, and no other starts`,
+    change: `the end of the last lease of one of them, or raise capacity.maxConcurrentAgents${bumpAndStart && active < maxConcurrentAgents + overcapLimit ? ', or bump the task' : ''}`,
   }
 }
 /** The reason of a task whose limits have no room for another lease. */
@@ -44,6 +45,11 @@ export const skillsNeeded = (skills: ReadonlyArray<string>, lacking: ReadonlyArr
 })
 export const barred = (agents: ReadonlyArray<string>): Words => ({
   message: `${agents.join(', ')} gave it back and will not get it again`,
+  change: 'claim as another agent',
+})
+/** The reason of a claim that finds only tasks that its agent gave back. */
+export const barredFromAll = (agent: string): Words => ({
+  message: `${agent} gave back what is ready for it, and will not get it again`,
   change: 'claim as another agent',
 })
 /** How a dead letter comes back. `rival`: a later task with the same key. */

@@ -60,6 +60,8 @@ export type ReasonCode =
   | 'failed-here-lately'
   /** The claim ends before it gets to the task, because its agent passes over too many tasks that come first. */
   | 'too-many-barred'
+  /** This server refuses commands now. It is not of the queue, and no gate: who asks a server is told by the server. */
+  | 'unavailable'
   /** No gate is shut, but other tenants are served before the task's own. */
   | 'tenant-turn'
   /** The task can be claimed. */
@@ -189,7 +191,7 @@ export const gates: ReadonlyArray<Gate> = [
     isShut: ({ status, extras: { availableAt = 0 } }, at) => status === 'scheduled' || (status === 'blocked' && availableAt > at),
     words: ({ task: { status, retries, delayedUntil, extras, lease } }) => ({
       message: status !== 'scheduled' || (retries === 0 && extras.rateLimits === undefined) ? 'its time has not come' : lease?.end === 'rate-limited' ? 'it met a rate limit, and is tried again later' : 'it is tried again later',
-      change: 'time alone',
+      change: 'time, or amend the task with an earlier availableAt',
       until: status === 'scheduled' ? delayedUntil : (extras.availableAt ?? 0),
     }),
   },

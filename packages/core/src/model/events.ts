@@ -155,7 +155,8 @@ export const eventCodecs = {
   SpawnRefused: t.type({ approval: Name, reason: Text }),
   /** The chain's rounds and failures are counted from zero again. */
   GuardianReleased: t.type({ approval: Name, root: TaskId, reason: Text }),
-  Cancelled: t.type({ task: TaskId, reason: Text }),
+  /** `agent` and `token`: the lease that ends with it, if the task was held. */
+  Cancelled: t.intersection([t.type({ task: TaskId, reason: Text }), t.partial({ agent: AgentId, token: Token })]),
   /** The content of a finished task is gone: its encryption key is deleted after this event (EV-07). The queue may no longer know the task. */
   TaskErased: t.type({ task: TaskId, reason: Text }),
   BreakerOpened: t.intersection([

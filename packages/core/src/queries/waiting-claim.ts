@@ -2,7 +2,7 @@
 import { lastUntil, roomOf, takeOver } from '../gates/assignment.js'
 import { activeAgents, isAtCapacity } from '../state/capacity.js'
 import { type ClaimRequest, scan } from '../decide/claim.js'
-import { failedHere, tooManyPassed } from '../gates/gate-words.js'
+import { barredFromAll, failedHere, tooManyPassed } from '../gates/gate-words.js'
 import { isQueueShut, type Reason, reasonOfClaim } from '../gates/gates.js'
 import { timeOf } from './query.js'
 import { QueueState } from '../state/queue-state.js'
@@ -55,11 +55,12 @@ export const whyNothing = (state: QueueState, request: ClaimRequest, at = timeOf
   const now = Math.max(at, tables.head.at)
   const asker = takeOver(tables, request, now)
   if (!tables.ready.shapeOf(asker).hasWork) return undefined
-  const { picked, isCut, left } = scan(tables, request, 1, now)
+  const { picked, isCut, left, hasBarred } = scan(tables, request, 1, now)
   if (picked.length > 0 && !isQueueShut(tables)) return undefined
   const shut = reasonOfClaim({ tables, at: now, asker })
   if (shut !== undefined) return shut
   if (isCut) return { code: 'too-many-barred', ...tooManyPassed(tables) }
   const [first] = left
-  return first === undefined ? undefined : { code: 'failed-here-lately', ...failedHere({ tables, task: first, at: now, asker }) }
+  if (first !== undefined) return { code: 'failed-here-lately', ...failedHere({ tables, task: first, at: now, asker }) }
+  return hasBarred ? { code: 'agents-barred', ...barredFromAll(request.agent) } : undefined
 }

@@ -122,11 +122,6 @@ export class Alerts {
     return [...this.changed]
   }
 
-  /** Number of records that the condition is about. */
-  countOf(key: string): number {
-    return this.holding.get(key) ?? 0
-  }
-
   raise(alert: Alert): void {
     this.setRaised(alert.key, alert)
   }

@@ -21,7 +21,7 @@ const order: ReadonlyArray<Status> = ['in-progress', 'incomplete', 'pending', 'q
 const pageMax = 1_000
 
 export const listCommand = (cli: Cli): Command =>
-  addFilterOptions(new Command('list').description('tasks; pending ones in the order in which they would be claimed'))
+  addFilterOptions(new Command('list').description('tasks, by status, then by priority, then by number; explain says when one is claimed'))
     .option('-n, --limit <n>', 'at most so many', positive, 50)
     .option('--all', 'all of them, however many')
     .addHelpText('after', examples(

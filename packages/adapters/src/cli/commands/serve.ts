@@ -3,6 +3,7 @@ import { Command } from 'commander'
 import * as E from 'fp-ts/lib/Either.js'
 import { readServeOptions, type ServeFlags } from '../../config/index.js'
 import { returnMemory } from '../../return-memory.js'
+import type { RunningServer } from '../../serve/index.js'
 import { type Cli, examples } from '../cli.js'
 import { CliError, exitCodes, UsageError } from '../exit-codes.js'
 import { firstStartText } from '../first-start.js'
@@ -98,19 +99,24 @@ ${examples('daybook serve', 'daybook serve --port 0 --store memory: --auth off',
           },
         })
         const server = await Promise.race([starting, stopped.then(() => undefined)]).finally(() => progress.clear())
+        const present = ({ url, adminToken }: RunningServer): void => {
+          if (adminToken !== undefined && !printer.isJson) {
+            // The token is in the fragment, which a browser sends to nobody. The console removes it from the address at once.
+            const opens = read.right.console === 'off' ? undefined : `${url}/#token=${encodeURIComponent(adminToken)}`
+            printer.note(firstStartText({ url, adminToken, console: opens, store: read.right.store, dataDir: resolve(read.right.dataDir) }, io.env))
+          }
+          printer.answer({ url, ...(adminToken === undefined ? {} : { adminToken }) }, () => printer.line(`daybook: ready at ${url}`))
+        }
         if (server === undefined) {
           // Stopped while the log was still being read.
-          await starting.then((late) => late.close()).catch(() => undefined)
+          const late = await starting.catch(() => undefined)
+          // Nobody will see the token again.
+          if (late?.adminToken !== undefined) present(late)
+          await late?.close()
           return exitCodes.done
         }
         await returnMemory()
-        const { url, adminToken } = server
-        if (adminToken !== undefined && !printer.isJson) {
-          // The token is in the fragment, which a browser sends to nobody. The console removes it from the address at once.
-          const opens = read.right.console === 'off' ? undefined : `${url}/#token=${encodeURIComponent(adminToken)}`
-          printer.note(firstStartText({ url, adminToken, console: opens, store: read.right.store, dataDir: resolve(read.right.dataDir) }, io.env))
-        }
-        printer.answer({ url, ...(adminToken === undefined ? {} : { adminToken }) }, () => printer.line(`daybook: ready at ${url}`))
+        present(server)
         await stopped
         await server.close()
         return exitCodes.done

@@ -2,6 +2,7 @@
 import { Command } from 'commander'
 import type { Status } from '@daybook/core'
 import type { DaybookClient } from '../../client/index.js'
+import { failureIn } from '@daybook/client/internal'
 import { createWorker, httpSource, Park, type TaskWorker, WorkerStopped } from '@daybook/client/worker'
 import { askedBy, type ClaimOptions } from '../claim-options.js'
 import { type Cli, examples, type Session } from '../cli.js'
@@ -93,7 +94,7 @@ const work = async (session: Session, options: Options, words: ReadonlyArray<str
       report.begin(task)
       try {
         const result = await run(task, context)
-        report.end(task)
+        report.end(task, failureIn(result))
         return result
       } catch (error) {
         if (error instanceof NoSuchProgram) {

@@ -33,6 +33,7 @@ export const stepOf: Readonly<Record<Exclude<ReasonCode, 'ready'>, Step>> = {
   scheduled: 'time',
   waiting: 'time',
   'queue-paused': 'queue',
+  unavailable: 'queue',
   'breaker-open': 'breaker',
   'breaker-half-open': 'breaker',
   'slow-down': 'pace',

@@ -1,5 +1,5 @@
 /** Why a task is not running. */
-import { type Asker, explainOf } from '@daybook/core'
+import { type Asker, explainOf, type Explanation, type Reason } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import { noSuchTask, type Problem, problemOf } from '../problem.js'
 import { askerOf, type ExplainQuery } from '../query.js'
@@ -13,12 +13,22 @@ export const explain = async ({ queue, params, query, tenants }: ViewCall<Explai
   if (E.isLeft(asked)) return asked
   const found = await queue.read((state, at) => explainOf(state, id, at, asked.right))
   if (E.isLeft(found)) return E.left(problemOf(found.left))
-  const { value: explanation, revision } = found.right
-  if (explanation === undefined) return E.left(noSuchTask(queue, id))
+  const { value: known, revision } = found.right
+  if (known === undefined) return E.left(noSuchTask(queue, id))
+  const explanation = whileRefused(known, queue.refusal())
   const { positionAtLeast: _, ...rest } = explanation
   // The position would count tasks of other tenants.
   const shown = tenants === undefined ? explanation : { ...rest, position: null }
   return E.right({ status: 200, text: JSON.stringify({ ...shown, reasons: shownReasons(explanation.reasons, tenants) }), revision })
+}
+
+/** While the server refuses commands, nobody can claim the task, whatever else holds it. */
+const whileRefused = (explanation: Explanation, refusal: string | undefined): Explanation => {
+  const { reasons } = explanation
+  if (refusal === undefined || reasons.some(({ code }) => code === 'finished')) return explanation
+  const { positionAtLeast: _, ...rest } = explanation
+  const refused: Reason = { code: 'unavailable', message: `the server refuses commands: ${refusal}`, change: 'what GET /readyz and the server\'s log ask for' }
+  return { ...rest, runnable: false, position: null, reasons: [refused, ...reasons.filter(({ code }) => code !== 'ready')] }
 }
 
 /** The claim for which the task is explained. For a token of a tenant, it must be a claim that the token could make. */

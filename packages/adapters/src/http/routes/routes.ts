@@ -72,7 +72,7 @@ export const routesOf = ({ limits, memory, readModels, verifications, tokens, re
       method: 'POST', path: `${of}/tasks`, who: ['producer'], tenants: 'own', unused: 'opened',
       tag: 'tasks', summary: 'Enqueues one task, or many.',
       description: 'Enqueues one task or many: all or none, or, with `atomic: false`, each on its own. A duplicate gets the id of the first task.',
-      refusals: ['conflict', 'unknown-dependency', 'dependency-cycle'],
+      refusals: ['conflict', 'unknown-dependency', 'dependency-cycle', 'not-found'],
       body: tasks.enqueueInput, answers: { 200: EnqueuedEachAnswer, 201: EnqueuedOneOrAllAnswer }, handle: tasks.enqueue,
     }),
     queueRoute({
