@@ -98,6 +98,15 @@ test('EV-06: an export that was altered, cut short, or does not fold to its mani
   writeFileSync(file('half.ndjson'), readFileSync(file('good.ndjson'), 'utf8').slice(0, -(lines.at(-1)?.length ?? 0) - 20))
   write('swapped.ndjson', [lines[1] as string, lines[0] as string, ...lines.slice(2)])
   write('other.ndjson', lines.map((line) => line.replace('"dead-letter":1', '"dead-letter":2')))
+  // What comes after the manifest is not in its hash.
+  write('longer.ndjson', [...lines, lines[2] as string])
+  write('text-after.ndjson', [...lines, 'no json'])
+  write('two.ndjson', [...lines, lines.at(-1) as string])
+  write('blank.ndjson', [...lines, '', ' '])
+  expect(await audit('replay', file('blank.ndjson'), '--quiet')).toMatchObject({ code: 0 })
+  for (const name of ['longer', 'text-after', 'two']) {
+    expect(await audit('replay', file(`${name}.ndjson`), '--quiet'), name).toMatchObject({ code: 1, err: expect.stringContaining('there is more after its manifest') })
+  }
   for (const [name, why] of [['altered', 'the hash is another one'], ['missing', 'its manifest says'], ['cut', 'it is cut short'], ['half', 'it ends in the middle, so it is cut short'], ['swapped', 'comes after']] as const) {
     expect(await audit('replay', file(`${name}.ndjson`), '--quiet'), name).toMatchObject({ code: 1, err: expect.stringContaining(why) })
   }

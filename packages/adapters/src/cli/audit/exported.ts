@@ -45,9 +45,11 @@ export const readExport = async function* (lines: AsyncIterable<string>): AsyncG
   let events = 0
   let last = -1
   let unread: string | undefined
+  let manifest: Manifest | undefined
   for await (const line of lines) {
     if (unread !== undefined) throw new BrokenExport(noJson(unread))
     if (line.trim() === '') continue
+    if (manifest !== undefined) throw new BrokenExport('there is more after its manifest')
     const value = parsed(line)
     if (value === undefined) {
       if (events === 0 && line.startsWith('PAR1')) throw new BrokenExport('it is a Parquet file, and only lines of JSON are replayed: export it once more with --format ndjson')
@@ -55,11 +57,11 @@ export const readExport = async function* (lines: AsyncIterable<string>): AsyncG
       continue
     }
     if ('manifest' in value) {
-      const { manifest } = value as { readonly manifest: Manifest }
+      manifest = (value as { readonly manifest: Manifest }).manifest
       if (manifest.format !== formatVersion) throw new BrokenExport(`it is of format ${String(manifest.format)}, not ${formatVersion}`)
       if (manifest.events !== events) throw new BrokenExport(`it has ${plural(events, 'event')}, and its manifest says ${manifest.events}`)
       if (manifest.sha256 !== hash.digest('hex')) throw new BrokenExport('its events are not those that were exported: the hash is another one')
-      return manifest
+      continue
     }
     const event = value as HistoryEvent
     if (typeof event.revision !== 'number' || typeof event.type !== 'string') throw new BrokenExport(`line ${events + 1} is not an event`)
@@ -69,6 +71,7 @@ export const readExport = async function* (lines: AsyncIterable<string>): AsyncG
     events++
     yield event
   }
+  if (manifest !== undefined) return manifest
   throw new BrokenExport(unread === undefined ? 'it has no manifest: it is cut short' : `it ends in the middle, so it is cut short: ${noJson(unread)}`)
 }
 
