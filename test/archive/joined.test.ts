@@ -141,6 +141,12 @@ test('what is missing is named, and nothing is made up for it', async () => {
   // It is found as soon as it is back.
   renameSync(`${second!.file}.away`, second!.file)
   expect(await readAll(log, stream)).toEqual(all)
+  // The answer is the same if the segment was read before.
+  renameSync(second!.file, `${second!.file}.away`)
+  await expect(readAll(log, stream)).rejects.toMatchObject({ code: 'truncated', from, to, message: expect.stringContaining(words) as string })
+  await expect(log.pick(stream, [to])).rejects.toMatchObject({ code: 'truncated' })
+  renameSync(`${second!.file}.away`, second!.file)
+  expect(await readAll(log, stream)).toEqual(all)
   expect(first!.index.from).toBe(0)
   await log.close()
   rmSync(archiveBeside(file), { recursive: true })

@@ -79,7 +79,7 @@ test('teeth: a flipped bit anywhere is found, and names the file', async () => {
   expect(await faultOf(file)).toBeUndefined()
 })
 
-test('teeth: cut short, made longer, empty, under another name, with a part exchanged', async () => {
+test('teeth: cut short, made longer, empty, under another name, with a part exchanged, away', async () => {
   const { file } = await write(log, 700)
   const whole = readFileSync(file)
   const damage = [whole.subarray(0, -1), whole.subarray(0, 100), Buffer.alloc(0), Buffer.concat([whole, Buffer.from([0])]), whole.subarray(1), Buffer.concat([whole.subarray(0, 300), whole])]
@@ -90,5 +90,5 @@ test('teeth: cut short, made longer, empty, under another name, with a part exch
   writeFileSync(file, whole)
   await expect(openSegment(file, { stream, from: 1, to: log.length })).rejects.toThrow('it was renamed')
   await expect(openSegment(file, { stream: 'taskqueue-p', from: 0, to: log.length - 1 })).rejects.toThrow('it was renamed')
-  await expect(openSegment(`${file}.gone`, { stream, from: 0, to: log.length - 1 })).rejects.toMatchObject({ code: 'damaged', from: 0, to: log.length - 1 })
+  await expect(openSegment(`${file}.gone`, { stream, from: 0, to: log.length - 1 })).rejects.toMatchObject({ code: 'truncated', from: 0, to: log.length - 1 })
 })

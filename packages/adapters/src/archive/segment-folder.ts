@@ -8,7 +8,7 @@
  */
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { RecordedEvent } from '../store/index.js'
+import { LostEvents, type RecordedEvent } from '../store/index.js'
 import { openSegment, type Segment } from './segment.js'
 import { missingSegment } from './segment-error.js'
 import { type BlockPlace, readSegmentName } from './segment-format.js'
@@ -87,6 +87,18 @@ export class SegmentFolder {
   /** The block with this revision. `low` and `high`: the wanted range, for messages. */
   private async around(stream: string, revision: number, low: number, high: number, isKept: boolean): Promise<ReadonlyArray<RecordedEvent>> {
     const file = await this.fileOf(stream, revision, low, high)
+    try {
+      return await this.blockOf(stream, revision, file, isKept)
+    } catch (error) {
+      if (!(error instanceof LostEvents) || error.code !== 'truncated') throw error
+      // The file was moved away after it was listed.
+      this.files.delete(stream)
+      this.opened.drop(file.path)
+      return await this.blockOf(stream, revision, await this.fileOf(stream, revision, low, high), isKept)
+    }
+  }
+
+  private async blockOf(stream: string, revision: number, file: SegmentFile, isKept: boolean): Promise<ReadonlyArray<RecordedEvent>> {
     const { path } = file
     const segment = await kept(this.opened, path, () => openSegment(path, { stream, ...file }))
     const place = segment.index.blocks.findLast((block) => block.revision <= revision) as BlockPlace

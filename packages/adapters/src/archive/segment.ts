@@ -1,10 +1,11 @@
 /** Reads a segment: its index at once, its blocks on demand. Every change since it was written is detected. */
 import { open } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import { promisify } from 'node:util'
 import { gunzip as gunzipCallback } from 'node:zlib'
 import { plural } from '@daybook/core/common'
-import type { RecordedEvent } from '../store/index.js'
-import { damagedSegment } from './segment-error.js'
+import type { LostEvents, RecordedEvent } from '../store/index.js'
+import { damagedSegment, missingSegment } from './segment-error.js'
 import { type BlockPlace, endBytes, headerLine, parseLines, readIndex, readSegmentEnd, type SegmentEvent, type SegmentIndex, sha256Of } from './segment-format.js'
 
 const gunzip = promisify(gunzipCallback)
@@ -37,6 +38,11 @@ const readPart = async (file: string, offset: number, bytes: number): Promise<Bu
   }
 }
 
+const isMissing = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ENOENT'
+
+/** The file is in the folder of its stream, which is in the archive's folder. */
+const missing = (file: string, { stream, from, to }: { readonly stream: string; readonly from: number; readonly to: number }): LostEvents => missingSegment(dirname(dirname(file)), stream, from, to)
+
 /** Whether the blocks are contiguous, from the beginning of the file to its index, and have all revisions. */
 const areWhole = ({ from, to, blocks }: SegmentIndex, indexOffset: number): boolean => {
   let [offset, revision] = [0, from]
@@ -50,11 +56,11 @@ const areWhole = ({ from, to, blocks }: SegmentIndex, indexOffset: number): bool
 
 /**
  * @param named The stream and the revisions in the names of folder and file.
- * @throws LostEvents if the file is not a whole segment of these. Its blocks are not read.
+ * @throws LostEvents if the file is missing, or is not a whole segment of these. Its blocks are not read.
  */
 export const openSegment = async (file: string, named: { readonly stream: string; readonly from: number; readonly to: number }): Promise<Segment> => {
   const broken = (what: string, cause?: unknown) => damagedSegment(file, named.from, named.to, what, cause)
-  const handle = await open(file, 'r').catch((error: unknown) => Promise.reject(broken('it cannot be read', error)))
+  const handle = await open(file, 'r').catch((error: unknown) => Promise.reject(isMissing(error) ? missing(file, named) : broken('it cannot be read', error)))
   try {
     const { size } = await handle.stat()
     if (size < endBytes) throw broken('it is cut short')
@@ -78,7 +84,9 @@ export const openSegment = async (file: string, named: { readonly stream: string
 const readBlock = async (file: string, { stream, from, blocks }: SegmentIndex, place: BlockPlace): Promise<Array<RecordedEvent>> => {
   const { revision, events, offset, bytes, sha256 } = place
   const broken = (what: string, cause?: unknown) => damagedSegment(file, revision, revision + events - 1, what, cause)
-  const packed = await readPart(file, offset, bytes).catch((error: unknown) => Promise.reject(broken('it cannot be read', error)))
+  const packed = await readPart(file, offset, bytes).catch((error: unknown) =>
+    Promise.reject(isMissing(error) ? missing(file, { stream, from: revision, to: revision + events - 1 }) : broken('it cannot be read', error)),
+  )
   if (sha256Of(packed).toString('base64url') !== sha256) throw broken('its hash is another one')
   let text = await gunzip(packed).then((whole) => whole.toString('utf8'), (error: unknown) => Promise.reject(broken('it cannot be unpacked', error)))
   if (place.offset === blocks[0]?.offset) {
