@@ -14,7 +14,9 @@ test('EV-05: docs/reports.md has all reports, and all columns of each', async ()
   const dir = await mkdtemp(join(tmpdir(), 'daybook-reports-docs-'))
   try {
     const file = join(dir, 'views.db')
-    openViews(file).close()
+    const views = openViews(file)
+    views.beginFirstBuilds([])
+    views.close()
     for (const report of reportNames) {
       const [line = ''] = new RegExp(`^\\| \`${report}\` \\|.*$`, 'm').exec(page) ?? []
       const request = readReportRequest('q', report, { format: 'csv' }, 0)

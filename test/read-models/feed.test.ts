@@ -114,6 +114,7 @@ describe('EV-04: read models in a file', () => {
     await work(1, 2)
     const first = openViews(file())
     const second = openViews(file())
+    first.beginFirstBuilds([])
     const events = await logged()
     expect(first.current.at('q').revision).toBe(-1)
     expect(second.current.at('q').revision).toBe(-1)

@@ -121,6 +121,26 @@ describe('EV-04: a server keeps its read models', () => {
     ])
   })
 
+  test('while the tables are built for the first time, a report is refused with the progress, in every format and without a server', async () => {
+    const client = (await start())()
+    await client.enqueue({ type: 'mow' })
+    await client.enqueue({ type: 'sow' })
+    await client.readModels({ atLeast: 1 })
+    expect((await client.report('summary')).rows).toMatchObject([{ enqueued: 2 }])
+    // As it is during the build.
+    const db = new Database(file())
+    db.exec("INSERT INTO first_builds VALUES ('default'); UPDATE projections SET revision = 0")
+    db.close()
+    const progress = 'the tables of reports are not complete yet: they are built from the log, 1 of 2 events so far'
+    for (const format of ['json', 'csv', 'svg']) {
+      const answer = await fetch(`${running?.url ?? ''}/api/queues/default/reports/summary?format=${format}`)
+      expect([answer.status, ((await answer.json()) as { readonly detail: string }).detail]).toEqual([503, progress])
+    }
+    expect(await runHere(['report', '--views', file(), '--queue', 'default'])).toMatchObject({ code: 1, out: '', err: expect.stringContaining('1 events so far') as string })
+    // The other queues are answered.
+    expect((await (await fetch(`${running?.url ?? ''}/api/queues/other/reports/summary`)).json()) as object).toMatchObject({ revision: -1, rows: [{ enqueued: 0 }] })
+  })
+
   test('of another version it builds anew, tells so in its log, and answers with the new ones', async () => {
     const client = await start()
     await client().enqueue({ type: 'mow' })

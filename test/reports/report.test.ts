@@ -29,6 +29,7 @@ let files = 0
 const fileOf = (log: ReadonlyArray<QueueEvent>): string => {
   const file = join(dir, `views-${files++}.db`)
   const views = openViews(file)
+  views.beginFirstBuilds([])
   views.current.take(queue, recorded(log))
   views.close()
   return file

@@ -37,6 +37,7 @@ const times = (draw: () => number, count: number, typicalMs: number): string => 
 const writeRows = (file: string, days: number): void => {
   const views = ViewsFile.open({ file, models: readModels })
   const { db } = views
+  views.beginFirstBuilds([])
   const draw = drawing()
   const columns = (db.pragma('table_info(rollups)') as ReadonlyArray<{ readonly name: string }>).map(({ name }) => name)
   const insert = db.prepare(`INSERT INTO rollups (${columns.join(', ')}) VALUES (${columns.map((name) => `@${name}`).join(', ')})`)

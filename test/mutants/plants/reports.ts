@@ -9,7 +9,19 @@ const sketch = ['test/reports/sketch.test.ts']
 const calendar = ['test/reports/calendar.test.ts']
 const csv = ['test/reports/csv.test.ts']
 
+const firstBuilds = ['test/read-models/first-build.test.ts']
+const viewsFile = 'packages/adapters/src/read-models/views-file.ts'
+const feed = 'packages/adapters/src/read-models/feed.ts'
+
 export const reportPlants: ReadonlyArray<Plant> = [
+  { title: 'first builds: tables of which a part is there answer', file: 'packages/adapters/src/reports/read-report.ts', find: 'if (isBuiltFirst(db, queue))', replace: 'if (isBuiltFirst(db, everyQueue))', killedBy: firstBuilds, named: 'reports are refused' },
+  { title: 'first builds: new tables answer before anybody has looked at the log', file: viewsFile, find: '${firstBuildsTable};`)\n      expectFirstBuilds(db)\n', replace: '${firstBuildsTable};`)\n', killedBy: firstBuilds, named: 'reports are refused' },
+  { title: 'first builds: tables of another log answer at once', file: viewsFile, find: "create(db, model, '')\n      expectFirstBuilds(db)\n", replace: "create(db, model, '')\n", killedBy: firstBuilds, named: 'of another log' },
+  { title: 'first builds: the feed expects no events before the tables', file: feed, find: 'this.views.beginFirstBuilds(behind)', replace: 'this.views.beginFirstBuilds([])', killedBy: firstBuilds, named: 'reports are refused' },
+  { title: 'first builds: tables that are behind at a start count as new', file: viewsFile, find: '    if (!this.firstBuilds.has(everyQueue)) return\n', replace: '', killedBy: firstBuilds, named: 'also when the tables are behind' },
+  { title: 'first builds: a busy log is never reached', file: feed, find: '(this.firstHeads.get(this.views.current)?.get(queue) ?? head)', replace: 'head', killedBy: firstBuilds, named: 'grows faster than its tables' },
+  { title: 'first builds: the end of a build is not written', file: viewsFile, find: 'if (this.firstBuilds.delete(queue)) this.db', replace: 'if (queue === everyQueue) this.db', killedBy: firstBuilds, named: 'reports are refused' },
+  { title: 'first builds: a file of an earlier version cannot be read', file: 'packages/adapters/src/reports/read-report.ts', find: "has(db, 'first_builds') && ", replace: '', killedBy: firstBuilds, named: 'earlier version' },
   { title: 'reports: a second batch replaces the sketch of the first', file: `${fold}rollups.ts`, find: '  addSketchText(sketch, text)\n', replace: '', killedBy: rollups },
   { title: 'reports: a second batch counts from zero', file: `${fold}rollups.ts`, find: 'this.rollups.get(this.queue, dimension, quarter, value) ??', replace: 'undefined ??', killedBy: rollups },
   { title: 'reports: everything happens in the quarter of the first event', file: `${fold}rollups.ts`, find: 'if (this.last.begin === begin) return this.last', replace: 'if (this.last.begin >= 0) return this.last', killedBy: rollups },

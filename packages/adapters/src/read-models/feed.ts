@@ -118,7 +118,7 @@ class Feeder {
   private readonly views: ViewsFile
   private readonly inode: number
   private readonly places = new Map<string, QueuePlace>()
-  /** The first round only looks at all queues, so that their places are reported before the first batch, which may take seconds. */
+  /** With new tables too, the first round only looks at all queues, so that their places are known before the first batch, which may take seconds. */
   private isFirst = true
   /** Whether the tables have all their indexes. */
   private isIndexed = false
@@ -167,6 +167,8 @@ class Feeder {
     this.checkFile()
     const isFirst = this.isFirst
     let isLevel = !isFirst
+    /** The queues of which the tables lack events. */
+    const behind: Array<string> = []
     for (const stream of await log.streams(streamPrefix)) {
       if (signal.aborted) return true
       const queue = stream.slice(streamPrefix.length)
@@ -183,13 +185,19 @@ class Feeder {
           const taken = group.at(queue).revision
           await rest(restAfter({ ms: performance.now() - begun, events: taken - revision, appended: (await log.head(stream)) - head, isNextFull: head - taken >= batchSizes.behind }))
         }
-        this.places.set(queue, { queue, revision: this.views.shownOf(queue), head })
+        const revision = this.views.shownOf(queue)
+        this.places.set(queue, { queue, revision, head })
+        if (revision < head) behind.push(queue)
+        // A busy log grows during each batch, so the tables need not reach its end.
+        if (revision >= (this.firstHeads.get(this.views.current)?.get(queue) ?? head)) this.views.endFirstBuild(queue)
         this.unreadable.delete(queue)
       } catch (error) {
         if (once || !isLost(error)) throw error
+        behind.push(queue)
         this.unreadable.set(queue, { reason: error.message, again: performance.now() + lostRetryMs })
       }
     }
+    if (isFirst) this.views.beginFirstBuilds(behind)
     this.isFirst = false
     if (isLevel && !this.isIndexed) {
       this.views.completeIndexes()
@@ -249,6 +257,7 @@ class Feeder {
     if (seen.has(queue) && revision <= head) return true
     if (revision >= 0 && !(revision <= head && (await this.has(queue, revision, eventId)))) {
       this.views.startAnew()
+      this.isFirst = true
       this.isIndexed = false
       return false
     }

@@ -30,6 +30,12 @@ export const queuesTable = `CREATE TABLE queues ( -- The queues.
   queue TEXT NOT NULL UNIQUE -- its name
 )`
 
+/** `everyQueue` is in it until the log was examined. */
+export const firstBuildsTable = `CREATE TABLE IF NOT EXISTS first_builds ( -- The queues whose tables are new, and lack events that were in the log before.
+  queue TEXT PRIMARY KEY -- its name; '' stands for every queue
+) WITHOUT ROWID`
+export const everyQueue = ''
+
 const columnSql = ([name, { type, isOptional, about }]: readonly [string, Column], end: string): string => `  ${name} ${type}${isOptional ? '' : ' NOT NULL'}${end} -- ${about}\n`
 
 /** A key of one integer column is the row's id, which is the fastest to find. */

@@ -9,7 +9,7 @@ import Database from 'better-sqlite3'
 import { daybookVersion } from '@daybook/core'
 import type { Index, TableProjection } from '@daybook/projections'
 import { Group } from './group.js'
-import { applicationId, fileVersion, indexSql, partsOf, type Prefix, projectionsTable, queuesTable, stateOf } from './schema.js'
+import { applicationId, everyQueue, fileVersion, firstBuildsTable, indexSql, partsOf, type Prefix, projectionsTable, queuesTable, stateOf } from './schema.js'
 
 export interface ViewsOptions {
   readonly file: string
@@ -21,6 +21,9 @@ const walPages = 2_000
 const pageSize = 8192
 
 export class ViewsFile {
+  /** The queues in the table `first_builds`. */
+  private firstBuilds: Set<string>
+
   private constructor(
     readonly db: Database.Database,
     private readonly models: ReadonlyArray<TableProjection>,
@@ -28,7 +31,9 @@ export class ViewsFile {
     private currentGroup: Group,
     /** The projections whose tables are being built. */
     private nextGroup: Group | undefined,
-  ) {}
+  ) {
+    this.firstBuilds = firstBuildsIn(db)
+  }
 
   /** @throws Error with what to do if the file is not one of Daybook's, or is damaged. */
   static open({ file, models }: ViewsOptions): ViewsFile {
@@ -62,6 +67,22 @@ export class ViewsFile {
     return Math.min(...old, ...(current.models.length === 0 ? [] : [current.at(queue).revision]))
   }
 
+  /** Notes which queues had events in the log before the tables, once the log was examined. Does nothing if the tables are not new. */
+  beginFirstBuilds(queues: ReadonlyArray<string>): void {
+    const { db } = this
+    if (!this.firstBuilds.has(everyQueue)) return
+    db.transaction(() => {
+      db.exec('DELETE FROM first_builds')
+      for (const queue of queues) db.prepare('INSERT INTO first_builds (queue) VALUES (?)').run(queue)
+    }).immediate()
+    this.firstBuilds = firstBuildsIn(db)
+  }
+
+  /** The answering tables have all events of the queue that were in the log before. */
+  endFirstBuild(queue: string): void {
+    if (this.firstBuilds.delete(queue)) this.db.prepare('DELETE FROM first_builds WHERE queue = ?').run(queue)
+  }
+
   /** Makes the indexes that wait until the tables have caught up with the log. Cost, once: O(rows · log rows), and a temporary file of their size. */
   completeIndexes(): void {
     const { db, currentGroup: current, nextGroup: next } = this
@@ -81,7 +102,9 @@ export class ViewsFile {
         db.prepare("DELETE FROM projections WHERE name = ? AND state = 'current'").run(model.name)
         db.prepare("UPDATE projections SET state = 'current' WHERE name = ?").run(model.name)
       }
+      db.exec('DELETE FROM first_builds')
     }).immediate()
+    this.firstBuilds.clear()
     // The tables of both groups' statements have other names now.
     this.currentGroup = new Group(db, this.models, '')
     this.nextGroup = undefined
@@ -94,7 +117,9 @@ export class ViewsFile {
       dropAll(db)
       db.exec('DELETE FROM projections; DELETE FROM queues')
       for (const model of models) create(db, model, '')
+      expectFirstBuilds(db)
     }).immediate()
+    this.firstBuilds = firstBuildsIn(db)
     this.currentGroup = new Group(db, models, '')
     this.nextGroup = undefined
   }
@@ -146,14 +171,26 @@ const prepare = (db: Database.Database, file: string): void => {
   db.pragma('temp_store = MEMORY')
   if (isEmpty) {
     db.transaction(() => {
-      db.exec(`${projectionsTable};\n${queuesTable};`)
+      db.exec(`${projectionsTable};\n${queuesTable};\n${firstBuildsTable};`)
+      expectFirstBuilds(db)
       db.pragma(`application_id = ${applicationId}`)
       db.pragma(`user_version = ${fileVersion}`)
     }).immediate()
   } else if (db.pragma('user_version', { simple: true }) !== fileVersion) {
     throw new Error(`${file} is of another version of Daybook: delete it, it is built anew from the log`)
+  } else {
+    // Files of earlier versions do not have this table. Their tables count as complete.
+    db.exec(firstBuildsTable)
   }
 }
+
+/** Until the log is examined, nobody knows which queues had events before their tables. */
+const expectFirstBuilds = (db: Database.Database): void => {
+  db.exec('DELETE FROM first_builds')
+  db.prepare('INSERT INTO first_builds (queue) VALUES (?)').run(everyQueue)
+}
+
+const firstBuildsIn = (db: Database.Database): Set<string> => new Set(db.prepare<[], string>('SELECT queue FROM first_builds').pluck().all())
 
 const namesIn = (db: Database.Database): ReadonlyMap<string, string> =>
   new Map(db.prepare<[], { name: string; sql: string }>("SELECT name, sql FROM sqlite_schema WHERE type = 'table' AND sql IS NOT NULL").all().map(({ name, sql }) => [name, sql]))

@@ -2,6 +2,7 @@
 import Database from 'better-sqlite3'
 import { type BreakerSpanRow, clockOf, type FailureRollupRow, pictureOf, reportCsv, reportJson, reportOf, type ReportSource, type RollupPart } from '@daybook/projections/reports'
 import * as E from 'fp-ts/lib/Either.js'
+import { everyQueue } from '../read-models/schema.js'
 import type { ReportRequest } from './request.js'
 
 export interface ReportAnswer {
@@ -11,9 +12,12 @@ export interface ReportAnswer {
   readonly revision: number
 }
 
-/** `missing`: the file has no such tables yet. `invalid`: the question is wrong. */
+/**
+ * `missing`: the file has no such tables yet. `unfinished`: they are being built for the first time, so they lack earlier events. `invalid`: the
+ * question is wrong.
+ */
 export interface ReportRefusal {
-  readonly kind: 'missing' | 'invalid'
+  readonly kind: 'missing' | 'unfinished' | 'invalid'
   readonly message: string
 }
 
@@ -30,13 +34,16 @@ export const readReport = (file: string, request: ReportRequest): E.Either<Repor
 
 const answer = (db: Database.Database, request: ReportRequest): E.Either<ReportRefusal, ReportAnswer> => {
   const { queue, zone, format, head } = request
-  const hasTables = db.prepare("SELECT count(*) FROM sqlite_schema WHERE name IN ('rollups', 'breaker_spans')").pluck().get() === 2
-  if (!hasTables) return E.left({ kind: 'missing', message: 'the tables of reports are not there yet: they are built from the log' })
+  if (!has(db, 'rollups') || !has(db, 'breaker_spans')) return E.left({ kind: 'missing', message: 'the tables of reports are not there yet: they are built from the log' })
+  const revision = db.prepare<[string], number | null>("SELECT min(revision) FROM projections WHERE state = 'current' AND name IN ('tasks', 'breakers') AND queue = ?").pluck().get(queue) ?? -1
+  if (isBuiltFirst(db, queue)) {
+    const progress = `${revision + 1}${head === undefined ? '' : ` of ${head + 1}`} events so far`
+    return E.left({ kind: 'unfinished', message: `the tables of reports are not complete yet: they are built from the log, ${progress}` })
+  }
   const clock = clockOf(zone)
   if (E.isLeft(clock)) return E.left({ kind: 'invalid', message: clock.left })
   const report = reportOf({ ...request, clock: clock.right }, sourceOf(db, queue))
   if (E.isLeft(report)) return E.left({ kind: 'invalid', message: report.left })
-  const revision = db.prepare<[string], number | null>("SELECT min(revision) FROM projections WHERE state = 'current' AND name IN ('tasks', 'breakers') AND queue = ?").pluck().get(queue) ?? -1
   const shown = { queue, revision, behind: head === undefined ? undefined : Math.max(0, head - revision) }
   switch (format) {
     case 'json':
@@ -47,6 +54,12 @@ const answer = (db: Database.Database, request: ReportRequest): E.Either<ReportR
       return E.right({ text: pictureOf(report.right, shown), type: 'image/svg+xml; charset=utf-8', revision })
   }
 }
+
+const has = (db: Database.Database, table: string): boolean => db.prepare('SELECT count(*) FROM sqlite_schema WHERE name = ?').pluck().get(table) === 1
+
+/** Whether the tables lack events that were in the log before them. A file of an earlier version does not tell. */
+const isBuiltFirst = (db: Database.Database, queue: string): boolean =>
+  has(db, 'first_builds') && db.prepare('SELECT count(*) FROM first_builds WHERE queue IN (?, ?)').pluck().get(queue, everyQueue) !== 0
 
 const sourceOf = (db: Database.Database, queue: string): ReportSource => {
   const rows = <R>(sql: string, ...values: ReadonlyArray<string | number>): Iterable<R> => db.prepare<[ReadonlyArray<string | number>], R>(sql).iterate(values)

@@ -91,9 +91,11 @@ const ofFile = async (file: string, queue: string, report: ReportName, { from, t
     try {
       const answer = readReport(file, request.right)
       if (E.isRight(answer)) return answer.right.text
-      throw new UsageError(answer.left.kind === 'missing' ? `${file} has no tables of reports: daybook project builds them` : answer.left.message)
+      const { kind, message } = answer.left
+      if (kind === 'unfinished') throw new CliError(`${file}: ${message}`)
+      throw new UsageError(kind === 'missing' ? `${file} has no tables of reports: daybook project builds them` : message)
     } catch (error) {
-      throw error instanceof UsageError ? error : new CliError(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`)
+      throw error instanceof UsageError || error instanceof CliError ? error : new CliError(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`)
     }
   }
   return { json: async () => JSON.parse(text('json')) as Report, text: async (format) => text(format), close: async () => undefined }

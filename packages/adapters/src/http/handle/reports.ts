@@ -33,5 +33,5 @@ export const report =
     const building = views.building()
     const obstacle = views.problem()?.reason
     if (obstacle !== undefined) return E.left(problem('unavailable', `the tables of reports are not there: ${obstacle}`, { retryAfterSeconds: 1 }))
-    return E.left(problem('unavailable', building === undefined ? message : `${message}, ${building.done} of ${building.of} events so far`, { retryAfterSeconds: 1 }))
+    return E.left(problem('unavailable', kind === 'unfinished' || building === undefined ? message : `${message}, ${building.done} of ${building.of} events so far`, { retryAfterSeconds: 1 }))
   }
