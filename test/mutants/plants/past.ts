@@ -7,6 +7,7 @@ const moved = ['test/http/past-states.test.ts']
 const histories = ['test/properties/past.test.ts']
 const served = ['test/http/past.test.ts']
 const exportLines = ['test/cli/export-lines.test.ts']
+const parts = ['test/cli/audit-part.test.ts']
 
 export const pastPlants: ReadonlyArray<Plant> = [
   {
@@ -223,10 +224,42 @@ export const pastPlants: ReadonlyArray<Plant> = [
   },
   {
     title: 'an export of a task lacks the tasks that it depends on',
-    file: 'packages/adapters/src/cli/commands/audit-files.ts',
+    file: 'packages/adapters/src/cli/audit/part-of-log.ts',
     find: 'waiting.push(...dependencies',
     replace: 'void [].concat(...dependencies',
     killedBy: ['test/cli/audit-files.test.ts'],
+  },
+  {
+    title: 'an export of a task lacks the tasks before it with the same ordering key',
+    file: 'packages/adapters/src/cli/audit/part-of-log.ts',
+    find: 'if (before !== undefined) waiting.push(before)',
+    replace: 'void before',
+    killedBy: parts,
+    named: 'behind others with its ordering key',
+  },
+  {
+    title: 'an export of a task has tasks with the same ordering key that were finished before it came',
+    file: 'packages/adapters/src/cli/audit/part-of-log.ts',
+    find: '      line.splice(line.indexOf(task), 1)\n',
+    replace: '',
+    killedBy: parts,
+    named: 'behind others with its ordering key',
+  },
+  {
+    title: 'an export of a task takes imported tasks that were finished for unfinished ones',
+    file: 'packages/adapters/src/cli/audit/part-of-log.ts',
+    find: " && status !== 'completed' && status !== 'cancelled'",
+    replace: '',
+    killedBy: parts,
+    named: 'behind others with its ordering key',
+  },
+  {
+    title: 'an export of a task has events about rates that do not fit',
+    file: 'packages/adapters/src/cli/audit/part-of-log.ts',
+    find: "type !== 'LimitOpened'",
+    replace: 'true',
+    killedBy: parts,
+    named: 'admits starts again',
   },
   {
     title: 'a replay does not compare what it folds to',

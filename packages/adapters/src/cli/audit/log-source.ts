@@ -102,7 +102,7 @@ export const logSource = async (address: LogAddress, dataDir: string | undefined
     lines: async function* (moment, isWanted) {
       for await (const page of shown.read(streamOf(queue), { from: 0, limit: (await revisionOf(moment)) + 1 })) {
         // Data that is no JSON object counts as concerning every task.
-        const wanted = isWanted === undefined ? page : page.filter(({ data }) => isWanted(parseObject(data) ?? {}))
+        const wanted = isWanted === undefined ? page : page.filter(({ type, data }) => isWanted(type, parseObject(data) ?? {}))
         yield { bytes: eventLines(wanted), events: wanted.length, revision: (page[page.length - 1] as RecordedEvent).revision }
       }
     },

@@ -33,7 +33,7 @@ const lineFeed = 0x0a
 
 const printed = (sent: Buffer, isWanted: IsWanted): EventLines => {
   const events = sent.toString('utf8').split('\n').filter((line) => line.trim() !== '').map(eventIn)
-  const wanted = events.filter(({ data }) => isWanted(data))
+  const wanted = events.filter(({ type, data }) => isWanted(type, data))
   return { bytes: Buffer.from(wanted.map(lineOf).join(''), 'utf8'), events: wanted.length, revision: events[events.length - 1]?.revision ?? -1 }
 }
 

@@ -14,7 +14,7 @@ export interface AuditSource {
   readonly history: (id: string, moment: Moment) => Promise<ReadonlyArray<HistoryEvent>>
   /** Events up to the moment, or to the end. */
   readonly events: (filter: EventFilter, moment: Moment | undefined) => AsyncIterable<HistoryEvent>
-  /** Events up to the moment, as lines of an export. `isWanted` is called with the data of each event; by default all are included. */
+  /** Events up to the moment, as lines of an export. `isWanted` is called with the type and the data of each event; by default all are included. */
   readonly lines: (moment: Moment, isWanted: IsWanted | undefined) => AsyncIterable<EventLines>
   readonly close: () => Promise<void>
 }
@@ -26,7 +26,7 @@ export interface Ending {
   readonly byStatus: QueueMoment['counts']['byStatus']
 }
 
-export type IsWanted = (data: Readonly<Record<string, unknown>>) => boolean
+export type IsWanted = (type: string, data: Readonly<Record<string, unknown>>) => boolean
 
 /** Consecutive events, each as a line of JSON in UTF-8. */
 export interface EventLines {

@@ -11,8 +11,8 @@ import { syncFolder } from '../../files/sync-folder.js'
 import { addWhen, addWhere, audited, momentOf, type When, type Where } from '../audit/options.js'
 import { BrokenExport, ExportWriter, readExport } from '../audit/exported.js'
 import type { EventWriter, Manifest } from '../audit/manifest.js'
+import { concerned, concerns } from '../audit/part-of-log.js'
 import { Replay, type Step } from '../audit/replayed.js'
-import type { AuditSource, IsWanted } from '../audit/source.js'
 import { ParquetThread } from '../audit/thread-of-parquet.js'
 import { type Cli, examples } from '../cli.js'
 import { CliError, exitCodes, UsageError } from '../exit-codes.js'
@@ -34,20 +34,6 @@ const formatOf = (text: string): Format => {
   const found = formats.find((format) => format === text)
   if (found === undefined) throw new InvalidArgumentError(`one of ${formats.join(', ')} is wanted`)
   return found
-}
-
-/** The task, and all tasks on which it depends. */
-const concerned = async (source: AuditSource, task: string, revision: number): Promise<ReadonlySet<string>> => {
-  const ids = new Set<string>()
-  const waiting = [task]
-  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
-    for (const { data } of await source.history(next, { revision })) {
-      if (typeof data.task === 'string') ids.add(data.task)
-      const dependencies = Array.isArray(data.dependencies) ? data.dependencies : []
-      waiting.push(...dependencies.filter((id): id is string => typeof id === 'string' && !ids.has(id)))
-    }
-  }
-  return ids
 }
 
 interface Output {
@@ -125,7 +111,7 @@ export const exportCommand = (cli: Cli): Command =>
   addWhere(addWhen(new Command('export').description('write the events as lines of JSON or as a Parquet file, with a manifest')))
     .option('-o, --out <file>', 'a new file (default: stdout)')
     .option('--format <format>', 'ndjson, or parquet for DuckDB, pandas and Spark', formatOf, 'ndjson')
-    .option('--task <id>', 'only what concerns this task: its events, those of the tasks that it depends on, and those about the queue as a whole')
+    .option('--task <id>', 'only what concerns this task: its events, those of the tasks that it waits for, and those about the queue as a whole')
     .addHelpText('after', examples(
       'daybook audit export --out july.ndjson --at 2026-08-01T00:00:00Z',
       'daybook audit export --format parquet --out july.parquet --at 2026-08-01T00:00:00Z',
@@ -135,6 +121,8 @@ export const exportCommand = (cli: Cli): Command =>
       'From the first event to the moment that --revision or --at names, or to the end. The last line is the manifest: revisions, number of events,',
       'a hash of all lines before it, the settings, and the number of tasks by status. daybook audit replay checks and folds it.',
       'A Parquet file has a row for each event, its data as JSON, and the same manifest as the key daybook.manifest of its footer; its hash is that of the lines.',
+      'With --task, the tasks that it waits for are its dependencies, the unfinished tasks before it with the same ordering key, and what these wait for.',
+      'If there are ordering keys, the log is read twice. LimitOpened is left out: other tasks use up a rate as well.',
       'Payloads and results are in it: look through it before you give it away.',
     ))
     .action(audited<ExportFlags>(cli, async (source, printer, { out, task, format, ...when }, progress) => {
@@ -143,7 +131,7 @@ export const exportCommand = (cli: Cli): Command =>
       // The state at the last event, to compare with what the events fold to. It is needed only once they are written.
       const ending = source.ending(revision)
       ending.catch(() => undefined)
-      const tasks = task === undefined ? undefined : await concerned(source, task, revision)
+      const tasks = task === undefined ? undefined : await concerned(source, task, revision, (what) => progress.show(what))
       const exported = async (signal?: AbortSignal): Promise<Manifest> => {
         const { writer, sync, finish, close } = await openExport(cli, out, format)
         const written = async (): Promise<Manifest> => {
@@ -170,9 +158,6 @@ export const exportCommand = (cli: Cli): Command =>
       progress.clear()
       if (out !== undefined) printer.answer({ file: out, manifest }, () => printer.line(`${plural(manifest.events, 'event')} in ${out}`))
     }))
-
-/** An event about the queue as a whole concerns every task. */
-const concerns = (tasks: ReadonlySet<string>): IsWanted => ({ task }) => typeof task !== 'string' || tasks.has(task)
 
 // ------------------------------------------------------------------------------------------- replay
 
