@@ -200,12 +200,20 @@ describe('EV-05: what is asked', () => {
     [{ from: '2026-02-30' }, 'from', 'must be a time that exists'],
     [{ from: '2026-10-26', to: '2026-10-25' }, 'from', 'must be before to'],
     [{ from: '1990-01-01' }, 'from', 'at most 20 years'],
+    [{ from: '9999-12-01', to: '9999-12-31T00:00:00.001Z' }, 'to', 'must be at most 9999-12-31T00:00:00.000Z'],
     [{ bucket: '7' }, 'bucket', 'divides a day'],
     [{ by: 'colour' }, 'by', 'must be one of all, type'],
     [{ top: '0' }, 'top', 'from 1 to 1000'],
     [{ format: 'pdf' }, 'format', 'must be one of json, csv, svg'],
   ])('%o is refused', (parameters, path, message) => {
     expect(readReportRequest('q', 'throughput', parameters, now)).toEqual(E.left([{ path, message: expect.stringContaining(message) }]))
+  })
+
+  test.each(['total', 'month', 'week', 'day', 'hour'])('the last period that is accepted ends in a year of four digits in every zone, by %s', (bucket) => {
+    for (const [zone, end] of [['Pacific/Kiritimati', '9999-12-31T14:00:00+14:00'], ['Etc/GMT+12', '9999-12-30T12:00:00-12:00']] as const) {
+      const { to, rows } = reportOf(fileOf([]), 'throughput', { from: '9999-12-20', to: '9999-12-31T00:00:00Z', bucket, zone })
+      expect([to, rows.at(-1)?.to]).toEqual([end, end])
+    }
   })
 
   test('parameters without a meaning are refused, and too many buckets', () => {

@@ -22,6 +22,7 @@ export const reportPlants: ReadonlyArray<Plant> = [
   { title: 'first builds: a busy log is never reached', file: feed, find: '(this.firstHeads.get(this.views.current)?.get(queue) ?? head)', replace: 'head', killedBy: firstBuilds, named: 'grows faster than its tables' },
   { title: 'first builds: the end of a build is not written', file: viewsFile, find: 'if (this.firstBuilds.delete(queue)) this.db', replace: 'if (queue === everyQueue) this.db', killedBy: firstBuilds, named: 'reports are refused' },
   { title: 'first builds: a file of an earlier version cannot be read', file: 'packages/adapters/src/reports/read-report.ts', find: "has(db, 'first_builds') && ", replace: '', killedBy: firstBuilds, named: 'earlier version' },
+  { title: 'reports: a period may end in the year 10000', file: 'packages/adapters/src/reports/request.ts', find: 'if (to > toMax) return', replace: 'if (to < 0) return', killedBy: report, named: 'is refused' },
   { title: 'reports: a second batch replaces the sketch of the first', file: `${fold}rollups.ts`, find: '  addSketchText(sketch, text)\n', replace: '', killedBy: rollups },
   { title: 'reports: a second batch counts from zero', file: `${fold}rollups.ts`, find: 'this.rollups.get(this.queue, dimension, quarter, value) ??', replace: 'undefined ??', killedBy: rollups },
   { title: 'reports: everything happens in the quarter of the first event', file: `${fold}rollups.ts`, find: 'if (this.last.begin === begin) return this.last', replace: 'if (this.last.begin >= 0) return this.last', killedBy: rollups },

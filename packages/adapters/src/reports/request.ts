@@ -2,7 +2,7 @@
 import { type FieldError } from '@daybook/core'
 import { type BucketSize, bucketSizeOf, type Clock, clockOf, type Dimension, dimensions, quarterMs, type ReportName, type ReportPeriod, wholeQuarters } from '@daybook/projections/reports'
 import * as E from 'fp-ts/lib/Either.js'
-import { parseTime } from '../http/time.js'
+import { isoOf, parseTime } from '../http/time.js'
 
 export const formats = ['json', 'csv', 'svg'] as const
 export type ReportFormat = (typeof formats)[number]
@@ -41,6 +41,8 @@ const dayMs = 86_400_000
 const topDefault = 20
 export const topMax = 1_000
 const yearsMax = 20
+/** In every zone, the last bucket ends in a year of four digits. */
+const toMax = Date.UTC(9999, 11, 31)
 
 export const readReportRequest = (queue: string, report: ReportName, parameters: ReportParameters, now: number, head?: number): E.Either<ReadonlyArray<FieldError>, ReportRequest> => {
   const { from: fromText, to: toText, zone = 'UTC', format = 'json' } = parameters
@@ -49,6 +51,7 @@ export const readReportRequest = (queue: string, report: ReportName, parameters:
   if (E.isLeft(clock)) return wrong('zone', clock.left)
   const to = toText === undefined ? Math.ceil(now / quarterMs) * quarterMs : timeOf(toText, clock.right)
   if (to === undefined) return wrong('to', notTime)
+  if (to > toMax) return wrong('to', `must be at most ${isoOf(toMax)}`)
   const from = fromText === undefined ? to - dayMs : timeOf(fromText, clock.right)
   if (from === undefined) return wrong('from', notTime)
   if (from >= to) return wrong('from', 'must be before to')
