@@ -145,6 +145,10 @@ test('what is missing is named, and nothing is made up for it', async () => {
   renameSync(second!.file, `${second!.file}.away`)
   await expect(readAll(log, stream)).rejects.toMatchObject({ code: 'truncated', from, to, message: expect.stringContaining(words) as string })
   await expect(log.pick(stream, [to])).rejects.toMatchObject({ code: 'truncated' })
+  // All that are away are named.
+  renameSync(first!.file, `${first!.file}.away`)
+  await expect(readAll(log, stream)).rejects.toMatchObject({ code: 'truncated', from: 0, to })
+  renameSync(`${first!.file}.away`, first!.file)
   renameSync(`${second!.file}.away`, second!.file)
   expect(await readAll(log, stream)).toEqual(all)
   expect(first!.index.from).toBe(0)
