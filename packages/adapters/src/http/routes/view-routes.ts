@@ -45,7 +45,7 @@ export const viewRoutes = (limits: HttpLimits): ReadonlyArray<Route> => {
     }),
     viewRoute({
       path: `${of}/tasks`, who: readers, tenants: 'own', unused: 'empty',
-      tag: 'tasks', summary: 'Tasks that match all filters, by status, then by priority, then by number. `explain` says when a task is claimed.',
+      tag: 'tasks', summary: 'Tasks that match all filters, by status, priority and number.',
       query: input(q.tasksQuery(pageMax), { root: 'query' }), answers: { 200: TasksAnswer }, handle: tasks.getTasks,
     }),
     viewRoute({
