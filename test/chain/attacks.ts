@@ -13,7 +13,7 @@ export interface Attack {
   readonly log: ReadonlyArray<RecordedEvent>
   /** The first event that is another one. */
   readonly first: number
-  /** Whether an append is named, not the event. */
+  /** Whether the events among which it is are named, not the event. */
   readonly isRange?: boolean
 }
 
@@ -43,4 +43,5 @@ export const attacks: Readonly<Record<string, (log: ReadonlyArray<RecordedEvent>
   'copied from later': (log, i, j) => ({ log: renumbered([...log.slice(0, i), log[j]!, ...log.slice(i)]), first: i }),
   'copied from before': (log, i, j) => ({ log: renumbered([...log.slice(0, j), log[i]!, ...log.slice(j)]), first: j }),
   're-signed': (log, i) => ({ log: resigned(log, i), first: i, isRange: true }),
+  're-signed up to a later append': (log, i, j) => ({ log: resigned(log, i, j), first: i, isRange: true }),
 }

@@ -13,7 +13,7 @@ import Database from 'better-sqlite3'
 import { afterAll, expect, test } from 'vitest'
 import { runHere } from '../cli/program.js'
 import { until } from '../support/queue.js'
-import { sealNext, someEvent, stream } from './logs.js'
+import { resigned, sealNext, someEvent, stream } from './logs.js'
 
 
 const dir = mkdtempSync(join(tmpdir(), 'daybook-checkpoints-'))
@@ -132,6 +132,25 @@ test('EV-07: a log that is cut short, one that is another from its beginning or 
   const file = join(folder, 'q.checkpoints')
   writeFileSync(file, readFileSync(file, 'utf8').replace('\n10\n', '\n9\n'))
   expect(await verified(store, folder)).toMatchObject({ ok: false, broken: { kind: 'rewritten', reason: expect.stringContaining('checkpoint 2 of 2 is not signed by') } })
+})
+
+test('EV-07: an event that was altered, with hashes computed anew up to some later event: audit verify names the events after the last checkpoint that fits', async () => {
+  const folder = newFolder()
+  const { store, grow } = await newLog([2, 2])
+  const checkpointer = checkpointerOf(store, folder)
+  await checkpointer.round()
+  await grow(3)
+  await grow(2)
+  const log: Array<RecordedEvent> = []
+  const verdict = async (altered: number, through: number): Promise<Verified> =>
+    verifyScan(stream, { head: log.length - 1, pages: (async function* () { yield resigned(log, altered, through) })() }, { checkpoints: await readCheckpoints(folder, 'q') })
+  for (const size of [2, 1, 1]) await grow(size)
+  for await (const page of store.read(stream)) log.push(...page)
+  expect((await verdict(5, 10)).broken).toMatchObject({ kind: 're-signed', revision: 4, to: 10 })
+  // The checkpoint tells more exactly where an event before it is.
+  expect((await verdict(1, 10)).broken).toMatchObject({ kind: 'rewritten', revision: 0, to: 3 })
+  await checkpointer.round()
+  expect((await verdict(5, 8)).broken).toMatchObject({ kind: 're-signed', revision: 4, to: 8 })
 })
 
 test('EV-07: a witness that fails is asked again, with the newest checkpoint', async () => {

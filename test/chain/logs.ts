@@ -48,16 +48,19 @@ export const renumbered = (log: ReadonlyArray<RecordedEvent>): Array<RecordedEve
 
 export const isSealed = ({ metadata }: RecordedEvent): boolean => readSeal(metadata) !== undefined
 
-/** The log with an event altered, and the seal that covers it made anew, so that it fits. */
-export const resigned = (log: ReadonlyArray<RecordedEvent>, at: number): Array<RecordedEvent> => {
-  const end = log.findIndex((event, index) => index >= at && isSealed(event))
-  const begin = readSeal((log[end] as RecordedEvent).metadata)!.seal.from
-  const chain = new Chain(stream, undefined)
-  chain.take(log.slice(0, begin))
+/** The log with an event altered, and the seals that cover it and the events up to `through` made anew, so that they fit. */
+export const resigned = (log: ReadonlyArray<RecordedEvent>, at: number, through = at): Array<RecordedEvent> => {
   const changed = log.map((event, index) => (index === at ? { ...event, data: `${event.data.slice(0, -1)},"more":1}` } : event))
-  const texts: Array<EventToAppend> = changed.slice(begin, end + 1).map(({ id, type, data, metadata }) => ({ id, type, data, metadata: readSeal(metadata)?.bare ?? metadata }))
-  sealNext(chain, texts, begin - 1)
-  texts.forEach((text, i) => (changed[begin + i] = recorded(text, begin + i)))
+  const chain = new Chain(stream, undefined)
+  for (let from = at; from <= through; ) {
+    const end = log.findIndex((event, index) => index >= from && isSealed(event))
+    const begin = readSeal((log[end] as RecordedEvent).metadata)!.seal.from
+    if (from === at) chain.take(log.slice(0, begin))
+    const texts: Array<EventToAppend> = changed.slice(begin, end + 1).map(({ id, type, data, metadata }) => ({ id, type, data, metadata: readSeal(metadata)?.bare ?? metadata }))
+    sealNext(chain, texts, begin - 1)
+    texts.forEach((text, i) => (changed[begin + i] = recorded(text, begin + i)))
+    from = end + 1
+  }
   return changed
 }
 

@@ -65,6 +65,11 @@ test.skipIf(!hasPython)('EV-07: the verifier in Python names what was altered, m
   }
   expect(reason(altered(`UPDATE events SET data = replace(data, '"i":7', '"i":8') ${where(7)}`))).toBe('revision 7 is not what was appended there')
   expect(reason(altered(`UPDATE events SET metadata = replace(metadata, '"actor":"', '"actor":"x') ${where(31)}`))).toContain('31')
+  const db = new Database(file, { readonly: true })
+  const { metadata } = db.prepare<[], { metadata: string }>(`SELECT metadata FROM events ${where(29)}`).get()!
+  db.close()
+  const otherHash = metadata.replace(/"hash":"(.)/, (_, first) => `"hash":"${first === 'A' ? 'B' : 'A'}`)
+  expect(reason(altered(`UPDATE events SET metadata = '${otherHash}' ${where(29)}`))).toBe('some event up to revision 29, or its hash, was altered: the hash in the metadata of revision 29 does not fit')
   expect(reason(altered(`DELETE FROM events ${where(12)}`))).toContain('revision 12 is missing')
   const cut = altered(`DELETE FROM events WHERE stream = 'taskqueue-q' AND revision > 29`)
   expect(python(cut).code).toBe(0)

@@ -27,7 +27,7 @@ export interface Verified extends Verdict {
 /** @throws the signal's reason when it is aborted, StoreError if the log cannot be read. */
 export const verifyScan = async (stream: string, { head, pages }: Scan, { signal, progress, checkpoints }: VerifyOptions = {}): Promise<Verified> => {
   const check = checkpoints === undefined ? undefined : new CheckpointCheck(checkpoints)
-  const verifier = new ChainVerifier(stream, check === undefined ? undefined : (leaf) => check.add(leaf))
+  const verifier = check === undefined ? new ChainVerifier(stream) : new ChainVerifier(stream, (leaf) => check.add(leaf), undefined, () => check.proof?.size ?? 0)
   let done = 0
   let lost: LostEvents | undefined
   try {
@@ -52,10 +52,10 @@ export const verifyScan = async (stream: string, { head, pages }: Scan, { signal
 /** A part of the log that cannot be read counts as altered. */
 const brokenBy = ({ code, from, to, reason }: LostEvents): Broken => ({ kind: code === 'damaged' ? 'altered' : 'missing', revision: from, ...(from < to ? { to } : {}), reason })
 
-/** The chain names the event more exactly. */
+/** The chain mostly names the event more exactly. */
 const earlier = (chain: Broken | null, signed: Broken | undefined): Broken | null => {
   if (chain === null || signed === undefined) return chain ?? signed ?? null
-  return (signed.to ?? signed.revision) < chain.revision ? signed : chain
+  return (signed.to ?? signed.revision) < (chain.to ?? chain.revision) ? signed : chain
 }
 
 /** The verdict as it is shown, without the members that report no fault. */

@@ -13,7 +13,7 @@ export type BreakKind =
   /** The event was not appended here. */
   | 'inserted'
   | 'reordered'
-  /** The event was altered, and its hash with it. */
+  /** An event was altered, and the hashes from it on were computed anew, but not those of all later events. */
   | 're-signed'
   /** The log ends before a signed checkpoint. */
   | 'cut'
@@ -72,14 +72,18 @@ export class ChainVerifier {
   private broken: Broken | undefined
   /** A revision that is missing so far: its event may come later. */
   private gap: number | undefined
-  /** A seal whose marks fit but whose hash does not: either it was altered, or the previous seal. The next seal tells. */
+  /** A seal whose marks fit but whose hash does not: either it was altered, or something before it. The next seal tells. */
   private doubt: { readonly hash: string; readonly at: number; readonly before: Broken } | undefined
 
-  /** `onLeaf` gets the leaf hash of each event, in order. `after`: the part that was verified before. */
+  /**
+   * `onLeaf` gets the leaf hash of each event, in order. `after`: the part that was verified before. `signed`: how many events at the beginning are as
+   * in a checkpoint.
+   */
   constructor(
     private readonly stream: string,
     private readonly onLeaf?: (leaf: string, revision: number) => void,
     after?: VerifiedPart,
+    private readonly signed: () => number = () => 0,
   ) {
     if (after === undefined) return
     const { next, seal } = after
@@ -111,7 +115,7 @@ export class ChainVerifier {
 
   /** Ends the verification. `head`: the last revision that the store claims to have. */
   end(head = this.next - 1): Verdict {
-    if (this.broken === undefined && this.doubt !== undefined) this.broken = this.doubt.before
+    if (this.broken === undefined) this.broken = this.doubted()
     if (this.broken === undefined && head >= this.next) this.broken = missing(this.next, head)
     const unsealed = this.last !== undefined && this.items.length > 0 ? { from: this.last.revision + 1, to: this.next - 1 } : null
     return {
@@ -126,7 +130,15 @@ export class ChainVerifier {
 
   /** The first fault counts. A suspected fault before it takes precedence. */
   private fail(broken: Broken): void {
-    this.broken ??= this.doubt?.before ?? broken
+    this.broken ??= this.doubted() ?? broken
+  }
+
+  /** The suspected fault: as long as no next seal tells, it may be the seal itself. */
+  private doubted(): Broken | undefined {
+    if (this.doubt === undefined) return undefined
+    const { at, before } = this.doubt
+    const { kind, revision, reason } = before
+    return { kind, revision, ...until(revision, at), reason: `${reason}, or the hash in the metadata of revision ${at} was altered` }
   }
 
   private seek({ revision }: RecordedEvent, gap: number): void {
@@ -197,7 +209,7 @@ export class ChainVerifier {
       return this.fail(isOwn ? { kind: 'altered', revision: at, reason: `the hash in the metadata of revision ${at} was altered` } : before)
     }
     if (hash !== seal.hash) {
-      const before = group.faultBefore(last === undefined ? undefined : { from: this.lastFrom, to: last.revision })
+      const before = group.faultBefore(last !== undefined, this.begins ?? 0, this.signed())
       if (last === undefined && first === 0) return this.fail(before)
       this.doubt = { hash, at: end, before }
     }
@@ -270,16 +282,23 @@ class Group {
     return { kind: 'missing', revision: displaced, reason: `revision ${displaced} is missing: in its place there is the event of revision ${displaced - shift}` }
   }
 
-  /** The fault, if the events of the append fit but the hash does not: the fault is before them. */
-  faultBefore(before: { readonly from: number; readonly to: number } | undefined): Broken {
+  /**
+   * The fault, if the events of the append fit but the hash does not: the fault is before them. Where, the hashes do not tell: whoever altered an event
+   * computed those from it on anew. `begins`: the first event that a seal covers. `signed`: how many events are as in a checkpoint.
+   */
+  faultBefore(continues: boolean, begins: number, signed: number): Broken {
     const first = this.items[0]?.event.revision ?? 0
     const { end, ownFrom } = this
     // The first seal continues no other seal.
-    if (before === undefined && first > 0) return { kind: 'altered', revision: first - 1, reason: `the hash in the metadata of revision ${first - 1} was removed: the events after it continue one` }
-    if (before === undefined) return { kind: 'altered', revision: end, reason: `the hash in the metadata of revision ${end} was altered` }
+    if (!continues && first > 0) return { kind: 'altered', revision: first - 1, reason: `the hash in the metadata of revision ${first - 1} was removed: the events after it continue one` }
+    if (!continues) return { kind: 'altered', revision: end, reason: `the hash in the metadata of revision ${end} was altered` }
+    const to = ownFrom - 1
+    // If all of them are as they were signed, only hashes were altered, and checkpoints do not cover those.
+    const revision = signed > to ? begins : Math.max(begins, signed)
+    const range = { revision, ...until(revision, to) }
     // Events without a mark may be the altered ones.
-    if (ownFrom > first) return { kind: 'altered', revision: before.from, ...until(before.from, ownFrom - 1), reason: `${named(before.from, ownFrom - 1)} was altered: the event after it has another hash before it` }
-    return { kind: 're-signed', revision: before.from, ...until(before.from, before.to), reason: `${named(before.from, before.to)} was altered, and its hash with it: the events after it continue another hash` }
+    if (ownFrom > first) return { kind: 'altered', ...range, reason: `some event up to revision ${to} was altered: the event after it has another hash before it` }
+    return { kind: 're-signed', ...range, reason: `some event up to revision ${to}, or its hash, was altered, and the hashes from it to revision ${to} were computed anew: the events after it continue another hash` }
   }
 
   /** How many events at the end belong to the append, if they are moved by this many revisions. */

@@ -23,7 +23,7 @@ export const verifyCommand = (cli: Cli): Command =>
       'daybook audit verify --store esdb://db1:2113 --json | jq .head',
       `daybook audit verify --data ${dataDirDefault} --checkpoints /mnt/witness/log --checkpoint-key daybook-3f9c2a71/default+…`,
       '',
-      'Names the first event that was altered, removed, inserted, moved, or altered together with its hash. Exit code 1 then.',
+      'Names the first event that was altered, removed, inserted or moved, or the events among which it is. Exit code 1 then.',
       'Events of servers before this version have no hashes: it says where the chain begins.',
     ))
     .action(cli.local<CheckpointFlags>(async (printer, where, command) => {
