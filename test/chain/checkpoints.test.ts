@@ -1,10 +1,10 @@
 /** EV-07: signed checkpoints find a log that was cut short, or written anew with all its hashes. */
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Chain, Checkpointer, openNote, openSigningKey, readCheckpoint, readCheckpoints, readVerifierKey, type Signer, signerOf, splitNotes, type Verified, verifierKey, verifyScan, type Witness } from '@daybook/adapters/chain'
+import { Chain, Checkpointer, openNote, openSigningKey, readCheckpoint, readCheckpoints, readVerifierKey, type Signer, signedQueues, signerOf, splitNotes, type Verified, verifierKey, verifyScan, type Witness } from '@daybook/adapters/chain'
 import { createClient } from '@daybook/adapters/client'
 import { openMemoryStore } from '@daybook/adapters/memory'
 import { serve } from '@daybook/adapters/serve'
@@ -151,6 +151,76 @@ test('EV-07: an event that was altered, with hashes computed anew up to some lat
   expect((await verdict(1, 10)).broken).toMatchObject({ kind: 'rewritten', revision: 0, to: 3 })
   await checkpointer.round()
   expect((await verdict(5, 8)).broken).toMatchObject({ kind: 're-signed', revision: 4, to: 8 })
+})
+
+test('EV-07: checkpoints that were signed and are lost: nothing is called whole, and nothing is signed; a key alone may be there before the first checkpoint', async () => {
+  const { store } = await newLog([3, 3])
+  const { store: cut } = await newLog([3])
+  for (const lose of ['removed', 'emptied', 'a line break alone', 'emptied, and the tree removed'] as const) {
+    const folder = newFolder()
+    await checkpointerOf(store, folder).round()
+    const file = join(folder, 'q.checkpoints')
+    if (lose === 'removed') rmSync(file)
+    else writeFileSync(file, lose === 'a line break alone' ? '\n' : '')
+    if (lose === 'emptied, and the tree removed') rmSync(join(folder, 'q.tree'))
+    const reason = lose === 'removed' ? `${file} is missing, and ${join(folder, 'q.tree')} says that checkpoints were signed` : `${file} has no checkpoint`
+    await expect(readCheckpoints(folder, 'q'), lose).rejects.toThrow(reason)
+    expect(await signedQueues(folder)).toEqual(['q'])
+    const warnings: Array<string> = []
+    const checkpointer = checkpointerOf(cut, folder, warnings)
+    await checkpointer.round()
+    await checkpointer.round()
+    expect(warnings, lose).toEqual([expect.stringContaining(reason)])
+    expect(checkpointer.status.problem).toContain(reason)
+    await expect(readCheckpoints(folder, 'q'), lose).rejects.toThrow(reason)
+  }
+  const folder = newFolder()
+  await checkpointerOf(store, folder).round()
+  for (const ending of ['checkpoints', 'tree']) rmSync(join(folder, `q.${ending}`))
+  expect(await readCheckpoints(folder, 'q')).toBeUndefined()
+  await checkpointerOf(store, folder).round()
+  expect(await sizesIn(folder)).toEqual([6])
+})
+
+test('EV-07: lost checkpoints: a crash before the first one is complete leaves no file', async () => {
+  const folder = newFolder()
+  const { store } = await newLog([2])
+  mkdirSync(join(folder, 'q.checkpoints.unfinished'), { recursive: true })
+  await expect(checkpointerOf(store, folder).round()).rejects.toThrow('EISDIR')
+  expect(existsSync(join(folder, 'q.checkpoints'))).toBe(false)
+  rmSync(join(folder, 'q.checkpoints.unfinished'), { recursive: true })
+  await checkpointerOf(store, folder).round()
+  expect(await sizesIn(folder)).toEqual([2])
+})
+
+test('EV-07: lost checkpoints are named by audit verify, the doctor and the server; those of a witness still tell', async () => {
+  const dataDir = newFolder()
+  const file = join(dataDir, 'daybook.sqlite')
+  const folder = join(dataDir, 'checkpoints')
+  const options = { host: '127.0.0.1', port: 0, dataDir, store: { kind: 'sqlite', file, sharing: 'exclusive' }, auth: 'off', checkpoints: { everyMs: 20 } } as const
+  const server = await serve(options)
+  for (let i = 0; i < 4; i++) await createClient({ url: server.url, queue: 'q' }).enqueue({ type: 'mail', payload: i })
+  await until(async () => (await readCheckpoints(folder, 'q')) !== undefined)
+  await server.close()
+  const publicKey = readFileSync(join(folder, 'q.key'), 'utf8').trim()
+  const signed = readFileSync(join(folder, 'q.checkpoints'), 'utf8')
+  const kept = join(dir, 'kept-elsewhere')
+  writeFileSync(kept, signed)
+  const db = new Database(file)
+  db.exec(`DELETE FROM events WHERE stream = 'taskqueue-q' AND revision > 1; UPDATE streams SET revision = 1, position = (SELECT max(position) FROM events WHERE stream = 'taskqueue-q') WHERE stream = 'taskqueue-q'`)
+  db.close()
+  const verify = (...args: ReadonlyArray<string>) => runHere(['audit', 'verify', '--data', dataDir, '--queue', 'q', ...args], { NO_COLOR: '1' })
+  for (const [lose, reason] of [[() => writeFileSync(join(folder, 'q.checkpoints'), ''), 'q.checkpoints has no checkpoint'], [() => rmSync(join(folder, 'q.checkpoints')), 'q.tree says that checkpoints were signed']] as const) {
+    lose()
+    expect(await verify()).toMatchObject({ code: 1, err: expect.stringContaining(reason) })
+    expect(await verify('--checkpoint-key', publicKey)).toMatchObject({ code: 1, err: expect.stringContaining(reason) })
+    expect(await verify('--checkpoints', kept, '--checkpoint-key', publicKey)).toMatchObject({ code: 1, out: expect.stringContaining('NOT WHOLE  cut') })
+    expect(await runHere(['doctor', '--data', dataDir], { NO_COLOR: '1' })).toMatchObject({ code: 1, out: expect.stringContaining(reason) })
+    const again = await serve(options)
+    await until(async () => JSON.stringify(await (await fetch(`${again.url}/readyz`)).json()).includes(reason))
+    await expect(createClient({ url: again.url, queue: 'q', retryForMs: 10 }).verify()).rejects.toThrow('run `daybook doctor')
+    await again.close()
+  }
 })
 
 test('EV-07: a witness that fails is asked again, with the newest checkpoint', async () => {

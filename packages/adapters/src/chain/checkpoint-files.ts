@@ -3,7 +3,7 @@
  *
  *     QUEUE.checkpoints    all signed checkpoints, oldest first; append-only
  *     QUEUE.key            the public key that verifies them
- *     QUEUE.tree           the end of the tree at the last checkpoint; a cache
+ *     QUEUE.tree           the end of the tree at the last checkpoint; a cache. It is written after the first checkpoint
  */
 import { mkdir, open, readdir, readFile, rename } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -35,11 +35,27 @@ export const checkpointFolderOf = (dataDir: string): string => join(dataDir, 'ch
 const fileOf = (folder: string, queue: string, ending: string): string => join(folder, `${encodeURIComponent(queue)}.${ending}`)
 
 /**
+ * Why the checkpoints of a queue are lost; `undefined` if they are not. A key alone tells nothing: it is written before the first checkpoint, and a
+ * crash may have come between.
+ */
+export const lostCheckpoints = async (folder: string, queue: string): Promise<string | undefined> => {
+  // In this order: the server writes the tree after the checkpoint.
+  const isSigned = (await readFile(fileOf(folder, queue, 'tree')).catch(missing)) !== undefined
+  const file = fileOf(folder, queue, 'checkpoints')
+  const text = await readFile(file, 'utf8').catch(missing)
+  if (text === undefined ? !isSigned : splitNotes(text).length > 0) return undefined
+  return `${file} ${text === undefined ? `is missing, and ${fileOf(folder, queue, 'tree')} says that checkpoints were signed` : 'has no checkpoint'}: restore it from a backup or from a witness's file`
+}
+
+/**
  * The checkpoints of a queue in a data folder; `undefined` if there are none. `trusted`: the key that verifies them. Default: the one in the folder.
  *
- * @throws StoreError if there are checkpoints and no key.
+ * @throws StoreError if checkpoints were signed and are lost, or if there are checkpoints and no key.
  */
 export const readCheckpoints = async (folder: string, queue: string, trusted?: Signer): Promise<SignedCheckpoints | undefined> => {
+  const lost = await lostCheckpoints(folder, queue)
+  // Without them nothing would be compared, and a log that was cut short would pass.
+  if (lost !== undefined) throw new StoreError('damaged', lost)
   const [notes, key] = await Promise.all(['checkpoints', 'key'].map((ending) => readFile(fileOf(folder, queue, ending), 'utf8').catch(missing)))
   if (notes === undefined) return undefined
   const signer = trusted ?? (key === undefined ? undefined : readVerifierKey(key))
@@ -48,11 +64,11 @@ export const readCheckpoints = async (folder: string, queue: string, trusted?: S
   return { signer, notes: splitNotes(notes) }
 }
 
-const notesEnding = '.checkpoints'
-
-/** The queues that have signed checkpoints in this folder, whether the log has them or not. */
-export const signedQueues = async (folder: string): Promise<ReadonlyArray<string>> =>
-  ((await readdir(folder).catch(missing)) ?? []).flatMap((name) => (name.endsWith(notesEnding) ? [decodeURIComponent(name.slice(0, -notesEnding.length))] : []))
+/** The queues of which checkpoints were signed in this folder, whether the log has them or not, and whether the checkpoints are still there or not. */
+export const signedQueues = async (folder: string): Promise<ReadonlyArray<string>> => {
+  const names = ((await readdir(folder).catch(missing)) ?? []).flatMap((name) => /^(.*)\.(?:checkpoints|tree)$/s.exec(name)?.[1] ?? [])
+  return [...new Set(names)].map((name) => decodeURIComponent(name))
+}
 
 /** Appends. The bytes are on disk when it returns. */
 const appendDurably = async (file: string, text: string): Promise<void> => {
@@ -79,7 +95,9 @@ const replace = async (file: string, text: string): Promise<void> => {
 }
 
 /** Notes are separated by an empty line. */
-export const appendNote = (file: string, note: string): Promise<void> => appendDurably(file, `${note}\n`)
+const entryOf = (note: string): string => `${note}\n`
+
+export const appendNote = (file: string, note: string): Promise<void> => appendDurably(file, entryOf(note))
 
 export class CheckpointFiles {
   constructor(
@@ -87,6 +105,10 @@ export class CheckpointFiles {
     private readonly queue: string,
     private readonly signer: Signer,
   ) {}
+
+  lost(): Promise<string | undefined> {
+    return lostCheckpoints(this.folder, this.queue)
+  }
 
   /** The last checkpoint. An unfinished one after it, left by a crash, is removed. */
   async last(): Promise<Checkpoint | undefined> {
@@ -99,7 +121,7 @@ export class CheckpointFiles {
       const signed = openNote(notes[count - 1] as string, this.signer)
       const checkpoint = signed === undefined ? undefined : readCheckpoint(signed)
       if (checkpoint === undefined) continue
-      const whole = notes.slice(0, count).map((note) => `${note}\n`).join('')
+      const whole = notes.slice(0, count).map(entryOf).join('')
       if (whole !== text) await replace(file, whole)
       return checkpoint
     }
@@ -123,7 +145,10 @@ export class CheckpointFiles {
     await mkdir(this.folder, { recursive: true })
     const key = this.file('key')
     if ((await readFile(key, 'utf8').catch(missing)) === undefined) await appendDurably(key, `${verifierKey(this.signer)}\n`)
-    await appendNote(this.file('checkpoints'), note)
+    const checkpoints = this.file('checkpoints')
+    // The first one appears whole: a file without a checkpoint means that somebody removed them.
+    if ((await readFile(checkpoints).catch(missing)) === undefined) await replace(checkpoints, entryOf(note))
+    else await appendNote(checkpoints, note)
     await replace(this.file('tree'), JSON.stringify({ size: tree.size, hashes: tree.subtrees.map((hash) => hash.toString('base64')), leaf, seal: seal ?? null }))
   }
 

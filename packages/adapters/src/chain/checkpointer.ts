@@ -99,22 +99,28 @@ export class Checkpointer {
 
   /** Signs a checkpoint if the log has grown. Rejects if something cannot be read or written; then it may be tried again. */
   async round(signal?: AbortSignal): Promise<void> {
-    const { log, stream, signer, key } = this.options
     if (this.refusal === undefined) {
-      const head = await log.head(stream)
-      const reading = (this.reading ??= await this.begin(head))
-      const { tree, last } = reading
-      const signed = Math.max(tree.size, last?.size ?? 0)
-      if (head + 1 < signed) this.refuse(`the log has ${plural(head + 1, 'event')}, and ${signed} were signed`)
-      else if ((await this.catchUp(reading, head, signal)) && tree.size > (last?.size ?? 0)) {
-        const checkpoint = { origin: signer.name, size: tree.size, root: tree.root() }
-        const note = signNote(checkpointText(checkpoint), signer, key)
-        await this.files.add(note, reading.place)
-        reading.last = checkpoint
-        this.owed = note
-      }
+      const lost = this.reading === undefined ? await this.files.lost() : undefined
+      // What was signed before cannot be compared with the log.
+      if (lost !== undefined) this.refuse(lost)
+      else await this.sign(signal)
     }
     await this.payWitness(signal)
+  }
+
+  private async sign(signal: AbortSignal | undefined): Promise<void> {
+    const { log, stream, signer, key } = this.options
+    const head = await log.head(stream)
+    const reading = (this.reading ??= await this.begin(head))
+    const { tree, last } = reading
+    const signed = Math.max(tree.size, last?.size ?? 0)
+    if (head + 1 < signed) return this.refuse(`the log has ${plural(head + 1, 'event')}, and ${signed} were signed`)
+    if (!(await this.catchUp(reading, head, signal)) || tree.size <= (last?.size ?? 0)) return
+    const checkpoint = { origin: signer.name, size: tree.size, root: tree.root() }
+    const note = signNote(checkpointText(checkpoint), signer, key)
+    await this.files.add(note, reading.place)
+    reading.last = checkpoint
+    this.owed = note
   }
 
   /** The tree at its former end, if the log still has its last event. Otherwise the tree is built anew and compared with what was signed on the way. */

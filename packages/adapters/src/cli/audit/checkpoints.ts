@@ -27,7 +27,9 @@ export const verifierKey = async (keyOrFile: string): Promise<Signer> => {
 export const checkpointsOf = async ({ data, checkpoints: file, checkpointKey }: CheckpointFlags, queue: string): Promise<SignedCheckpoints | undefined> => {
   const { checkpointFolderOf, readCheckpoints, splitNotes } = await import('../../chain/index.js')
   const trusted = checkpointKey === undefined ? undefined : await verifierKey(checkpointKey)
-  const there = data === undefined ? undefined : await readCheckpoints(checkpointFolderOf(data), queue, trusted)
+  // The folder may have lost its own: a witness's file and a key say all that is needed.
+  const isGiven = file !== undefined && trusted !== undefined
+  const there = data === undefined || isGiven ? undefined : await readCheckpoints(checkpointFolderOf(data), queue, trusted)
   const signer = trusted ?? there?.signer
   const notes = file === undefined ? there?.notes : splitNotes(await readText(file))
   if (notes === undefined) return undefined
