@@ -22,6 +22,7 @@ from pathlib import Path
 
 SEAL = re.compile(r',"chain":\{"from":(\d+),"to":(\d+),"hash":"([\w-]{43})","leaves":"((?:[\w-]{8})+)"\}\}$', re.ASCII)
 NOTE = re.compile(r"((?:.+\n)+)\n((?:— .*\n)+)")
+SEGMENT = re.compile(r"(\d{12,16})-(\d{12,16})\.jsonl\.gz", re.ASCII)
 
 
 class Fault(Exception):
@@ -253,14 +254,32 @@ def archived_rows(file, stream, first):
     """The events before revision `first`, from the segments beside the file (docs/archive.md)."""
     folder = Path(f"{Path(file).resolve()}.archive") / urllib.parse.quote(stream, safe="!~*'()")
     for segment in sorted(folder.glob("*.jsonl.gz")):
+        named = SEGMENT.fullmatch(segment.name)
+        if named is None:
+            continue
+        revisions = []
         try:
             with gzip.open(segment, "rt", encoding="utf-8", newline="\n") as lines:
                 for line in lines:
                     event = json.loads(line)
-                    if event.get("revision", first) < first:
+                    if "revision" not in event:
+                        continue
+                    revisions = [*revisions[:1], event["revision"]]
+                    if event["revision"] < first:
                         yield tuple(event[name] for name in ("revision", "id", "type", "data", "metadata"))
         except (AttributeError, EOFError, KeyError, TypeError, ValueError, zlib.error, gzip.BadGzipFile) as error:
             raise Fault(f"the segment {segment} is damaged: {error}") from error
+        if revisions[:1] + revisions[-1:] != list(map(int, named.groups())):
+            raise Fault(f"the segment {segment} has the events {revisions[0]} to {revisions[-1]}: it was renamed" if revisions else f"the segment {segment} has no events")
+
+
+def check_end(stream_row, events):
+    """The row of the log in the table of streams says where it ends. A server reads no further."""
+    last = -1 if stream_row is None else stream_row[0]
+    if last > events - 1:
+        raise Fault(f"the table of streams says that the last revision is {last}, and the log has {events} events: its end was cut off")
+    if last < events - 1:
+        raise Fault(f"the table of streams says that the last revision is {last}, and the log has {events} events: the table was altered")
 
 
 def main():
@@ -278,12 +297,15 @@ def main():
                 parser.error("--checkpoints needs --key")
             key = Path(options.key).read_text() if Path(options.key).is_file() else options.key
             checkpoints = read_checkpoints(Path(options.checkpoints).read_text(), read_key(key))
-        connection = sqlite3.connect(f"{Path(options.file).resolve().as_uri()}?mode=ro", uri=True)
+        connection = sqlite3.connect(f"{Path(options.file).resolve().as_uri()}?mode=ro", uri=True, isolation_level=None)
+        # One moment for all that is read: a server may be appending.
+        connection.execute("BEGIN")
         rows = connection.execute("SELECT revision, id, type, data, metadata FROM events WHERE stream = ? ORDER BY position", (stream,))
         first = connection.execute("SELECT min(first_revision) FROM segments WHERE stream = ?", (stream,)).fetchone()[0] or 0
         comparison = Comparison(checkpoints)
         events, begins, last, covered = verify(itertools.chain(archived_rows(options.file, stream, first), rows), stream, comparison.take)
         comparison.end(events)
+        check_end(connection.execute("SELECT revision FROM streams WHERE stream = ?", (stream,)).fetchone(), events)
     except Fault as fault:
         print(json.dumps({"ok": False, "reason": str(fault)}))
         return 1

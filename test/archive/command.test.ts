@@ -155,6 +155,12 @@ test('damage in a segment, and one that is away, are found and named', async () 
   expect((await cli('archive', '--data', dataDir, '--before', '1000000')).err).toContain(segment!.path)
   writeFileSync(segment!.path, whole)
 
+  const other = segment!.path.replace(/\d{12}\.jsonl/, (name) => `${String(Number(name.slice(0, 12)) - 1).padStart(12, '0')}.jsonl`)
+  renameSync(segment!.path, other)
+  expect(JSON.parse((await audit('verify', '--json')).out)).toMatchObject({ ok: false, broken: { reason: expect.stringContaining('it was renamed') as string } })
+  if (hasPython) expect(JSON.parse(python())).toEqual({ ok: false, reason: `the segment ${other} has the events ${segment!.from} to ${segment!.to}: it was renamed` })
+  renameSync(other, segment!.path)
+
   const away = join(dir, 'away')
   copyFileSync(second!.path, away)
   rmSync(second!.path)
