@@ -89,6 +89,32 @@ test('EV-07: an altered, missing, moved or inserted row is named, and the exit c
   expect(people.out).toBe('NOT WHOLE  altered: revision 5 is not the event that was appended there\n')
 })
 
+test('EV-07: an event that somebody added without a hash is told of also after the next append sealed it', async () => {
+  const folder = join(dir, 'added')
+  const own = { host: '127.0.0.1', port: 0, dataDir: folder, store: { kind: 'sqlite', file: join(folder, 'daybook.sqlite'), sharing: 'exclusive' }, auth: 'off', checkpoints: 'off' } as const
+  const append = async (id: string): Promise<void> => {
+    const running = await serve(own)
+    const other = createClient({ url: running.url, queue: 'q' })
+    await other.enqueue({ id, type: 'mail', payload: id })
+    await other.close()
+    await running.close()
+  }
+  await append('a')
+  const db = new Database(own.store.file)
+  const last = db.prepare<[], { revision: number }>(`SELECT max(revision) AS revision FROM events WHERE stream = 'taskqueue-q'`).get()!.revision
+  const rest = db.prepare<[], { metadata: string }>(`SELECT metadata FROM events ${where(last)}`).get()!.metadata.replace(/,"chain":.*/, '}')
+  db.prepare(`INSERT INTO events SELECT position + 1, stream, revision + 1, '00000000-0000-4000-8000-000000000001', 'QueueConfigured', '{"patch":{}}', ?, created FROM events ${where(last)}`).run(rest)
+  db.exec(`UPDATE streams SET revision = revision + 1, position = position + 1 WHERE stream = 'taskqueue-q'`)
+  db.close()
+  const added = last + 1
+  expect(JSON.parse((await verify('--data', folder, '--json')).out)).toMatchObject({ ok: true, unsealed: { from: added, to: added } })
+  await append('b')
+  const { code, out } = await verify('--data', folder, '--json')
+  expect(code).toBe(0)
+  expect(JSON.parse(out)).toMatchObject({ ok: true, sealedLater: { events: 1, from: added, to: added } })
+  expect((await verify('--data', folder)).out).toContain(`1 event had no hash until a later append: revision ${added}. An older server wrote`)
+})
+
 test('EV-07: another queue in the same file is not concerned; one that is not there is refused', async () => {
   const copy = altered(`UPDATE events SET data = '{}' ${where(5)}`)
   expect((await verify('--store', copy, '--queue', 'other')).code).toBe(0)

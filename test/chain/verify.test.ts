@@ -88,13 +88,26 @@ test('EV-07: an event that was altered and whose hash was computed anew, with or
 
 test('EV-07: a log without seals, one whose chain begins later, and one that ends with events of an older server', () => {
   const none = logOfAppends([{ count: 3, sealed: false }])
-  expect(verified(none)).toEqual({ ok: true, events: 3, head: { revision: 2, hash: null }, begins: null, unsealed: null, broken: null })
+  expect(verified(none)).toEqual({ ok: true, events: 3, head: { revision: 2, hash: null }, begins: null, unsealed: null, sealedLater: null, broken: null })
   const later = logOfAppends([{ count: 25_000, sealed: false }, { count: 3, sealed: true }, { count: 2, sealed: false }])
   const { hash } = readSeal(later[25_002]!.metadata)!.seal
-  expect(verified(later, 2_000)).toEqual({ ok: true, events: 25_005, head: { revision: 25_004, hash }, begins: 25_000, unsealed: { from: 25_003, to: 25_004 }, broken: null })
-  expect(verified([])).toEqual({ ok: true, events: 0, head: { revision: -1, hash: null }, begins: null, unsealed: null, broken: null })
+  expect(verified(later, 2_000)).toEqual({ ok: true, events: 25_005, head: { revision: 25_004, hash }, begins: 25_000, unsealed: { from: 25_003, to: 25_004 }, sealedLater: null, broken: null })
+  expect(verified([])).toEqual({ ok: true, events: 0, head: { revision: -1, hash: null }, begins: null, unsealed: null, sealedLater: null, broken: null })
   // The store says that there are more.
   expect(verified(none, 7, 4).broken).toMatchObject({ kind: 'missing', revision: 3 })
+})
+
+test('EV-07: events that only a later append sealed are counted, with the first and the last', () => {
+  const sealedLater = (...appends: Parameters<typeof logOfAppends>[0]): unknown => {
+    const { ok, sealedLater: found } = verified(logOfAppends(appends))
+    expect(ok).toBe(true)
+    return found
+  }
+  const [one, two, older] = [{ count: 1, sealed: true }, { count: 2, sealed: true }, { count: 1, sealed: false }]
+  // The first seal covers no earlier append.
+  expect(sealedLater(older, older, two, one, two)).toBeNull()
+  expect(sealedLater(two, older, one)).toEqual({ events: 1, from: 2, to: 2 })
+  expect(sealedLater(older, one, older, older, two, two, older, one, older)).toEqual({ events: 3, from: 2, to: 8 })
 })
 
 test('EV-07: the chain of a log is the same whoever goes on with it, and an append that fails leaves nothing in it', () => {

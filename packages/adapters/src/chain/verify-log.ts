@@ -59,8 +59,8 @@ const earlier = (chain: Broken | null, signed: Broken | undefined): Broken | nul
 }
 
 /** The verdict as it is shown, without the members that report no fault. */
-export const shownVerdict = ({ ok, events, head, begins, unsealed, checkpoint, broken }: Verified): object => ({
-  ok, events, head, begins, ...(checkpoint === null ? {} : { checkpoint }), ...(unsealed === null ? {} : { unsealed }), ...(broken === null ? {} : { broken }),
+export const shownVerdict = ({ ok, events, head, begins, unsealed, sealedLater, checkpoint, broken }: Verified): object => ({
+  ok, events, head, begins, ...(checkpoint === null ? {} : { checkpoint }), ...(unsealed === null ? {} : { unsealed }), ...(sealedLater === null ? {} : { sealedLater }), ...(broken === null ? {} : { broken }),
 })
 
 /** Opens the log, verifies the chain of a stream, and closes it. A server may be running. */

@@ -40,7 +40,15 @@ export interface Verdict {
   readonly begins: number | null
   /** Events after the last seal, which no seal covers yet. */
   readonly unsealed: { readonly from: number; readonly to: number } | null
+  /** How many events only a later append sealed, and the first and the last of them. `null` if there are none. */
+  readonly sealedLater: SealedLater | null
   readonly broken: Broken | null
+}
+
+export interface SealedLater {
+  readonly events: number
+  readonly from: number
+  readonly to: number
 }
 
 interface Item {
@@ -69,6 +77,7 @@ export class ChainVerifier {
   /** The first event that the last seal covers. */
   private lastFrom = 0
   private items: Array<Item> = []
+  private sealedLater: SealedLater | undefined
   private broken: Broken | undefined
   /** A revision that is missing so far: its event may come later. */
   private gap: number | undefined
@@ -124,6 +133,7 @@ export class ChainVerifier {
       head: { revision: this.next - 1, hash: this.last?.hash ?? null },
       begins: this.begins ?? null,
       unsealed,
+      sealedLater: this.sealedLater ?? null,
       broken: this.broken ?? null,
     }
   }
@@ -213,6 +223,8 @@ export class ChainVerifier {
       if (last === undefined && first === 0) return this.fail(before)
       this.doubt = { hash, at: end, before }
     }
+    // Every append of this version has a mark for each of its events.
+    if (group.ownFrom > first) this.sealedLater = { events: (this.sealedLater?.events ?? 0) + group.ownFrom - first, from: this.sealedLater?.from ?? first, to: group.ownFrom - 1 }
     this.begins ??= first
     this.lastFrom = first
     this.last = { revision: end, hash: seal.hash }

@@ -23,6 +23,8 @@ export interface Verdict {
   readonly checkpoint?: { readonly size: number; readonly signer: string; readonly count: number }
   /** Events after the last hash, which no hash covers. Either an older server wrote them, or a hash was removed. */
   readonly unsealed?: { readonly from: number; readonly to: number }
+  /** Events that only the hash of a later append covers, not one of their own: their number, the first and the last. Either an older server wrote them, or somebody added them to the store. */
+  readonly sealedLater?: { readonly events: number; readonly from: number; readonly to: number }
   readonly broken?: {
     readonly kind: 'altered' | 'missing' | 'inserted' | 'reordered' | 're-signed' | 'cut' | 'rewritten'
     /** The first event that was changed. With `to`: an event between the two. */

@@ -41,6 +41,9 @@ export const verifyCommand = (cli: Cli): Command =>
       return verdict.ok ? exitCodes.done : exitCodes.refused
     }))
 
+const spanOf = ({ events, from, to }: NonNullable<Verdict['sealedLater']>): string =>
+  from === to ? `revision ${from}` : events === to - from + 1 ? `the revisions ${from} to ${to}` : `the first is revision ${from}, the last is ${to}`
+
 const askServer = async (connection: ReturnType<typeof readConnection>, progress: Progress): Promise<Verdict> => {
   const client = connect(connection)
   try {
@@ -61,7 +64,7 @@ const readLog = async (address: LogAddress, queue: string, flags: CheckpointFlag
   return shownVerdict(verdict) as Verdict
 }
 
-const tell = (printer: Printer, { events, head, begins, checkpoint, unsealed, broken }: Verdict): void => {
+const tell = (printer: Printer, { events, head, begins, checkpoint, unsealed, sealedLater, broken }: Verdict): void => {
   const { colors } = printer
   if (broken !== undefined) {
     printer.line(`${colors.red('NOT WHOLE')}  ${broken.kind}: ${broken.reason}`)
@@ -72,4 +75,5 @@ const tell = (printer: Printer, { events, head, begins, checkpoint, unsealed, br
   if (begins !== null && begins > 0) printer.line(`the chain begins at revision ${begins}: nothing is proven about the events before`)
   if (checkpoint !== undefined) printer.line(`${theFirst(checkpoint.size, 'event')} as in ${plural(checkpoint.count, 'checkpoint')} signed by ${checkpoint.signer}`)
   if (unsealed !== undefined) printer.line(`the revisions ${unsealed.from} to ${unsealed.to} have no hash: an older server wrote them, or it was removed`)
+  if (sealedLater !== undefined) printer.line(`${plural(sealedLater.events, 'event')} had no hash until a later append: ${spanOf(sealedLater)}. An older server wrote them, or somebody added them to the store`)
 }

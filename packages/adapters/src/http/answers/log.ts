@@ -11,6 +11,7 @@ export const VerifyAnswer = t.intersection(
     t.partial({
       checkpoint: t.type({ size: t.number, signer: t.string, count: t.number }),
       unsealed: EventSpan,
+      sealedLater: t.intersection([t.type({ events: t.number }), EventSpan]),
       broken: t.intersection([
         t.type({ kind: keys(['altered', 'missing', 'inserted', 'reordered', 're-signed', 'cut', 'rewritten']), revision: t.number, reason: t.string }),
         t.partial({ to: t.number }),

@@ -365,7 +365,7 @@ export const fieldWords: Readonly<Record<string, Words>> = {
   Me: { name: 'The name of the token.', auth: '`off`: the server takes no tokens, and everybody may do everything.', queues: 'The queues that it is for. Without this: all.' },
   Verdict: {
     ok: 'Whether the log is as it was appended.', events: 'How many were read.', head: 'The last one.', begins: 'The first event that has a hash.', checkpoint: 'The last signed checkpoint.', 'checkpoint.size': 'How many events it is about.',
-    'checkpoint.signer': 'Who signed it.', 'checkpoint.count': 'How many checkpoints there are.', unsealed: 'Events after the last that has a hash.', broken: 'The first event that is not what was appended.',
+    'checkpoint.signer': 'Who signed it.', 'checkpoint.count': 'How many checkpoints there are.', unsealed: 'Events after the last that has a hash.', sealedLater: 'Events that only the hash of a later append covers.', 'sealedLater.events': 'How many they are.', 'sealedLater.from': 'The first of them.', 'sealedLater.to': 'The last of them.', broken: 'The first event that is not what was appended.',
   },
   Moment: { revision: 'The revision.', at: 'Its time; `null` before the first event.' },
   QueueStatus: {

@@ -235,7 +235,7 @@ export const routesOf = ({ limits, memory, readModels, verifications, tokens, re
     queueRoute({
       method: 'GET', path: `${of}/verify`, who: readers, tenants: 'refused', unused: 'empty',
       tag: 'log', summary: 'Verifies the hashes of the whole log.',
-      description: 'Reads the whole log and verifies its hashes. `ok: false` with the first event that is not what was appended. `begins`: the first event that has a hash; `unsealed`: events after the last that has one.',
+      description: 'Reads the whole log and verifies its hashes. `ok: false` with the first event that is not what was appended. `begins`: the first event that has a hash; `unsealed`: events after the last that has one; `sealedLater`: events that had none until a later append.',
       answers: { 200: VerifyAnswer }, handle: verifyOf(verifications),
     }),
 
