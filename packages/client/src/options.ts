@@ -1,5 +1,6 @@
 /** The options of a client, each with its effect, default and range. */
 import { inRange } from './range.js'
+import { headerText, tokenText } from './transport/header-text.js'
 
 export interface GatherOptions {
   /**
@@ -28,11 +29,11 @@ export interface ClientOptions {
    * last to the first again. What one server has acknowledged, another shows some milliseconds later. Default: `url` alone.
    */
   readonly urls?: ReadonlyArray<string>
-  /** Sent as bearer token with every request, and shown nowhere. Default: none, for a server with `--auth off`. */
+  /** Sent as bearer token with every request, and shown nowhere. Printable ASCII characters without spaces: trim what you read from a file. Default: none, for a server with `--auth off`. */
   readonly token?: string
   /** The queue that all methods use; see `DaybookClient.in` for others. Default `default`. */
   readonly queue?: string
-  /** The name of the caller for the server's log (part of `User-Agent`). Default `daybook-client`. */
+  /** The name of the caller for the server's log (part of `User-Agent`), of printable ASCII characters. Default `daybook-client`. */
   readonly agentName?: string
   /**
    * How long one request may take without an answer, in milliseconds. The time that a claim waits is added. After that it fails as `unreachable`.
@@ -62,9 +63,9 @@ export interface CallOptions {
   readonly timeoutMs?: number
   /** As in {@link ClientOptions}. */
   readonly retryForMs?: number
-  /** The same key and body within 24 hours gets the same answer. It makes any POST safe to repeat. */
+  /** The same key and body within 24 hours gets the same answer. It makes any POST safe to repeat. A key has printable ASCII characters only. */
   readonly idempotencyKey?: string
-  /** Recorded with the events that the call causes. Default: made by the server. */
+  /** Recorded with the events that the call causes. Printable ASCII characters only. Default: made by the server. */
   readonly correlationId?: string
 }
 
@@ -73,15 +74,18 @@ export interface Configured extends Required<Omit<ClientOptions, 'token' | 'gath
   readonly gather: Required<GatherOptions>
 }
 
-/** @throws RangeError for an option out of its range. */
+/**
+ * @throws RangeError for an option out of its range.
+ * @throws DaybookError `invalid` for a token or a name with characters that cannot be sent.
+ */
 export const configure = (options: ClientOptions): Configured => {
   const { gather = {} } = options
   return {
     url: options.url ?? 'http://127.0.0.1:7878',
     urls: options.urls ?? [],
-    token: options.token,
+    token: options.token === undefined ? undefined : tokenText(options.token),
     queue: options.queue ?? 'default',
-    agentName: options.agentName ?? 'daybook-client',
+    agentName: headerText('agentName', options.agentName ?? 'daybook-client'),
     timeoutMs: inRange('timeoutMs', options.timeoutMs ?? 30_000, 10, 3_600_000),
     retryForMs: inRange('retryForMs', options.retryForMs ?? 30_000, 0, 86_400_000),
     connectionsMax: inRange('connectionsMax', options.connectionsMax ?? 32, 1, 1_024),

@@ -3,9 +3,45 @@ import type { Plant } from '../plant.js'
 
 const client = 'packages/client/src/'
 const faults = ['test/client/faults.test.ts']
+const headers = ['test/client/headers.test.ts']
 const gathering = ['test/client/gathering.test.ts']
 
 export const clientPlants: ReadonlyArray<Plant> = [
+  {
+    title: 'client: a token with a line break at its end is sent',
+    file: `${client}transport/header-text.ts`,
+    find: 'if (isToken(text)) return text',
+    replace: 'if (isToken(text.trim())) return text',
+    killedBy: headers,
+  },
+  {
+    title: 'client: a key that no header can hold is left to the connection',
+    file: `${client}transport/transport.ts`,
+    find: "headerText('idempotencyKey', idempotencyKey)",
+    replace: 'idempotencyKey',
+    killedBy: headers,
+  },
+  {
+    title: 'client: a correlation id that no header can hold is left to the connection',
+    file: `${client}transport/transport.ts`,
+    find: "headerText('correlationId', correlationId)",
+    replace: 'correlationId',
+    killedBy: headers,
+  },
+  {
+    title: 'client: a request that cannot be built counts as one without an answer',
+    file: `${client}transport/transport.ts`,
+    find: 'if (error instanceof errors.InvalidArgumentError) return',
+    replace: 'if (error instanceof errors.NotSupportedError) return',
+    killedBy: headers,
+  },
+  {
+    title: 'client: a connection that refused to build a request counts as busy for ever',
+    file: `${client}transport/transport.ts`,
+    find: ' || this.stats.size === 0',
+    replace: '',
+    killedBy: headers,
+  },
   {
     title: 'client: a call that was refused for its content is repeated',
     file: `${client}transport/gather.ts`,

@@ -7,6 +7,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import { chmodSync, closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
+import { isToken } from '@daybook/client/common'
 import * as E from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
 import type { Caller } from '../engine/types.js'
@@ -70,7 +71,7 @@ const fileName = 'tokens.json'
  */
 export const openTokens = (options: TokensOptions): OpenedTokens => {
   const { dir, adminToken } = options
-  if (adminToken !== undefined && !/^[\x21-\x7e]+$/.test(adminToken)) {
+  if (adminToken !== undefined && !isToken(adminToken)) {
     throw new Error('the admin token must be printable ASCII without spaces, since it travels in a header')
   }
   const stored = dir === 'memory' ? [] : readTokens(join(dir, fileName))

@@ -2,6 +2,7 @@
 import type { Command} from 'commander';
 import { Option } from 'commander'
 import { QueueName } from '@daybook/core/common'
+import { isToken } from '@daybook/client/common'
 import { createClient, type DaybookClient } from '../client/index.js'
 import { UsageError } from './exit-codes.js'
 import type { Io } from './io.js'
@@ -37,7 +38,7 @@ export const readConnection = (options: ConnectionOptions, env: Io['env']): Conn
   const queue = options.queue ?? (env.DAYBOOK_QUEUE || 'default')
   if (!QueueName.is(queue)) throw new UsageError(`--queue ${JSON.stringify(queue)} is not a ${QueueName.name}`)
   const token = options.token ?? (env.DAYBOOK_TOKEN || undefined)
-  if (token !== undefined && !/^[\x21-\x7e]+$/.test(token)) throw new UsageError('the token holds characters that no token has: copy it again')
+  if (token !== undefined && !isToken(token)) throw new UsageError('the token holds characters that no token has: copy it again')
   return { url, token, queue, namedQueue: options.queue }
 }
 

@@ -1,7 +1,8 @@
 /** Sends one HTTP request and returns the text of the answer. Retries and JSON are handled by the layers above. */
-import { type Dispatcher, errors, Pool } from 'undici'
+import { Client, type Dispatcher, errors, Pool } from 'undici'
 import { onAbort } from './abort.js'
 import { DaybookError } from '../errors.js'
+import { headerText } from './header-text.js'
 
 export interface TransportOptions {
   readonly url: string
@@ -70,7 +71,9 @@ const codeOf = (error: Error): string => {
   return error instanceof AggregateError && error.errors[0] instanceof Error ? codeOf(error.errors[0]) : ''
 }
 
-const unreachable = (origin: string, error: Error): DaybookError => {
+/** Why a request was not answered. */
+const failureOf = (origin: string, error: Error): DaybookError => {
+  if (error instanceof errors.InvalidArgumentError) return new DaybookError('invalid', `the request cannot be sent: ${error.message}`, { unsent: true, cause: error })
   const code = codeOf(error)
   const why = code === '' ? error.message : `${error.message || 'failed'} (${code})`
   return new DaybookError('unreachable', `no answer from ${origin}: ${why}`, { unsent: unsentCodes.has(code), cause: error })
@@ -82,6 +85,7 @@ export const createTransport = (options: TransportOptions): Transport => {
   const poolOf = (connections: number, answerBytesMax = options.answerBytesMax): Pool =>
     new Pool(base.origin, {
       connections,
+      factory: (origin, client) => new Connection(origin, client),
       // One request per connection at a time. A bulk request fills it anyway, and no request waits for a slow one.
       pipelining: 1,
       keepAliveTimeout: 30_000,
@@ -105,9 +109,9 @@ export const createTransport = (options: TransportOptions): Transport => {
     if ((idempotencyKey ?? requestId ?? correlationId ?? accept ?? traceparent) === undefined) return usual
     const headers = [...usual]
     if (accept !== undefined) headers[1] = accept
-    if (idempotencyKey !== undefined) headers.push('idempotency-key', idempotencyKey)
+    if (idempotencyKey !== undefined) headers.push('idempotency-key', headerText('idempotencyKey', idempotencyKey))
     if (requestId !== undefined) headers.push('daybook-request-id', requestId)
-    if (correlationId !== undefined) headers.push('x-correlation-id', correlationId)
+    if (correlationId !== undefined) headers.push('x-correlation-id', headerText('correlationId', correlationId))
     if (traceparent !== undefined) headers.push('traceparent', traceparent)
     return headers
   }
@@ -136,12 +140,13 @@ export const createTransport = (options: TransportOptions): Transport => {
 
   const stream = async (asked: HttpRequest): Promise<HttpStream> => {
     if (closing.signal.aborted) throw closedError()
+    const sent = optionsOf(asked)
     const signal = asked.signal === undefined ? closing.signal : AbortSignal.any([asked.signal, closing.signal])
     try {
-      return await streams.request({ ...optionsOf(asked), signal })
+      return await streams.request({ ...sent, signal })
     } catch (error) {
       if (asked.signal?.aborted === true) throw abortedError(asked.signal)
-      throw closing.signal.aborted ? closedError() : unreachable(base.origin, error as Error)
+      throw closing.signal.aborted ? closedError() : failureOf(base.origin, error as Error)
     }
   }
 
@@ -156,6 +161,16 @@ export const closedError = (): DaybookError =>
   new DaybookError('closed', 'this client was closed; create another one', { unsent: true })
 export const abortedError = (signal: AbortSignal): DaybookError =>
   new DaybookError('aborted', 'given up by the caller', { cause: signal.reason })
+
+/**
+ * One connection of a pool. To a request that it refuses to build, undici's own gives the same answer as when it is busy. The pool would then wait for
+ * ever until the connection is free, and close no sooner.
+ */
+class Connection extends Client {
+  override dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
+    return super.dispatch(options, handler) || this.stats.size === 0
+  }
+}
 
 /** Collects one answer. undici's own `request` would build a stream and two more promises for each. */
 class Collector implements Dispatcher.DispatchHandler {
@@ -221,6 +236,6 @@ class Collector implements Dispatcher.DispatchHandler {
     if (error instanceof errors.ResponseExceededMaxSizeError) {
       return this.reject(new DaybookError('unexpected-answer', 'the answer is larger than answerBytesMax; ask for less', { cause: error }))
     }
-    this.reject(unreachable(this.origin, error))
+    this.reject(failureOf(this.origin, error))
   }
 }
