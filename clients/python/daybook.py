@@ -841,7 +841,8 @@ class Worker:
             return None
         except Park as wait:
             more = {} if wait.checkpoint is None else {"checkpoint": wait.checkpoint}
-            return lambda wait=wait: self.client.park(*of, wait.callback_key, wait.timeout_seconds, on_timeout=wait.on_timeout, **more)  # type: ignore[misc]
+            return lambda wait=wait: self._or_fail(  # type: ignore[misc]
+                task, "parking", lambda: self.client.park(*of, wait.callback_key, wait.timeout_seconds, on_timeout=wait.on_timeout, **more))
         except RateLimited as limit:
             error: Dict[str, Json] = {"message": str(limit), "code": "429", **({} if limit.retry_after is None else {"retryAfter": limit.retry_after})}
             return lambda: self.client.fail(*of, error)
@@ -853,10 +854,20 @@ class Worker:
         return lambda: self._complete(task, result)
 
     def _complete(self, task: Task, result: Dict[str, Json]) -> Dict[str, Json]:
-        answer = self.client.complete(task.id, self.agent_id, task.token, result)
+        answer = self._or_fail(task, "the result", lambda: self.client.complete(task.id, self.agent_id, task.token, result))
         if answer["status"] == "incomplete":
             return self.client.fail(task.id, self.agent_id, task.token, "the queue requires a decision report: return Result(output, decision_report=…)", retryable=False)
         return answer
+
+    def _or_fail(self, task: Task, what: str, report: Callable[[], Dict[str, Json]]) -> Dict[str, Json]:
+        """Reports an outcome. If it is refused, the task fails: otherwise it would be held until its lease ends, and then be done again in vain."""
+        try:
+            return report()
+        except (Invalid, TooLarge, Conflict) as refused:
+            self._tell("error", {"error": refused, "doing": "report", "task": task.id})
+            # Another task waits for the same callback key, but not for ever.
+            retryable = isinstance(refused, Conflict)
+            return self.client.fail(task.id, self.agent_id, task.token, f"{what} was refused ({refused.code}): {refused.detail}", retryable=retryable)
 
     def _send(self, task: Task, report: Callable[[], Any]) -> None:
         try:

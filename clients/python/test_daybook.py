@@ -266,6 +266,21 @@ Worker(client, "other", None, handler, **{options!r}).run()
         until(lambda: self.status("limited") == "scheduled", "a wait")
         self.assertEqual(self.client.show("limited").raw["rateLimits"], 1)
 
+    def test_an_outcome_that_the_queue_refuses_is_a_failure(self):
+        def park(_task):
+            raise daybook.Park("key", -1)
+
+        returned = {"large": lambda _: "x" * 400_000, "inexact": lambda _: 2 ** 80, "parks": park}
+        for kind in returned:
+            self.client.enqueue(kind, id=kind)
+        told = []
+        worker = Worker(self.client, "w", None, lambda task: returned[task.type](task), on_event=lambda kind, about: told.append((kind, about["task"])))
+        worker.run(until_empty=True, handle_signals=False)
+        for kind, why in (("large", "the result was refused (too-large): "), ("inexact", "the result was refused (invalid): "), ("parks", "parking was refused (invalid): ")):
+            self.assertEqual((self.status(kind), self.client.show(kind).raw["attempts"]), ("dead-letter", 1))
+            self.assertIn(why, self.client.show(kind).last_error)
+            self.assertEqual([event for event, task in told if task == kind], ["error", "settled"])
+
     def test_a_cancelled_task_is_told(self):
         reasons = {}
 
