@@ -72,6 +72,25 @@ describe.each(sources)('a worker %s', (_, sourceOf) => {
     await client.resume('back')
   })
 
+  test('is told within seconds why it gets nothing, though its claims wait for longer', async () => {
+    await client.enqueue({ type: 'eng-web' })
+    await client.pause('lunch')
+    const began = performance.now()
+    await work({ handler: () => undefined })
+    await until(() => events.some(({ type }) => type === 'found-nothing'), 'the reason')
+    expect(performance.now() - began).toBeLessThan(10_000)
+    await client.resume('back')
+  })
+
+  test('between two tasks it is not told that its agent is full', async () => {
+    await client.enqueue({ type: 'eng-web', payload: 'first' })
+    const worker = await work({ concurrency: 1, prefetchMax: 0, claimWaitMs: 0, handler: () => ({ decisionReport: 'r' }) })
+    await until(async () => (await client.agents.list()).some(({ maxTasks }) => maxTasks === 1), 'the registration')
+    await client.enqueueAll(numbers(20).map((n) => ({ type: 'eng-web', payload: n })))
+    await until(() => worker.stats().completed === 21, 'all are completed')
+    expect(events).toEqual([])
+  })
+
   const work = async (options: Omit<WorkerOptions, 'source'>): Promise<TaskWorker> => {
     const worker = createWorker({ source: await sourceOf(), onEvent: (event) => void (event.type === 'outcome-accepted' || events.push(event)), ...options })
     workers.push(worker)

@@ -19,6 +19,22 @@ export const workerPlants: ReadonlyArray<Plant> = [
     named: 'a result without success',
   },
   {
+    title: 'worker: its agent counts as full while it reports an outcome',
+    file: `${worker}worker-loop.ts`,
+    find: "if (reason?.code === 'agent-full' && ",
+    replace: "if (reason?.code === 'agent-fuller' && ",
+    killedBy: endToEnd,
+    named: 'between two tasks it is not told that its agent is full',
+  },
+  {
+    title: 'worker: the first claim waits as long as all others',
+    file: `${worker}worker-loop.ts`,
+    find: 'isIdle ? claimWaitMs : Math.min(claimWaitMs, firstWaitMs)',
+    replace: 'claimWaitMs',
+    killedBy: endToEnd,
+    named: 'is told within seconds why it gets nothing',
+  },
+  {
     title: 'worker: batches of outcomes go out without a key',
     file: `${worker}http-source.ts`,
     find: "outcomes.some(({ kind }) => kind !== 'complete')",
@@ -77,8 +93,8 @@ export const workerPlants: ReadonlyArray<Plant> = [
   {
     title: "worker: leases last for the task's timeout",
     file: `${worker}worker-loop.ts`,
-    find: 'skills, tenant, leaseSeconds, onNothing: this.onNothing }',
-    replace: 'skills, tenant, leaseSeconds: 86_400, onNothing: this.onNothing }',
+    find: 'skills, tenant, leaseSeconds, onNothing: (reason)',
+    replace: 'skills, tenant, leaseSeconds: 86_400, onNothing: (reason)',
     killedBy: leases,
   },
   {

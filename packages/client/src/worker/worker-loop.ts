@@ -36,7 +36,9 @@ const overdueMs = 6_000
 const handInMs = 5_000
 /** A claim that finds tasks is mostly answered within this time. After that, it is a long poll that waits for tasks. */
 const nothingThereMs = 100
-/** The same, before the worker checks whether the queue is drained. */
+/** How long a claim waits if the last one found tasks, or is the first. Its answer says why there are no tasks, and people should know that soon. */
+const firstWaitMs = 1_000
+/** The same as `nothingThereMs`, before the worker checks whether the queue is drained. */
 const drainedMs = 500
 
 /** The implementation of `createWorker`. */
@@ -121,8 +123,8 @@ export class WorkerLoop {
 
   private async claimLoop(): Promise<void> {
     const { source, claimWaitMs } = this.config
-    const request = this.request()
     const { signal } = this.claims
+    let isIdle = false
     for (let failures = 0; this.state === 'running'; ) {
       const max = this.room()
       if (max === 0) {
@@ -132,9 +134,11 @@ export class WorkerLoop {
       try {
         this.claimSentAt = performance.now()
         this.isClaiming = true
-        const works = await source.claim({ ...request, max, waitMs: this.drainers > 0 ? 0 : claimWaitMs }, signal)
+        const waitMs = isIdle ? claimWaitMs : Math.min(claimWaitMs, firstWaitMs)
+        const works = await source.claim({ ...this.request(), max, waitMs: this.drainers > 0 ? 0 : waitMs }, signal)
         this.isClaiming = false
         failures = 0
+        isIdle = works.length === 0
         if (works.length > 0) this.accept(works, this.claimSentAt)
         else await this.foundNothing(performance.now() - this.claimSentAt)
       } catch (error) {
@@ -157,10 +161,13 @@ export class WorkerLoop {
 
   private request(): Omit<SourceClaim, 'max' | 'waitMs'> {
     const { agentId, types, phases, skills, tenant, leaseSeconds } = this.config
-    return { agentId, types, phases, skills, tenant, leaseSeconds, onNothing: this.onNothing }
+    const isSettling = this.settler.size > 0
+    return { agentId, types, phases, skills, tenant, leaseSeconds, onNothing: (reason) => this.onNothing(reason, isSettling) }
   }
 
-  private readonly onNothing = (reason: Reason | undefined): void => {
+  private onNothing(reason: Reason | undefined, wasSettling: boolean): void {
+    // To the queue, the agent holds its tasks until their outcomes have arrived. So it is full for a moment, and nobody has to change that.
+    if (reason?.code === 'agent-full' && (wasSettling || this.settler.size > 0)) return
     const told = reason === undefined ? undefined : `${reason.code} ${reason.message}`
     if (told !== this.toldReason && reason !== undefined) this.tell({ type: 'found-nothing', reason })
     this.toldReason = told
