@@ -100,6 +100,11 @@ describe('at any width every table fits', () => {
 
   const runWith = (env: Record<string, string>, args: ReadonlyArray<string>) => server.daybook(args, '', { env: { ...server.env, ...env } })
 
+  test('on a terminal that does not know its width nothing is cut either', async () => {
+    const { out } = await server.daybook(['list', '--queue', queue], '', { columns: () => 0, outIsTerminal: true })
+    expect(out).toContain(`id-${long}`)
+  })
+
   test('the columns that identify a task and show its status stay; omitted columns are named', async () => {
     const { out } = await runWith({ COLUMNS: '40' }, ['list', '--queue', queue])
     expect(out).toMatch(/^#\s+ID\s+STATUS/)

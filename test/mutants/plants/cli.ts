@@ -6,6 +6,14 @@ const terminal = ['test/cli/terminal-pictures.test.ts']
 
 export const cliPlants: ReadonlyArray<Plant> = [
   {
+    title: 'command line: a terminal that does not know its width has none',
+    file: 'packages/adapters/src/cli/printer.ts',
+    find: 'columns() || said',
+    replace: 'columns() ?? said',
+    killedBy: ['test/cli/tables.test.ts'],
+    named: 'on a terminal that does not know its width nothing is cut either',
+  },
+  {
     title: 'command line: a closed terminal ends commands before they have put things in order',
     file: 'packages/adapters/src/cli/io.ts',
     find: "['SIGINT', 'SIGTERM', 'SIGHUP']",

@@ -39,10 +39,10 @@ const wantsColor = (env: Io['env'], isTerminal: boolean): boolean => {
   return isTerminal && env.TERM !== 'dumb'
 }
 
-/** The width of the terminal, or COLUMNS. `undefined` in a pipe, where nothing is cut. */
+/** The width of the terminal, or COLUMNS. `undefined` in a pipe, where nothing is cut. A terminal that does not know its width says 0. */
 const widthFor = ({ columns, env }: Io): number | undefined => {
   const said = /^[1-9]\d{0,4}$/.test(env.COLUMNS ?? '') ? Number(env.COLUMNS) : undefined
-  return columns() ?? said
+  return columns() || said
 }
 
 export const createPrinter = (io: Io, isJson: boolean): Printer => {
