@@ -156,6 +156,12 @@ describe('the same calls', () => {
   })
 })
 
+test('settings that do not exist, or have wrong values, are refused with those that do', async () => {
+  const open = (settings: object) => openEmbedded({ settings })
+  await expect(open({ decisionreport: 'optional' })).rejects.toMatchObject({ code: 'invalid', detail: expect.stringMatching(/^settings: decisionreport is not a field here; known: .*decisionReport/) })
+  await expect(open({ decisionReport: 'sometimes' })).rejects.toMatchObject({ code: 'invalid', detail: expect.stringContaining('settings: decisionReport must be ') })
+})
+
 test('a worker of the client works on it, with the source that it has for a server', async () => {
   const client = await openEmbedded({ settings: { decisionReport: 'optional' } })
   const { results } = await client.enqueueAll(Array.from({ length: 50 }, (_, n) => ({ type: 'double', payload: n })))

@@ -16,6 +16,10 @@ afterEach(async () => {
   await Promise.all(opened.splice(0).map((queue) => queue.close()))
 })
 
+test('settings that do not exist are refused', async () => {
+  await expect(open({ settings: { decisionreport: 'optional' } as never })).rejects.toMatchObject({ code: 'invalid', detail: expect.stringContaining('decisionReport') })
+})
+
 describe('the clock', () => {
   test('begins where the test says, and stands still until it is moved', async () => {
     const queue = await open()

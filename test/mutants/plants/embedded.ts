@@ -5,6 +5,7 @@ const at = (file: string): string => `packages/adapters/src/embedded/${file}`
 const embedded = ['test/embedded/embedded.test.ts']
 
 export const embeddedPlants: ReadonlyArray<Plant> = [
+  { title: 'embedded: settings that do not exist are accepted', file: at('open-embedded.ts'), find: 'checkPatch(settings,', replace: 'checkPatch({},', killedBy: embedded },
   { title: 'embedded: a claim whose caller has given up keeps its task', file: at('in-process.ts'), find: 'if (gone.signal.aborted) answered.undelivered?.()', replace: '', killedBy: embedded },
   { title: 'embedded: keys that a server refuses are accepted', file: at('in-process.ts'), find: 'if (!isPrototype) return value', replace: 'if (!isPrototype || isPrototype) return value', killedBy: embedded },
   { title: 'embedded: names in paths are not decoded', file: at('find-route.ts'), find: 'decodeURIComponent(value)', replace: 'value', killedBy: embedded },

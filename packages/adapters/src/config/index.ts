@@ -1,4 +1,4 @@
 export * from './serve-options.js'
 export { type Environment, readServeOptions, type ServeFlags } from './read-serve-options.js'
-export { parseYaml, type Problems, readSettingsFile } from './settings-file.js'
+export { checkPatch, parseYaml, type Problems, readSettingsFile } from './settings-file.js'
 export { readStore } from './store-choice.js'

@@ -4,10 +4,11 @@
  */
 import { join } from 'node:path'
 import type { DaybookClient } from '@daybook/client'
-import { clientOver, configure } from '@daybook/client/internal'
+import { clientOver, configure, DaybookError } from '@daybook/client/internal'
 import type { SettingsPatch } from '@daybook/core'
+import * as E from 'fp-ts/lib/Either.js'
 import { lastingGrant } from '../auth/index.js'
-import { keysFileName, logFileName } from '../config/index.js'
+import { checkPatch, keysFileName, logFileName } from '../config/index.js'
 import { createDaybook, type Daybook, type DaybookOptions, type EngineOptions } from '../engine/index.js'
 import { openSnapshotFolder } from '../files/index.js'
 import { makeFolder } from '../files/make-folder.js'
@@ -49,15 +50,18 @@ export interface Embedded extends DaybookClient {
  * *Gotchas*: reports need the read models of a server, and are refused as `disabled`. Claims come without memories of earlier tasks.
  *
  * @throws Error if the folder cannot be used, or is open elsewhere.
+ * @throws DaybookError `invalid` for settings that do not exist or have wrong values.
  * @example
  * const client = await openEmbedded({ dataDir: './daybook-data' }) await client.enqueue({ type: 'mail', payload: { to: 'ada@example.org' } }) await
  * client.close()
  */
 export const openEmbedded = async (options: EmbeddedOptions = {}): Promise<Embedded> => {
-  const { dataDir, queue, name = 'embedded', settings, warn = () => undefined, engine } = options
+  const { dataDir, queue, name = 'embedded', settings = {}, warn = () => undefined, engine } = options
+  const defaults = checkPatch(settings, 'settings')
+  if (E.isLeft(defaults)) throw new DaybookError('invalid', defaults.left.join('\n'), { unsent: true })
   const parts = dataDir === undefined ? { store: openMemoryStore(), closeRest: () => undefined } : await openFolder(dataDir, options.shared ?? false, warn)
   const { closeRest, ...stores } = parts
-  const daybook = createDaybook({ ...engine, ...stores, warn, ...(settings === undefined ? {} : { defaults: settings }) })
+  const daybook = createDaybook({ ...engine, ...stores, warn, defaults: defaults.right })
   const closeAll = (): Promise<void> => daybook.close().finally(closeRest)
   try {
     await daybook.ready
