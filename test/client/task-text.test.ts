@@ -29,7 +29,8 @@ const cases: ReadonlyArray<readonly [string, object, string]> = [
   ['times in the payload', { type: 'a', payload: { b: time, a: 1 } }, '{"type":"a","payload":{"b":"2030-01-02T03:04:05.678Z","a":1}}'],
   ['instances', { type: 'a', payload: new Point() }, '{"type":"a","payload":{"y":2,"x":1}}'],
   ['a task that prints itself', { payload: { a: 1 }, toJSON: () => ({ type: 'b' }) }, '{"type":"b"}'],
-  ['NaN', { type: 'a', payload: { a: Number.NaN } }, '{"type":"a","payload":{"a":null}}'],
+  ['a text', { type: 'a', payload: 'ü' }, '{"type":"a","payload":"ü"}'],
+  ['false', { type: 'a', payload: false }, '{"type":"a","payload":false}'],
 ]
 
 test.each(cases)('%s', async (_, task, text) => {
@@ -43,12 +44,31 @@ test.each(cases)('%s', async (_, task, text) => {
   ])
 })
 
-test('a value that is not JSON is refused before anything is sent', async () => {
-  const cycle: Record<string, unknown> = {}
-  cycle['self'] = cycle
-  for (const task of [{ type: 'a', payload: cycle }, { type: 'a', payload: { big: 1n } }] as ReadonlyArray<object>) {
-    await expect(client.enqueue(task as NewTask)).rejects.toMatchObject({ name: 'DaybookError', code: 'invalid' })
-    await expect(client.enqueueAll([task as NewTask])).rejects.toMatchObject({ name: 'DaybookError', code: 'invalid' })
-  }
+const cycle: Record<string, unknown> = {}
+cycle['self'] = cycle
+class Task {
+  readonly type = 'a'
+  readonly payload = Number.NaN
+}
+const refused: ReadonlyArray<readonly [string, object, string]> = [
+  ['a cycle', { payload: cycle }, 'not JSON: '],
+  ['a bigint', { payload: { big: 1n } }, 'not JSON: '],
+  ['NaN', { payload: Number.NaN }, 'not JSON: the payload is NaN, which is no JSON value'],
+  ['an infinity', { payload: Number.NEGATIVE_INFINITY }, 'not JSON: the payload is -Infinity, '],
+  ['a function', { payload: () => 1 }, 'not JSON: the payload is a function, '],
+  ['a symbol', { payload: Symbol('s') }, 'not JSON: the payload is a symbol, '],
+  ['a map', { payload: new Map() }, 'not JSON: the payload is a Map, '],
+  ['a member that is NaN', { payload: { at: time, a: [{ n: Number.NaN }] } }, 'not JSON: n is NaN, '],
+  ['a member that is a function', { payload: { f: () => 1 } }, 'not JSON: f is a function, '],
+  ['a member that is a set', { payload: { s: new Set() } }, 'not JSON: s is a Set, '],
+  ['a payload of an instance', new Task(), 'not JSON: payload is NaN, '],
+]
+
+test.each(refused)('%s is refused before anything is sent, instead of being left out', async (_, task, why) => {
+  const sent = (task instanceof Task ? task : { type: 'a', ...task }) as NewTask
+  const error = { name: 'DaybookError', code: 'invalid', detail: expect.stringContaining(why) }
+  await expect(client.enqueue(sent)).rejects.toMatchObject(error)
+  await expect(client.enqueue(sent, { timeoutMs: 5_000 })).rejects.toMatchObject(error)
+  await expect(client.enqueueAll([sent])).rejects.toMatchObject(error)
   expect(server.seen).toEqual([])
 })

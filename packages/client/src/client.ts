@@ -178,7 +178,7 @@ const queueClient = (
   const enqueue = async (task: NewTask | TypedTask, options?: CallOptions): Promise<EnqueuedTask> => {
     const sent = isTyped(task) ? await sentTask(task) : task
     if (sent instanceof DaybookError) throw sent
-    return handled(await (options === undefined ? enqueues.call<Enqueued>(sent, false) : json<Enqueued>(tasksRequest(bodyOf(sent)), 'safe', options)), task)
+    return handled(await (options === undefined ? enqueues.call<Enqueued>(sent, false) : json<Enqueued>(tasksRequest(certain(taskTextOf(sent))), 'safe', options)), task)
   }
 
   const eachTask = async function* (filter: Omit<TaskFilter, 'cursor'> = {}, options?: CallOptions): AsyncGenerator<TaskView, void> {

@@ -8,13 +8,12 @@ import { textOf } from './transport/gather.js'
  * printing it here costs less than it saves there.
  */
 export const taskTextOf = (task: unknown): string | DaybookError => {
-  if (!isPlain(task)) return textOf(task)
+  if (!isPlain(task)) return textOf(task, refuseLoss)
   const { payload, ...rest } = task
-  const canonical = canonicalTextOf(payload)
-  if (canonical === undefined) return textOf(task)
   const others = textOf(rest)
-  if (typeof others !== 'string') return others
-  return `${others.slice(0, -1)}${others.length > 2 ? ',' : ''}"payload":${canonical}}`
+  if (payload === undefined || typeof others !== 'string') return others
+  const text = canonicalTextOf(payload) ?? textOf(payload, refuseLoss)
+  return typeof text === 'string' ? `${others.slice(0, -1)}${others.length > 2 ? ',' : ''}"payload":${text}}` : text
 }
 
 /** Whether the value is a plain object, which is printed from its members alone. */
@@ -23,10 +22,30 @@ const isPlain = (value: unknown): value is Readonly<Record<string, unknown>> =>
 
 /** Canonical text; `undefined` for a value that is not JSON. `JSON.stringify` may still print such a value, for example a `Date`. */
 const canonicalTextOf = (payload: unknown): string | undefined => {
-  if (typeof payload !== 'object' || payload === null) return undefined
   try {
     return canonicalJson(payload)
   } catch {
     return undefined
+  }
+}
+
+/** For `JSON.stringify`: refuses what it would leave out, or print as something else, as if it had not been given. */
+const refuseLoss = (key: string, value: unknown): unknown => {
+  const kind = kindLost(value)
+  if (kind !== undefined) throw new Error(`${key === '' ? 'the payload' : key} is ${kind}, which is no JSON value`)
+  return value
+}
+
+const kindLost = (value: unknown): string | undefined => {
+  switch (typeof value) {
+    case 'number':
+      return Number.isFinite(value) ? undefined : String(value)
+    case 'function':
+    case 'symbol':
+      return `a ${typeof value}`
+    case 'object':
+      return value instanceof Map ? 'a Map' : value instanceof Set ? 'a Set' : undefined
+    default:
+      return undefined
   }
 }

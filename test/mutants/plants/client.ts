@@ -29,6 +29,20 @@ export const clientPlants: ReadonlyArray<Plant> = [
     killedBy: headers,
   },
   {
+    title: 'client: a payload that JSON would leave out is sent as none',
+    file: `${client}task-text.ts`,
+    find: 'textOf(payload, refuseLoss)',
+    replace: 'textOf(payload)',
+    killedBy: ['test/client/task-text.test.ts'],
+  },
+  {
+    title: 'client: a task with options of its own is printed by other rules',
+    file: `${client}client.ts`,
+    find: 'certain(taskTextOf(sent))',
+    replace: 'bodyOf(sent)',
+    killedBy: ['test/client/task-text.test.ts'],
+  },
+  {
     title: 'client: a request that cannot be built counts as one without an answer',
     file: `${client}transport/transport.ts`,
     find: 'if (error instanceof errors.InvalidArgumentError) return',

@@ -137,10 +137,10 @@ export class Gatherer {
   }
 }
 
-/** JSON text of a task or outcome, or the error if it has none. */
-export const textOf = (value: unknown): string | DaybookError => {
+/** JSON text of a task or outcome, or the error if it has none. `replacer`: that of `JSON.stringify`, which may throw. */
+export const textOf = (value: unknown, replacer?: (key: string, value: unknown) => unknown): string | DaybookError => {
   try {
-    const text = JSON.stringify(value) as string | undefined
+    const text = JSON.stringify(value, replacer) as string | undefined
     return text ?? new DaybookError('invalid', `${typeof value} is not a JSON value`, { unsent: true })
   } catch (error) {
     return new DaybookError('invalid', `not JSON: ${(error as Error).message}`, { unsent: true, cause: error })
