@@ -79,6 +79,18 @@ describe('exit code 2: wrong usage', () => {
     expect(err).toContain(message)
     expect([code, out]).toEqual([2, ''])
   })
+
+  test.each<[ReadonlyArray<string>, string]>([
+    [['list', '--nope', '--json'], "unknown option '--nope' (did you mean --type?)"],
+    [['lsit', '--json'], "unknown command 'lsit'\n(Did you mean daybook list?)"],
+    [['explain', '--json'], "missing required argument 'id'"],
+    [['complete', 'x', '--json'], "required option '--lease <token>' not specified"],
+    [['list', '--limit', 'many', '--json'], "option '-n, --limit <n>' argument 'many' is invalid. a number is wanted"],
+    [['--json'], 'a command is missing: --help lists them'],
+  ])('with --json wrong usage is JSON, too: %j', async (args, detail) => {
+    const { code, out, err } = await cli(...args)
+    expect([code, out, JSON.parse(err)]).toEqual([2, '', { error: { code: 'usage', detail } }])
+  })
 })
 
 describe('exit code 3: the server cannot be reached', () => {

@@ -14,6 +14,22 @@ export const cliPlants: ReadonlyArray<Plant> = [
     named: 'on a terminal that does not know its width nothing is cut either',
   },
   {
+    title: 'command line: wrong usage is told as text to a program that asked for JSON',
+    file: 'packages/adapters/src/cli/program.ts',
+    find: 'else if (isJson && code === exitCodes.usage)',
+    replace: 'else if (!isJson && code === exitCodes.done)',
+    killedBy: ['test/cli/usage.test.ts'],
+    named: 'with --json wrong usage is JSON, too',
+  },
+  {
+    title: 'command line: with JSON, wrong usage is told as text as well',
+    file: 'packages/adapters/src/cli/program.ts',
+    find: '(isJson ? undefined : cli.io.err(text))',
+    replace: 'cli.io.err(text)',
+    killedBy: ['test/cli/usage.test.ts'],
+    named: 'with --json wrong usage is JSON, too',
+  },
+  {
     title: 'command line: a closed terminal ends commands before they have put things in order',
     file: 'packages/adapters/src/cli/io.ts',
     find: "['SIGINT', 'SIGTERM', 'SIGHUP']",

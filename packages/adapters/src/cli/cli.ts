@@ -19,6 +19,8 @@ export type Ending = number | void
 
 export class Cli {
   exitCode: number = exitCodes.done
+  /** What is wrong with the command line, as the parser of the options says it. */
+  wrongUsage: string | undefined
 
   constructor(readonly io: Io) {}
 

@@ -3,7 +3,7 @@ import { Command, CommanderError } from 'commander'
 import { DaybookError } from '@daybook/client/internal'
 import { Cli } from './cli.js'
 import { addConnectionOptions } from './connection.js'
-import { exitCodeOf, exitCodes } from './exit-codes.js'
+import { exitCodeOf, exitCodes, UsageError } from './exit-codes.js'
 import type { Io } from './io.js'
 import { addEnding } from './help-ending.js'
 import { withSuggestion } from './suggest/command-line.js'
@@ -94,7 +94,8 @@ const namedIn = (args: ReadonlyArray<string>): ReadonlyArray<string> => {
   return Object.keys(commands)
 }
 
-const program = async (cli: Cli, names: ReadonlyArray<string>): Promise<Command> => {
+/** `isJson`: wrong usage is only kept in `cli`, to be told as JSON. */
+const program = async (cli: Cli, names: ReadonlyArray<string>, isJson = false): Promise<Command> => {
   const root = addConnectionOptions(new Command('daybook'))
     .description('Daybook: a task queue that keeps every change as an event')
     .version('0.1.0', '-V, --version')
@@ -115,8 +116,8 @@ A first round:
       .exitOverride()
       .configureOutput({
         writeOut: (text) => cli.io.out(text),
-        writeErr: (text) => cli.io.err(text),
-        outputError: (text, write) => write(withSuggestion(command, text)),
+        writeErr: (text) => (isJson ? undefined : cli.io.err(text)),
+        outputError: (text, write) => write((cli.wrongUsage = withSuggestion(command, text))),
         getOutHasColors: () => false,
         getErrHasColors: () => false,
       })
@@ -150,16 +151,21 @@ export const treeFor = (cli: Cli, args: ReadonlyArray<string>): Promise<Command>
 /** Runs one command line, without the program's name. Resolves to the exit code; never rejects. */
 export const run = async (args: ReadonlyArray<string>, io: Io): Promise<number> => {
   const cli = new Cli(io)
+  const isJson = args.includes('--json')
   try {
-    await (await program(cli, namedIn(args))).parseAsync(args, { from: 'user' })
+    await (await program(cli, namedIn(args), isJson)).parseAsync(args, { from: 'user' })
     return cli.exitCode
   } catch (error) {
     const code = exitCodeOf(error)
-    // Commander has printed its own errors, help and version already.
-    if (!(error instanceof CommanderError)) tell(error, code, io, args.includes('--json'))
+    // Commander has printed its own errors, help and version already, but never as JSON.
+    if (!(error instanceof CommanderError)) tell(error, code, io, isJson)
+    else if (isJson && code === exitCodes.usage) tell(new UsageError(wrongUsageOf(cli)), code, io, true)
     return code
   }
 }
+
+/** Without a command, commander prints the help instead of an error. */
+const wrongUsageOf = ({ wrongUsage = 'a command is missing: --help lists them' }: Cli): string => wrongUsage.replace(/^error: /, '').trimEnd()
 
 /** By exit code, of an error that no server has answered with. */
 const codes: Readonly<Record<number, string>> = { [exitCodes.usage]: 'usage', [exitCodes.unreachable]: 'unreachable' }
