@@ -37,6 +37,21 @@ test('a parent whose content is damaged in the log can be completed; its childre
   await engine.close()
 })
 
+test('of two completions at once, without a report and with it, the second has what the first handed in', async () => {
+  const store = openMemoryStore()
+  const { complete, engine, token } = await held(store)
+  const withoutReport = prepareResult({ output: 1 })
+  if (withoutReport._tag === 'Left') throw new Error(withoutReport.left.detail)
+  const first = engine.submit({ type: 'Complete', task: '#1', agent: 'ann', token, ...withoutReport.right }, me)
+  // Enters before the first is decided.
+  const second = complete({})
+  expect([valueOf(await first), valueOf(await second)]).toMatchObject([{ status: 'incomplete' }, { status: 'completed' }])
+  const events = []
+  for await (const page of store.read('taskqueue-q', { from: 0 })) events.push(...page)
+  expect(JSON.parse(events.at(-1)!.data)).toMatchObject({ task: 'p', content: { output: 1, decisionReport: 'x' } })
+  await engine.close()
+})
+
 test('when the report comes, and what was handed in before is damaged in the log, the report alone is taken; if it cannot be read, the completion is refused', async () => {
   const store = openMemoryStore()
   let why: 'damaged' | 'unavailable' = 'unavailable'

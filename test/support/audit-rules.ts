@@ -199,8 +199,9 @@ const rules: { readonly [T in CommandType]: Rule<T> } = {
     mayAppendNothing: (acknowledged) => acknowledged.command.task === undefined && stillDead(acknowledged).length === 0,
   },
   Escalate: {
-    records: isReviewOf('Escalated'),
-    follows: ['Escalated'],
+    // A snooze ends first. The reply names the escalated ones.
+    records: (event, command) => isReviewOf('Escalated')(event, command) || (event.type === 'SnoozeLapsed' && (command.task === undefined || event.data.task === command.task)),
+    follows: ['SnoozeLapsed', 'Escalated'],
     replyMatches: ({ value, events }) => value.escalated.join() === tasksIn(events, 'Escalated').join(),
     mayAppendNothing: (acknowledged) => acknowledged.command.task === undefined && stillDead(acknowledged).length === 0,
   },

@@ -1,6 +1,6 @@
 /**
- * Back-off, timers, ids and the form of tokens, which Daybook's other packages share with the client. They are apart from `internal.ts`, so that a thread does not load
- * undici and ws for the sake of a timer. Not for users: it changes without notice.
+ * Back-off, timers, ids and the form of tokens, which Daybook's other packages share with the client. They are apart from `internal.ts`, so that a
+ * thread does not load undici and ws for the sake of a timer. Not for users: it changes without notice.
  */
 export { type Backoff, type BackoffOptions, backoff, sleep } from './transport/backoff.js'
 export { isToken } from './transport/header-text.js'

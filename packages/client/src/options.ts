@@ -29,7 +29,7 @@ export interface ClientOptions {
    * last to the first again. What one server has acknowledged, another shows some milliseconds later. Default: `url` alone.
    */
   readonly urls?: ReadonlyArray<string>
-  /** Sent as bearer token with every request, and shown nowhere. Printable ASCII characters without spaces: trim what you read from a file. Default: none, for a server with `--auth off`. */
+  /** Sent as bearer token with every request, and shown nowhere. Printable ASCII characters without spaces: trim what you read from a file. Default, and if empty: none, for a server with `--auth off`. */
   readonly token?: string
   /** The queue that all methods use; see `DaybookClient.in` for others. Default `default`. */
   readonly queue?: string
@@ -83,7 +83,7 @@ export const configure = (options: ClientOptions): Configured => {
   return {
     url: options.url ?? 'http://127.0.0.1:7878',
     urls: options.urls ?? [],
-    token: options.token === undefined ? undefined : tokenText(options.token),
+    token: options.token === undefined || options.token === '' ? undefined : tokenText(options.token),
     queue: options.queue ?? 'default',
     agentName: headerText('agentName', options.agentName ?? 'daybook-client'),
     timeoutMs: inRange('timeoutMs', options.timeoutMs ?? 30_000, 10, 3_600_000),

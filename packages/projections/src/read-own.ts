@@ -11,7 +11,7 @@ const isFunction = (value: unknown): boolean => typeof value === 'function'
 const nameForm = /^[a-z][a-z0-9-]{0,62}$/
 const columnForm = /^[a-z][a-z0-9_]{0,62}$/
 /** Tables that every file of read models has or may have. */
-const reserved: ReadonlySet<string> = new Set(['projections', 'queues', 'search'])
+const reserved: ReadonlySet<string> = new Set(['projections', 'queues', 'first_builds', 'search'])
 
 /** `Left` says what is wrong, one line for each fault. `Right` is the projection; its errors are {@link ProjectionFailed}. */
 export const readOwn = (exported: unknown): E.Either<ReadonlyArray<string>, TableProjection> => {

@@ -193,8 +193,8 @@ export const corePlants: ReadonlyArray<Plant> = [
   {
     title: 'a bulk cancel leaves those that depend on what it cancels',
     file: `${decide}cancel.ts`,
-    find: "data: { task: task.id, reason } }, ...cancelDependents(task, at, 'cancelled', seen))",
-    replace: 'data: { task: task.id, reason } })',
+    find: "events.push(cancelledEvent(task, at, reason), ...cancelDependents(task, at, 'cancelled', seen))",
+    replace: 'events.push(cancelledEvent(task, at, reason))',
     killedBy: ['test/engine/cancel-all.test.ts'],
   },
   {

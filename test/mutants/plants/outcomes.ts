@@ -20,10 +20,18 @@ export const outcomePlants: ReadonlyArray<Plant> = [
   {
     title: 'what an earlier attempt handed in is taken for that of this one',
     file: `${core}queries/query.ts`,
-    find: "return task?.status === 'incomplete' ? task.lastRevision : undefined",
-    replace: 'return task?.lastRevision',
+    find: "return task?.status === 'incomplete' ?",
+    replace: 'return task !== undefined ?',
     killedBy: ['test/http/work.test.ts'],
     named: 'the next attempt begins',
+  },
+  {
+    title: 'of two completions at once the first is forgotten',
+    file: 'packages/adapters/src/engine/decider.ts',
+    find: 'if (Grounded.isOutdated(item, live.current)) {',
+    replace: 'if (item === undefined) {',
+    killedBy: ['test/engine/findings.test.ts'],
+    named: 'two completions at once',
   },
   // Decisions of reviewers, one after the other.
   {

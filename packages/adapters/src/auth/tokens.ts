@@ -65,9 +65,9 @@ type Stored = t.TypeOf<typeof Stored>
 const fileName = 'tokens.json'
 
 /**
- * Opens the tokens of a data folder; makes an admin token if there is none.
+ * Opens the tokens of a data folder; makes an admin token if there is none. The file is written by {@link OpenedTokens.keep}.
  *
- * @throws Error when the file cannot be read or written, or when `adminToken` cannot be sent in a header.
+ * @throws Error when the file cannot be read, or when `adminToken` cannot be sent in a header.
  */
 export const openTokens = (options: TokensOptions): OpenedTokens => {
   const { dir, adminToken } = options

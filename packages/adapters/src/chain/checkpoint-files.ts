@@ -7,6 +7,7 @@
  */
 import { mkdir, open, readdir, readFile, rename } from 'node:fs/promises'
 import { join } from 'node:path'
+import { syncFolder } from '../files/sync-folder.js'
 import { StoreError } from '../store/index.js'
 import { type Checkpoint, openNote, readCheckpoint, readVerifierKey, type Signer, splitNotes, verifierKey } from './note.js'
 import { Tree } from './tree.js'
@@ -147,8 +148,10 @@ export class CheckpointFiles {
     if ((await readFile(key, 'utf8').catch(missing)) === undefined) await appendDurably(key, `${verifierKey(this.signer)}\n`)
     const checkpoints = this.file('checkpoints')
     // The first one appears whole: a file without a checkpoint means that somebody removed them.
-    if ((await readFile(checkpoints).catch(missing)) === undefined) await replace(checkpoints, entryOf(note))
-    else await appendNote(checkpoints, note)
+    if ((await readFile(checkpoints).catch(missing)) === undefined) {
+      await replace(checkpoints, entryOf(note))
+      await syncFolder(this.folder)
+    } else await appendNote(checkpoints, note)
     await replace(this.file('tree'), JSON.stringify({ size: tree.size, hashes: tree.subtrees.map((hash) => hash.toString('base64')), leaf, seal: seal ?? null }))
   }
 

@@ -102,7 +102,7 @@ export class Checkpointer {
     if (this.refusal === undefined) {
       const lost = this.reading === undefined ? await this.files.lost() : undefined
       // What was signed before cannot be compared with the log.
-      if (lost !== undefined) this.refuse(lost)
+      if (lost !== undefined) this.refuse(lost, 'Then start the server again')
       else await this.sign(signal)
     }
     await this.payWitness(signal)
@@ -172,9 +172,9 @@ export class Checkpointer {
     }
   }
 
-  private refuse(why: string): void {
+  private refuse(why: string, advice = `Run daybook audit verify; after restoring a backup, move the files of the queue in ${this.options.folder} away`): void {
     this.refusal = why
-    this.options.warn(`queue ${this.options.queue}: no more checkpoints are signed: ${why}. Run daybook audit verify; after restoring a backup, move the files of the queue in ${this.options.folder} away`)
+    this.options.warn(`queue ${this.options.queue}: no more checkpoints are signed: ${why}. ${advice}`)
   }
 
   private async payWitness(signal: AbortSignal | undefined): Promise<void> {

@@ -38,6 +38,7 @@ import { type Batch, type ClaimItem, type CommandItem, type Item, Known, newBatc
 import type { Contents } from './contents/contents.js'
 import { Encoder } from './log/encoder.js'
 import { halved } from './contents/findings.js'
+import { Grounded } from './contents/groundwork.js'
 import type { LeaseGrace } from './time/lease-grace.js'
 import type { LiveState } from './state/live-state.js'
 import type { Mailbox } from './append/mailbox.js'
@@ -65,6 +66,8 @@ export interface DeciderParts {
   readonly isClosing: () => boolean
   readonly readOnly: ReadOnly
   readonly withholding: Withholding
+  /** Enters a command anew that was prepared before something changed. */
+  readonly prepareAgain: (item: CommandItem) => void
   readonly stream: string
   readonly warn: (message: string) => void
 }
@@ -243,6 +246,10 @@ export class Decider {
 
   private handleCommand(batch: Batch, item: CommandItem): boolean {
     const { live, limits, defaults } = this.parts
+    if (Grounded.isOutdated(item, live.current)) {
+      this.parts.prepareAgain(item instanceof Grounded ? item.item : item)
+      return true
+    }
     // The type is wider, because a command that is too large is replaced by a smaller one.
     let command: Command = item.command
     let events = this.decideCommand(command)

@@ -31,7 +31,7 @@ import { refusalAt } from './entrance.js'
 import { type EngineOptions, withDefaults } from './engine-options.js'
 import { Eraser } from './contents/eraser.js'
 import { Follower } from './state/follower.js'
-import { type Archive, Grounded, needsGroundwork, withGroundwork } from './contents/groundwork.js'
+import { type Archive, Grounded, incompleteBefore, needsGroundwork, withGroundwork } from './contents/groundwork.js'
 import { InFlight } from './append/in-flight.js'
 import { LeaseGrace } from './time/lease-grace.js'
 import { LiveState } from './state/live-state.js'
@@ -50,6 +50,9 @@ import { refusalOfErasable, Withholding } from './contents/withholding.js'
 
 // The real `setImmediate`, even in tests with fake timers.
 const { setImmediate } = globalThis
+
+/** How long a command waits for an event that it needs and that is being appended. */
+const durableWaitMs = 10_000
 
 /** Opens a queue: replays it and starts its loop. Rejects if the store cannot be read. */
 export const openEngine = async (
@@ -131,6 +134,7 @@ class Engine implements QueueEngine {
       live, mailbox, waiting, contents, availability, limits, batchEventsMax, defaults, clock, grace, alerts, random, isClosing, warn,
       readOnly: this.readOnly,
       withholding: this.withholding,
+      prepareAgain: (item) => this.enterPrepared(item),
       stream: streamOf(name),
     })
     this.recovery = new Recovery({ log, live, durable, inFlight, mailbox, waiting, contents, availability, turns, grace, isClosing, warn })
@@ -272,14 +276,16 @@ class Engine implements QueueEngine {
     if (!needsGroundwork(item.command, this.live.current)) return this.enter(item)
     const refusal = refusalAt(item.command, item.caller)
     if (refusal !== undefined) return refuse(item, refusal)
+    const before = incompleteBefore(item.command, this.live.current)
     const archive: Archive = {
       state: () => this.live.current,
       read: (revisions) => this.contentStore.read(revisions),
-      incompleteResult: (last) => this.contentStore.incompleteResult(last),
+      // The state may be ahead of the log.
+      incompleteResult: async (task) => ((await this.durable.reached(task.last, durableWaitMs)) ? this.contentStore.incompleteResult(task) : undefined),
     }
-    void withGroundwork(item.command, archive).then((ready) => {
+    void withGroundwork(item.command, before, archive).then((ready) => {
       if (E.isLeft(ready)) refuse(item, ready.left)
-      else this.enter(new Grounded(item, ready.right))
+      else this.enter(new Grounded(item, ready.right, before))
     })
   }
 

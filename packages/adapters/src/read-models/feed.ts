@@ -172,7 +172,10 @@ class Feeder {
     for (const stream of await log.streams(streamPrefix)) {
       if (signal.aborted) return true
       const queue = stream.slice(streamPrefix.length)
-      if ((this.unreadable.get(queue)?.again ?? 0) > performance.now()) continue
+      if ((this.unreadable.get(queue)?.again ?? 0) > performance.now()) {
+        behind.push(queue)
+        continue
+      }
       try {
         const head = await log.head(stream)
         for (const group of this.groups()) {
@@ -204,7 +207,7 @@ class Feeder {
       this.isIndexed = true
     }
     if (isLevel && this.views.building !== undefined && !this.wouldLose()) {
-      this.views.switchOver()
+      this.views.switchOver(new Set(this.unreadable.keys()))
       for (const [queue, place] of this.places) this.places.set(queue, { ...place, revision: this.views.shownOf(queue) })
     }
     return isLevel

@@ -90,8 +90,8 @@ export class ViewsFile {
     for (const { model, prefix } of all) for (const { name, indexes } of partsOf(model)) sorting(db, () => createIndexes(db, prefix + name, indexes))
   }
 
-  /** Replaces the old tables by those that were being built. */
-  switchOver(): void {
+  /** Replaces the old tables by those that were being built. `unread`: the queues whose events could not be read. */
+  switchOver(unread: ReadonlySet<string>): void {
     const { nextGroup: next, db } = this
     if (next === undefined) return
     db.transaction(() => {
@@ -102,9 +102,9 @@ export class ViewsFile {
         db.prepare("DELETE FROM projections WHERE name = ? AND state = 'current'").run(model.name)
         db.prepare("UPDATE projections SET state = 'current' WHERE name = ?").run(model.name)
       }
-      db.exec('DELETE FROM first_builds')
+      for (const queue of this.firstBuilds) if (!unread.has(queue)) db.prepare('DELETE FROM first_builds WHERE queue = ?').run(queue)
     }).immediate()
-    this.firstBuilds.clear()
+    this.firstBuilds = firstBuildsIn(db)
     // The tables of both groups' statements have other names now.
     this.currentGroup = new Group(db, this.models, '')
     this.nextGroup = undefined

@@ -7,7 +7,7 @@ export const isToken = (text: string): boolean => /^[\x21-\x7e]+$/.test(text)
 /** @throws DaybookError `invalid`. The message does not show the token. */
 export const tokenText = (text: string): string => {
   if (isToken(text)) return text
-  const why = text === '' ? 'is empty' : text.trim() === text ? 'has others' : 'begins or ends with a space or line break'
+  const why = text.trim() === text ? 'has others' : 'begins or ends with a space or line break'
   throw new DaybookError('invalid', `a token has printable ASCII characters without spaces, and the given one ${why}`, { unsent: true })
 }
 

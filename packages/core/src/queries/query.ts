@@ -347,12 +347,12 @@ export const contentRevisionOf = (state: QueueState, id: string): number | undef
 export const lastRevisionOf = (state: QueueState, id: string): number | undefined =>
   recordOf(QueueState.tablesOf(state), id)?.lastRevision
 
-/** The revision of the last event about a task that was completed without the report that its queue requires; `undefined` for any other. */
-export const lastOfIncomplete = (state: QueueState, id: string): number | undefined => {
+/** A task that was completed without the report that its queue requires, and the revision of its last event; `undefined` for any other. */
+export const incompleteOf = (state: QueueState, id: string): { readonly id: string; readonly last: number } | undefined => {
   const tables = QueueState.tablesOf(state)
   if (tables.counts.incomplete === 0) return undefined
   const task = recordOf(tables, id)
-  return task?.status === 'incomplete' ? task.lastRevision : undefined
+  return task?.status === 'incomplete' ? { id: task.id, last: task.lastRevision } : undefined
 }
 
 /** The limits that are set, by key. */

@@ -99,24 +99,26 @@ ${examples('daybook serve', 'daybook serve --port 0 --store memory: --auth off',
           },
         })
         const server = await Promise.race([starting, stopped.then(() => undefined)]).finally(() => progress.clear())
-        const present = ({ url, adminToken }: RunningServer): void => {
-          if (adminToken !== undefined && !printer.isJson) {
-            // The token is in the fragment, which a browser sends to nobody. The console removes it from the address at once.
-            const opens = read.right.console === 'off' ? undefined : `${url}/#token=${encodeURIComponent(adminToken)}`
-            printer.note(firstStartText({ url, adminToken, console: opens, store: read.right.store, dataDir: resolve(read.right.dataDir) }, io.env))
-          }
-          printer.answer({ url, ...(adminToken === undefined ? {} : { adminToken }) }, () => printer.line(`daybook: ready at ${url}`))
+        const presentToken = ({ url, adminToken }: RunningServer): void => {
+          if (adminToken === undefined) return
+          // The token is in the fragment, which a browser sends to nobody. The console removes it from the address at once.
+          const opens = read.right.console === 'off' ? undefined : `${url}/#token=${encodeURIComponent(adminToken)}`
+          printer.note(firstStartText({ url, adminToken, console: opens, store: read.right.store, dataDir: resolve(read.right.dataDir) }, io.env))
         }
         if (server === undefined) {
           // Stopped while the log was still being read.
           const late = await starting.catch(() => undefined)
-          // Nobody will see the token again.
-          if (late?.adminToken !== undefined) present(late)
-          await late?.close()
+          if (late !== undefined) {
+            // Nobody will see the token again.
+            presentToken(late)
+            await late.close()
+          }
           return exitCodes.done
         }
         await returnMemory()
-        present(server)
+        const { url, adminToken } = server
+        if (!printer.isJson) presentToken(server)
+        printer.answer({ url, ...(adminToken === undefined ? {} : { adminToken }) }, () => printer.line(`daybook: ready at ${url}`))
         await stopped
         await server.close()
         return exitCodes.done

@@ -8,6 +8,8 @@ import { StoreError } from '../../store/index.js'
 import { type KeyReader, revealedData, whyWithheld } from '../../task-keys/index.js'
 import type { ClaimItem } from '../append/batch.js'
 import { ContentCache } from './content-cache.js'
+import type { Incomplete } from './groundwork.js'
+import { taskOfEvent } from '../log/history.js'
 import type { QueueLog } from '../log/queue-log.js'
 import { describe, unavailable } from '../refusals.js'
 import type { Claim } from '../types.js'
@@ -65,10 +67,10 @@ export class Contents {
     return events.map((event) => (event === undefined ? undefined : revealedData(event, this.keys)))
   }
 
-  /** The content of the last completion without a report, decrypted; `undefined` if it is not there. `last`: the revision of the task's last event. */
-  async incompleteResult(last: number): Promise<string | undefined> {
+  /** The content of the task's last completion without a report, decrypted; `undefined` if it is not there: the event at `last` may have become that of another process, about another task. */
+  async incompleteResult({ id, last }: Incomplete): Promise<string | undefined> {
     const event = await this.log.newestBehind(last, 'MarkedIncomplete')
-    return event === undefined ? undefined : contentOf(revealedData(event, this.keys))
+    return event === undefined || taskOfEvent(event) !== id ? undefined : (contentOf(revealedData(event, this.keys)) ?? '{}')
   }
 
   /** Answers a claim with its tasks. */

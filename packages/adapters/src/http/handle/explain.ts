@@ -27,7 +27,7 @@ const whileRefused = (explanation: Explanation, refusal: string | undefined): Ex
   const { reasons } = explanation
   if (refusal === undefined || reasons.some(({ code }) => code === 'finished')) return explanation
   const { positionAtLeast: _, ...rest } = explanation
-  const refused: Reason = { code: 'unavailable', message: `the server refuses commands: ${refusal}`, change: 'what GET /readyz and the server\'s log ask for' }
+  const refused: Reason = { code: 'unavailable', message: `this server cannot take commands now: ${refusal}`, change: 'what GET /readyz and the server\'s log ask for' }
   return { ...rest, runnable: false, position: null, reasons: [refused, ...reasons.filter(({ code }) => code !== 'ready')] }
 }
 
