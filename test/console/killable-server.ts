@@ -6,6 +6,7 @@ import { ended, start } from '../cli/program.js'
 import { inTime } from '../support/in-time.js'
 import { adminToken, type FleetTokens, logFile } from './fleet.js'
 import { seededFolder } from './seeded-folder.js'
+import { tablesShowAll } from './tables-show-all.js'
 
 export interface KillableServer {
   readonly url: string
@@ -39,6 +40,7 @@ export const startKillableServer = async (): Promise<KillableServer> => {
   const { url } = first
   let { child } = first
   const admin = createClient({ url, token: adminToken })
+  await tablesShowAll(admin)
   const kill = async (): Promise<void> => {
     if (child.exitCode !== null || child.signalCode !== null) return
     child.kill('SIGKILL')
@@ -51,6 +53,7 @@ export const startKillableServer = async (): Promise<KillableServer> => {
     kill,
     start: async () => {
       child = (await open(dataDir, new URL(url).port)).child
+      await tablesShowAll(admin)
     },
     remove: async () => {
       await admin.close()

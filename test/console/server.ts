@@ -1,13 +1,12 @@
 /** A real server on a seeded log, as a user has it; and the same killed and started again. */
 import { rmSync } from 'node:fs'
-import { setTimeout as delay } from 'node:timers/promises'
 import { serve } from '@daybook/adapters/serve'
 import { createClient, type DaybookClient } from '@daybook/adapters/client'
 import { afterAll, beforeAll } from 'vitest'
-import { inTime } from '../support/in-time.js'
 import { withoutBrowser } from './browser.js'
 import { adminToken, type FleetTokens, logFile } from './fleet.js'
 import { seededFolder } from './seeded-folder.js'
+import { tablesShowAll } from './tables-show-all.js'
 
 export interface ConsoleServer {
   readonly url: string
@@ -24,23 +23,12 @@ export interface ConsoleServer {
 const openServer = async (dataDir: string, port: number) =>
   serve({ host: '127.0.0.1', port, dataDir, store: { kind: 'sqlite', file: logFile(dataDir), sharing: 'exclusive' }, auth: 'tokens', token: adminToken, checkpoints: 'off', memory: { kind: 'off' } })
 
-/** Reached only when something is broken: the tables are filled on a thread that lets all others go first. */
-const tablesMsMax = 120_000
-
-/** Reports are of tables that a server which has just started begins to fill. */
-const tablesShowAll = async (admin: DaybookClient): Promise<void> => {
-  for (const { revision } = await admin.summary(); ; await delay(50)) {
-    const tables = await admin.readModels()
-    if (tables.building === undefined && tables.revision >= revision) return
-  }
-}
-
 export const startConsoleServer = async (): Promise<ConsoleServer> => {
   const { dataDir, tokens } = await seededFolder()
   let running = await openServer(dataDir, 0)
   const { url } = running
   const admin = createClient({ url, token: adminToken })
-  await inTime('the tables of reports show the whole log', tablesShowAll(admin), tablesMsMax)
+  await tablesShowAll(admin)
   return {
     url,
     tokens,
