@@ -13,12 +13,12 @@ const held = async (store: EventStore, content = '{"payload":1,"metadata":{"team
   const claimed = await engine.claim({ type: 'Claim', agent: 'ann', max: 1 }, me)
   if (claimed._tag === 'Left') throw new Error(claimed.left.detail)
   const { token } = claimed.right.value[0]!
-  const complete = async (result: Result) => {
-    const prepared = prepareResult({ decisionReport: 'x', ...result })
+  const handIn = async (result: Result) => {
+    const prepared = prepareResult(result)
     if (prepared._tag === 'Left') throw new Error(prepared.left.detail)
-    return engine.submit({ type: 'Complete', task: 'p', agent: 'ann', token, ...prepared.right }, me)
+    return engine.submit({ type: 'Complete', task: '#1', agent: 'ann', token, ...prepared.right }, me)
   }
-  return { engine, complete, token }
+  return { engine, handIn, complete: (result: Result) => handIn({ decisionReport: 'x', ...result }) }
 }
 const contentsOf = async (store: EventStore): Promise<ReadonlyArray<{ readonly payload: unknown; readonly metadata?: unknown }>> => {
   const contents = []
@@ -39,10 +39,8 @@ test('a parent whose content is damaged in the log can be completed; its childre
 
 test('of two completions at once, without a report and with it, the second has what the first handed in', async () => {
   const store = openMemoryStore()
-  const { complete, engine, token } = await held(store)
-  const withoutReport = prepareResult({ output: 1 })
-  if (withoutReport._tag === 'Left') throw new Error(withoutReport.left.detail)
-  const first = engine.submit({ type: 'Complete', task: '#1', agent: 'ann', token, ...withoutReport.right }, me)
+  const { complete, engine, handIn } = await held(store)
+  const first = handIn({ output: 1 })
   // Enters before the first is decided.
   const second = complete({})
   expect([valueOf(await first), valueOf(await second)]).toMatchObject([{ status: 'incomplete' }, { status: 'completed' }])
@@ -62,13 +60,35 @@ test('when the report comes, and what was handed in before is damaged in the log
       return store.read(stream, options)
     },
   }
-  const { complete, engine, token } = await held(failing)
-  const withoutReport = prepareResult({ output: 1 })
-  if (withoutReport._tag === 'Left') throw new Error(withoutReport.left.detail)
-  expect(valueOf(await engine.submit({ type: 'Complete', task: 'p', agent: 'ann', token, ...withoutReport.right }, me))).toEqual({ status: 'incomplete' })
+  const { complete, engine, handIn } = await held(failing)
+  expect(valueOf(await handIn({ output: 1 }))).toEqual({ status: 'incomplete' })
   expect(await complete({})).toMatchObject({ _tag: 'Left', left: { code: 'unavailable' } })
   why = 'damaged'
   expect(valueOf(await complete({}))).toMatchObject({ status: 'completed' })
+  await engine.close()
+})
+
+test('what another task handed in is not taken for it, if the last event has become one about that task', async () => {
+  const store = openMemoryStore()
+  const other: EventStore = {
+    ...store,
+    read: async function* (stream, options) {
+      for await (const page of store.read(stream, options)) {
+        yield options?.direction === 'backwards' ? page.map((event) => ({ ...event, data: event.data.replace('"task":"p"', '"task":"z"') })) : page
+      }
+    },
+  }
+  const { complete, engine, handIn } = await held(other)
+  await handIn({ output: 1 })
+  expect(await complete({})).toMatchObject({ _tag: 'Left', left: { code: 'unavailable', detail: expect.stringContaining('not in the log yet') as string } })
+  await engine.close()
+})
+
+test('what is handed in part by part has a limit together', async () => {
+  const { complete, engine, handIn } = await held(openMemoryStore())
+  for (let i = 0; i < 4; i++) expect(valueOf(await handIn({ [`part${i}`]: 'x'.repeat(250_000) } as Result))).toEqual({ status: 'incomplete' })
+  expect(await complete({ output: 'x'.repeat(250_000) })).toMatchObject({ _tag: 'Left', left: { code: 'too-large' } })
+  expect(valueOf(await complete({ output: 'short' }))).toMatchObject({ status: 'completed' })
   await engine.close()
 })
 

@@ -1,35 +1,21 @@
 /** Feeding the file of read models from a log on disk: restarts, new versions, other logs, damage. */
 import { openSqliteLog, openSqliteStore } from '@daybook/adapters/sqlite'
 import { feedViews, type FeedStatus, ViewsFile, wakeable } from '@daybook/adapters/read-models'
-import type { EventStore, RecordedEvent } from '@daybook/adapters/store'
-import type { QueueEngine } from '@daybook/adapters/engine'
+import type { RecordedEvent } from '@daybook/adapters/store'
 import { breakerReadModel, integer, readModels, table, type TableProjection, taskReadModel, text } from '@daybook/projections'
 import Database from 'better-sqlite3'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { claim, complete, enqueue, fail, ok, openQueue, task, until } from '../support/queue.js'
+import { rmSync, writeFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import { claim, complete, enqueue, fail, ok, task, until } from '../support/queue.js'
+import { useQueueOnDisk } from './queue-on-disk.js'
 import { dump, openViews, rowsOf } from './views.js'
 
 const caller = { actor: 'ann' }
-let dir = ''
-let store: EventStore
-let engine: QueueEngine
-beforeEach(async () => {
-  dir = mkdtempSync(join(tmpdir(), 'daybook-views-'))
-  store = await openSqliteStore({ file: join(dir, 'log.db') })
-  engine = (await openQueue({ store })).engine
-})
-afterEach(async () => {
-  await engine.close()
-  await store.close()
-  rmSync(dir, { recursive: true, force: true })
-})
-const file = (): string => join(dir, 'views.db')
+const disk = useQueueOnDisk()
+const file = (): string => disk.file('views.db')
 
 /** Feeds the file up to the end of the log, and returns everything that was reported. */
-const feedOnce = async (models: ReadonlyArray<TableProjection> = readModels, path = file(), log = join(dir, 'log.db')): Promise<ReadonlyArray<FeedStatus>> => {
+const feedOnce = async (models: ReadonlyArray<TableProjection> = readModels, path = file(), log = disk.file('log.db')): Promise<ReadonlyArray<FeedStatus>> => {
   const reported: Array<FeedStatus> = []
   const opened = openSqliteLog(log)
   try {
@@ -41,7 +27,7 @@ const feedOnce = async (models: ReadonlyArray<TableProjection> = readModels, pat
 }
 /** What a file has that is built from the whole log. */
 const rebuilt = async (): Promise<ReturnType<typeof dump>> => {
-  const fresh = join(dir, `fresh-${Math.random()}.db`)
+  const fresh = disk.file(`fresh-${Math.random()}.db`)
   await feedOnce(readModels, fresh)
   return contentOf(fresh)
 }
@@ -59,15 +45,15 @@ const query = <R>(sql: string, path = file()): ReadonlyArray<R> => {
 }
 const logged = async (): Promise<ReadonlyArray<RecordedEvent>> => {
   const found: Array<RecordedEvent> = []
-  for await (const page of store.read('taskqueue-q')) found.push(...page)
+  for await (const page of disk.store.read('taskqueue-q')) found.push(...page)
   return found
 }
 const work = async (from: number, to: number): Promise<void> => {
   for (let i = from; i <= to; i++) {
-    ok(await engine.submit(enqueue(task(`t${i}`, { content: JSON.stringify({ payload: i, description: `mow lawn number ${i}` }) })), caller))
-    const [held] = ok(await engine.claim(claim('bob'), caller))
-    if (held !== undefined && i % 2 === 0) await engine.submit(complete(held, 'bob'), caller)
-    if (held !== undefined && i % 2 === 1) await engine.submit(fail(held, 'bob', false), caller)
+    ok(await disk.engine.submit(enqueue(task(`t${i}`, { content: JSON.stringify({ payload: i, description: `mow lawn number ${i}` }) })), caller))
+    const [held] = ok(await disk.engine.claim(claim('bob'), caller))
+    if (held !== undefined && i % 2 === 0) await disk.engine.submit(complete(held, 'bob'), caller)
+    if (held !== undefined && i % 2 === 1) await disk.engine.submit(fail(held, 'bob', false), caller)
   }
 }
 
@@ -82,11 +68,11 @@ describe('EV-04: read models in a file', () => {
       { id: 't4', status: 'completed', description: 'mow lawn number 4', claimed_by: 'bob', enqueued_by: 'ann', last_error: null },
     ])
     expect(query("SELECT id FROM search JOIN tasks ON key = search.rowid WHERE search MATCH 'lawns AND luck' ORDER BY number")).toEqual([{ id: 't1' }, { id: 't3' }])
-    const { revision } = engine.status()
+    const { revision } = disk.engine.status()
     expect(query("SELECT DISTINCT revision FROM projections WHERE queue = 'q'")).toEqual([{ revision }])
 
     await work(5, 6)
-    await engine.submit({ type: 'Retry', task: 't1', reviewer: 'eve', reason: 'once more' }, caller)
+    await disk.engine.submit({ type: 'Retry', task: 't1', reviewer: 'eve', reason: 'once more' }, caller)
     await feedOnce()
     expect(contentOf()).toEqual(await rebuilt())
     expect(query('SELECT id, reviews.verdict, reviewer, reason FROM reviews JOIN tasks ON key = task_key')).toEqual([{ id: 't1', verdict: 'retried', reviewer: 'eve', reason: 'once more' }])
@@ -129,7 +115,7 @@ describe('EV-04: read models in a file', () => {
     await work(1, 2)
     const stopping = new AbortController()
     const waiting = wakeable()
-    const log = openSqliteLog(join(dir, 'log.db'))
+    const log = openSqliteLog(disk.file('log.db'))
     let last: FeedStatus | undefined
     const problems: Array<string> = []
     const feeding = feedViews({
@@ -139,10 +125,10 @@ describe('EV-04: read models in a file', () => {
         if (status.problem !== undefined) problems.push(status.problem)
       },
     })
-    await until(() => last?.queues[0]?.revision === engine.status().revision)
+    await until(() => last?.queues[0]?.revision === disk.engine.status().revision)
     for (const end of ['', '-wal', '-shm']) rmSync(file() + end, { force: true })
     await work(3, 4)
-    await until(() => problems.length > 0 && last?.problem === undefined && last?.queues[0]?.revision === engine.status().revision)
+    await until(() => problems.length > 0 && last?.problem === undefined && last?.queues[0]?.revision === disk.engine.status().revision)
     stopping.abort()
     waiting.wake()
     await feeding
@@ -154,20 +140,20 @@ describe('EV-04: read models in a file', () => {
   test.each(['another log', 'a log that was restored from a backup and is shorter'])('of %s they are built anew', async (which) => {
     await work(1, 4)
     await feedOnce()
-    const other = await openSqliteStore({ file: join(dir, 'other.db') })
+    const other = await openSqliteStore({ file: disk.file('other.db') })
     const events = await logged()
     const kept = which === 'another log' ? events.map((each) => ({ ...each, id: each.id.replace(/^../, 'ff') })) : events.slice(0, 3)
     await other.append('taskqueue-q', kept, 'no_stream')()
     await other.close()
-    await feedOnce(readModels, file(), join(dir, 'other.db'))
-    const fresh = join(dir, 'fresh.db')
-    await feedOnce(readModels, fresh, join(dir, 'other.db'))
+    await feedOnce(readModels, file(), disk.file('other.db'))
+    const fresh = disk.file('fresh.db')
+    await feedOnce(readModels, fresh, disk.file('other.db'))
     expect(contentOf()).toEqual(contentOf(fresh))
   })
 
   test('while others append, it rests after each batch, so that they come first; at the end of the log it does not', async () => {
     await work(1, 1)
-    const log = openSqliteLog(join(dir, 'log.db'))
+    const log = openSqliteLog(disk.file('log.db'))
     const rests: Array<number> = []
     let more = 2
     await feedViews({
@@ -271,8 +257,8 @@ describe('EV-04: read models in a file', () => {
   })
 
   test('while the log cannot be read, it is told how far the tables are, and when the log is back they go on within seconds', async () => {
-    await engine.submit(enqueue('a'), caller)
-    const opened = openSqliteLog(join(dir, 'log.db'))
+    await disk.engine.submit(enqueue('a'), caller)
+    const opened = openSqliteLog(disk.file('log.db'))
     let isAway = false
     const log = { ...opened, streams: (prefix: string) => (isAway ? Promise.reject(new Error('the cluster has no leader')) : opened.streams(prefix)) }
     const stopping = new AbortController()
@@ -373,13 +359,13 @@ describe('EV-04: a new version of a projection', () => {
     const [first] = reported
     // Told before the first batch, which may take seconds: what answers, and how far the build is.
     expect(first).toMatchObject({
-      queues: [{ queue: 'q', revision: log.length - 1, head: engine.status().revision }],
-      building: { names: ['tasks'], done: 5, of: engine.status().revision + 1 },
+      queues: [{ queue: 'q', revision: log.length - 1, head: disk.engine.status().revision }],
+      building: { names: ['tasks'], done: 5, of: disk.engine.status().revision + 1 },
     })
     expect(reported.at(-1)?.building).toBeUndefined()
-    expect(reported.at(-1)?.queues).toEqual([{ queue: 'q', revision: engine.status().revision, head: engine.status().revision }])
+    expect(reported.at(-1)?.queues).toEqual([{ queue: 'q', revision: disk.engine.status().revision, head: disk.engine.status().revision }])
     expect(query("SELECT name FROM sqlite_schema WHERE name LIKE 'next%'")).toEqual([])
-    expect(query("SELECT version, revision FROM projections WHERE name = 'tasks'")).toEqual([{ version: next.version, revision: engine.status().revision }])
+    expect(query("SELECT version, revision FROM projections WHERE name = 'tasks'")).toEqual([{ version: next.version, revision: disk.engine.status().revision }])
     const { projections: _, ...now } = contentOf(file(), models)
     const { projections: __, ...fresh } = await rebuilt()
     expect(now).toEqual(fresh)
@@ -422,7 +408,7 @@ describe('EV-04: a new version of a projection', () => {
 
   test('EV-11: one that skipped an event is built anew by a version of Daybook that may be able to read it', async () => {
     await work(1, 2)
-    await store.append('taskqueue-q', [{ id: '00000000-0000-4000-8000-000000000001', type: 'FromTheFuture', data: '{}', metadata: '{}' }], 'any')()
+    await disk.store.append('taskqueue-q', [{ id: '00000000-0000-4000-8000-000000000001', type: 'FromTheFuture', data: '{}', metadata: '{}' }], 'any')()
     await feedOnce()
     expect(query("SELECT DISTINCT unreadable FROM projections")).toEqual([{ unreadable: 1 }])
     const same = openViews(file())

@@ -1,40 +1,25 @@
 /** EV-05: while tables are built for the first time, no report is made of them; afterwards one is always. */
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import type { QueueEngine } from '@daybook/adapters/engine'
 import { feedViews, ViewsFile } from '@daybook/adapters/read-models'
 import { readReport, readReportRequest } from '@daybook/adapters/reports'
 import { openSqliteLog, openSqliteStore } from '@daybook/adapters/sqlite'
-import type { EventStore, RecordedEvent } from '@daybook/adapters/store'
+import { type RecordedEvent, StoreError } from '@daybook/adapters/store'
 import { readModels } from '@daybook/projections'
 import Database from 'better-sqlite3'
 import * as E from 'fp-ts/lib/Either.js'
-import { afterEach, beforeEach, expect, test } from 'vitest'
-import { enqueue, ok, openQueue } from '../support/queue.js'
+import { expect, test } from 'vitest'
+import { enqueue, ok } from '../support/queue.js'
+import { useQueueOnDisk } from './queue-on-disk.js'
 
-let dir = ''
-let store: EventStore
-let engine: QueueEngine
-beforeEach(async () => {
-  dir = mkdtempSync(join(tmpdir(), 'daybook-first-build-'))
-  store = await openSqliteStore({ file: join(dir, 'log.db') })
-  engine = (await openQueue({ store })).engine
-})
-afterEach(async () => {
-  await engine.close()
-  await store.close()
-  rmSync(dir, { recursive: true, force: true })
-})
-const file = (): string => join(dir, 'views.db')
+const disk = useQueueOnDisk()
+const file = (): string => disk.file('views.db')
 let tasks = 0
 const grow = async (count: number): Promise<void> => {
-  for (let i = 0; i < count; i++) ok(await engine.submit(enqueue(`t${tasks++}`), { actor: 'ann' }))
+  for (let i = 0; i < count; i++) ok(await disk.engine.submit(enqueue(`t${tasks++}`), { actor: 'ann' }))
 }
 
 /** What is said of a queue: the revision of its report, or why there is none. */
 const told = (queue = 'q'): number | string => {
-  const request = readReportRequest(queue, 'throughput', {}, Date.now(), engine.status().revision)
+  const request = readReportRequest(queue, 'throughput', {}, Date.now(), disk.engine.status().revision)
   if (E.isLeft(request)) throw new Error(JSON.stringify(request.left))
   const answer = readReport(file(), request.right)
   return E.isRight(answer) ? answer.right.revision : answer.left.message
@@ -48,7 +33,7 @@ interface Feeding {
   readonly batches?: number
 }
 /** Feeds the file in batches of two events, to the end or for some batches. Returns what was told of the queue before, between and after them. */
-const feed = async ({ rest, log = join(dir, 'log.db'), batches = 1_000 }: Feeding = {}): Promise<ReadonlyArray<number | string>> => {
+const feed = async ({ rest, log = disk.file('log.db'), batches = 1_000 }: Feeding = {}): Promise<ReadonlyArray<number | string>> => {
   const opened = openSqliteLog(log)
   const stopping = new AbortController()
   const said: Array<number | string> = []
@@ -69,7 +54,7 @@ const feed = async ({ rest, log = join(dir, 'log.db'), batches = 1_000 }: Feedin
   return said
 }
 const others = async (events: ReadonlyArray<RecordedEvent>): Promise<string> => {
-  const path = join(dir, 'other.db')
+  const path = disk.file('other.db')
   const other = await openSqliteStore({ file: path })
   await other.append('taskqueue-q', events, 'no_stream')()
   await other.close()
@@ -77,7 +62,7 @@ const others = async (events: ReadonlyArray<RecordedEvent>): Promise<string> => 
 }
 const logged = async (): Promise<ReadonlyArray<RecordedEvent>> => {
   const found: Array<RecordedEvent> = []
-  for await (const page of store.read('taskqueue-q')) found.push(...page)
+  for await (const page of disk.store.read('taskqueue-q')) found.push(...page)
   return found
 }
 
@@ -115,7 +100,7 @@ test('a queue that is new while the tables are kept is answered at once', async 
   const events = await logged()
   await feed({
     rest: async () => {
-      if (newer.streams++ === 0) await store.append('taskqueue-new', events.map((event, i) => ({ ...event, id: `new-${i}` })), 'no_stream')()
+      if (newer.streams++ === 0) await disk.store.append('taskqueue-new', events.map((event, i) => ({ ...event, id: `new-${i}` })), 'no_stream')()
       seen.add(told('new'))
     },
   })
@@ -140,4 +125,39 @@ test('the tables of an earlier version, whose file does not tell, are taken for 
   expect(told()).toBe(3)
   await grow(2)
   expect(await feed()).toEqual([3, 5, 5])
+})
+
+const marked = (): ReadonlyArray<unknown> => {
+  const db = new Database(file(), { readonly: true })
+  try {
+    return db.prepare('SELECT queue FROM first_builds').pluck().all()
+  } finally {
+    db.close()
+  }
+}
+
+test('a queue that cannot be read stays a first build when the tables are replaced', () => {
+  const first = ViewsFile.open({ file: file(), models: readModels })
+  first.beginFirstBuilds(['away', 'q'])
+  first.close()
+  const next = ViewsFile.open({ file: file(), models: readModels.map((model) => ({ ...model, version: model.version + 1 })) })
+  next.switchOver(new Set(['away']))
+  next.close()
+  expect(marked()).toEqual(['away'])
+})
+
+test('a queue that could not be read a moment ago is among those whose tables are new', async () => {
+  await grow(4)
+  await feed()
+  const opened = openSqliteLog(await others((await logged()).map((event) => ({ ...event, id: event.id.replace(/^../, 'ff') }))))
+  const stopping = new AbortController()
+  const head = (stream: string): Promise<number> => (stream === 'taskqueue-away' ? Promise.reject(new StoreError('damaged', 'a page is damaged')) : opened.head(stream))
+  await feedViews({
+    file: file(), models: readModels, signal: stopping.signal, grown: () => new Promise((resolve) => setImmediate(resolve)),
+    // The first look finds that the queue `q` is another one, and everything begins anew.
+    log: { ...opened, head, streams: async () => ['taskqueue-away', 'taskqueue-q'] },
+    report: () => void (told() === 3 && stopping.abort()),
+  })
+  await opened.close()
+  expect(marked()).toEqual(['away'])
 })

@@ -261,6 +261,7 @@ describe('EV-04: a projection of a user\'s own', () => {
     ['lacks everything', 'wrong.mjs', 'export default {}', /name must be .*; version must be .*; codec must be .*; initial must be .*; fold must be/],
     ['has the name of a read model', 'wrong.mjs', "export default { name: 'tasks' }", 'a read model of Daybook has that name'],
     ['has a table that every file has', 'wrong.mjs', "export default { name: 'x', version: 1, feed() {}, tables: [{ name: 'queues', columns: { a: {} }, key: ['b'] }] }", /tables\[0\]\.name must be .*; tables\[0\]\.key must/],
+    ['has another table that every file has', 'wrong.mjs', "export default { name: 'x', version: 1, feed() {}, tables: [{ name: 'first_builds', columns: { a: {} }, key: ['b'] }] }", /tables\[0\]\.name must be /],
   ])('a module that %s is told what to do', async (_, name, text, message) => {
     const file = join(dir, name)
     if (text !== undefined) writeFileSync(file, text)

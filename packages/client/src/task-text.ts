@@ -29,7 +29,7 @@ const canonicalTextOf = (payload: unknown): string | undefined => {
   }
 }
 
-/** For `JSON.stringify`: refuses what it would leave out, or print as something else, as if it had not been given. */
+/** A replacer for `JSON.stringify` that throws for values which it would leave out or change. */
 const refuseLoss = (key: string, value: unknown): unknown => {
   const kind = kindLost(value)
   if (kind !== undefined) throw new Error(`${key === '' ? 'the payload' : key} is ${kind}, which is no JSON value`)

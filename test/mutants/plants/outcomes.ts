@@ -33,6 +33,22 @@ export const outcomePlants: ReadonlyArray<Plant> = [
     killedBy: ['test/engine/findings.test.ts'],
     named: 'two completions at once',
   },
+  {
+    title: 'what another task handed in is taken for this one',
+    file: 'packages/adapters/src/engine/contents/contents.ts',
+    find: 'event === undefined || taskOfEvent(event) !== id ?',
+    replace: 'event === undefined ?',
+    killedBy: ['test/engine/findings.test.ts'],
+    named: 'what another task handed in',
+  },
+  {
+    title: 'what is handed in part by part grows without a limit',
+    file: 'packages/adapters/src/engine/contents/groundwork.ts',
+    find: 'Buffer.byteLength(whole.right.content) > joinedBytesMax',
+    replace: 'Buffer.byteLength(whole.right.content) > 8 * joinedBytesMax',
+    killedBy: ['test/engine/findings.test.ts'],
+    named: 'part by part',
+  },
   // Decisions of reviewers, one after the other.
   {
     title: 'an escalated dead letter is sent back at the end of its snooze',

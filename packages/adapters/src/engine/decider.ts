@@ -66,7 +66,7 @@ export interface DeciderParts {
   readonly isClosing: () => boolean
   readonly readOnly: ReadOnly
   readonly withholding: Withholding
-  /** Enters a command anew that was prepared before something changed. */
+  /** Prepares a command again, because the task has changed since, and enters it. */
   readonly prepareAgain: (item: CommandItem) => void
   readonly stream: string
   readonly warn: (message: string) => void

@@ -163,8 +163,8 @@ export const abortedError = (signal: AbortSignal): DaybookError =>
   new DaybookError('aborted', 'given up by the caller', { cause: signal.reason })
 
 /**
- * One connection of a pool. To a request that it refuses to build, undici's own gives the same answer as when it is busy. The pool would then wait for
- * ever until the connection is free, and close no sooner.
+ * One connection of a pool. If undici's cannot build a request, its `dispatch` returns false, as it does when it is busy. The pool would then wait for
+ * ever for the connection, and so would `close`.
  */
 class Connection extends Client {
   override dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {

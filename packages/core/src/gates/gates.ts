@@ -60,7 +60,7 @@ export type ReasonCode =
   | 'failed-here-lately'
   /** The claim ends before it gets to the task, because its agent passes over too many tasks that come first. */
   | 'too-many-barred'
-  /** This server refuses commands now. It is not of the queue, and no gate: who asks a server is told by the server. */
+  /** The server that was asked refuses commands now. No gate has this code: the answer over HTTP adds it. */
   | 'unavailable'
   /** No gate is shut, but other tenants are served before the task's own. */
   | 'tenant-turn'

@@ -24,7 +24,7 @@ export const concerned = async (source: AuditSource, task: string, revision: num
 
 const arrivals: ReadonlySet<string> = new Set(['TaskEnqueued', 'TaskImported'])
 const ends: ReadonlySet<string> = new Set(['Completed', 'Cancelled', 'Discarded'])
-/** Cheap, and true of every line that matters. */
+/** A cheap test, so that most lines are not parsed. It is true of every line that matters. */
 const mayMatter = new RegExp(`"orderingKey":|"type":"(?:${[...ends].join('|')})"`)
 
 /**

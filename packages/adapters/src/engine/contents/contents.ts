@@ -67,7 +67,10 @@ export class Contents {
     return events.map((event) => (event === undefined ? undefined : revealedData(event, this.keys)))
   }
 
-  /** The content of the task's last completion without a report, decrypted; `undefined` if it is not there: the event at `last` may have become that of another process, about another task. */
+  /**
+   * The content of the task's last completion without a report, decrypted. `undefined` if it is not there: on a shared store, another process may have
+   * appended an event about another task at the revision `last`.
+   */
   async incompleteResult({ id, last }: Incomplete): Promise<string | undefined> {
     const event = await this.log.newestBehind(last, 'MarkedIncomplete')
     return event === undefined || taskOfEvent(event) !== id ? undefined : (contentOf(revealedData(event, this.keys)) ?? '{}')

@@ -58,7 +58,7 @@ const withFormerResult = async (command: CommandOf<'Complete'>, before: Incomple
   const { found: _, ...rest } = command
   return E.right({ ...rest, ...whole.right })
 }
-/** Otherwise each completion without a report could make the next one larger. */
+/** Without a limit, each completion without a report could make the next one larger. */
 const joinedBytesMax = 2 ** 20
 
 /** Spawned tasks inherit from the completed task. If its content is damaged, they inherit nothing. */
@@ -99,7 +99,7 @@ export const waitingContents = (data: string | undefined): ReadonlyArray<string>
   return Array.isArray(tasks) ? tasks.map((task) => JSON.stringify(task)) : []
 }
 
-/** A command item with another command. */
+/** A command item with a prepared command. `before`: see {@link incompleteBefore}, as of the preparation. */
 export class Grounded implements CommandItem {
   readonly kind = 'command'
 
@@ -109,7 +109,7 @@ export class Grounded implements CommandItem {
     private readonly before: Incomplete | undefined,
   ) {}
 
-  /** Whether something was handed in since, or before a command that looked for nothing. */
+  /** Whether its task was completed without a report, or had another event since, after the command was prepared. */
   static isOutdated(item: CommandItem, state: QueueState): boolean {
     return incompleteBefore(item.command, state)?.last !== (item instanceof Grounded ? item.before?.last : undefined)
   }

@@ -22,7 +22,7 @@ export const explain = async ({ queue, params, query, tenants }: ViewCall<Explai
   return E.right({ status: 200, text: JSON.stringify({ ...shown, reasons: shownReasons(explanation.reasons, tenants) }), revision })
 }
 
-/** While the server refuses commands, nobody can claim the task, whatever else holds it. */
+/** The explanation, with the server's refusal as its first reason: while commands are refused, nobody can claim the task. */
 const whileRefused = (explanation: Explanation, refusal: string | undefined): Explanation => {
   const { reasons } = explanation
   if (refusal === undefined || reasons.some(({ code }) => code === 'finished')) return explanation
