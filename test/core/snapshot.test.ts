@@ -180,14 +180,14 @@ test('a row of a snapshot without a record is refused if it is not ready', () =>
   const problemWith = (at: number, value: number): string => {
     const reader = snapshotReader()
     try {
-      for (const page of pages) reader.page(page.kind === 'tasks' ? { ...page, bytes: page.bytes!.with(at, value) } : page)
+      for (const page of pages) reader.page(page.kind === 'tasks' ? { ...page, numbers: page.numbers.with(at, value) } : page)
       reader.finish()
       return ''
     } catch (error) {
       return String(error)
     }
   }
-  const { length } = pages.at(-1)!.bytes!
+  const { length } = pages.at(-1)!.numbers
   const problems = Array.from({ length: length * 128 }, (_, i) => problemWith(i >> 7, i & 127))
   expect(problems).toContain('Error: a task without a record is not ready')
 })
@@ -208,6 +208,18 @@ test('INV-15: an increment and its base are merged into full pages, but not with
   expect(textOf(reader.finish())).toBe(textOf(q.state))
   expect(() => merged([])).toThrow('have 1 unfinished tasks together, and say that there are 1001')
   expect(() => merged(snapshotPages(new Queue().enqueue(...many(0, 3_002)).state))).toThrow('have 1002 unfinished tasks')
+})
+
+test('a base with hashes of another seed is refused, because texts would not be found by them', () => {
+  const { q, whole } = changedQueue()
+  const increment = beginIncrement(q.state).next(Number.POSITIVE_INFINITY) ?? []
+  const other = whole.map((page) => (page.kind === 'head' ? { ...page, text: page.text.replace('"seed":0', '"seed":7') } : page))
+  for (const to of [snapshotReader(), mergeSnapshots()]) {
+    const add = (pages: ReadonlyArray<SnapshotPage>): void => pages.forEach((page) => void to.page(page))
+    add(increment)
+    to.base()
+    expect(() => add(other)).toThrow('the base of the snapshot has hashes with another seed')
+  }
 })
 
 test('an increment takes small steps, also over tasks that have finished', () => {

@@ -1,6 +1,6 @@
 /** Questions about a state that was just loaded, whose ready tasks are not in order yet: the first few go over all tasks, and make few records. */
 import { beginReplay, decide, evolve, explainOf, initial, mark, type QueueEvent, type QueueState, rollback, snapshotPages, snapshotReader } from '@daybook/core'
-import { Group, GroupKinds, LoadedTasks, newTaskRecord, pageOf, rowsIn, type TaskRecord, type TenantShare } from '@daybook/core/testing'
+import { columnsIn, Group, GroupKinds, LoadedTasks, newTaskRecord, pageOf, rowsIn, type TaskRecord, type TenantShare } from '@daybook/core/testing'
 import * as fc from 'fast-check'
 import * as E from 'fp-ts/lib/Either.js'
 import { expect, test } from 'vitest'
@@ -115,13 +115,14 @@ test('what orders a row is the same as what orders its record', () => {
         const record = newTaskRecord({ ...fields, number: i + 1, key: `key ${i}`, group, timeout: 60, maxRetries, backoffSeconds, enqueuedRevision: first, status: 'pending', missing: 0, delayedUntil: 0, finishedAt: 0 })
         return Object.assign(record, { attempts, lastRevision: first + later, lease: held })
       })
-      const { numbers, bytes, text } = pageOf(records, new Map())
-      const { agents } = JSON.parse(text) as { readonly agents: ReadonlyArray<string> }
+      const page = pageOf(records, new Map(), 0)
+      const { agents } = JSON.parse(page.text) as { readonly agents: ReadonlyArray<string> }
       const rows = new LoadedTasks()
-      const { first: row } = rows.add({ lengths: numbers, bytes: bytes!, groups: { get: () => group }, agents: { get: (index) => agents[index] as string } })
+      const { first: row } = rows.add({ lengths: columnsIn(page).lengths, bytes: page.bytes!, groups: { get: () => group }, agents: { get: (index) => agents[index] as string } })
       records.forEach((_, i) => {
         const ranked = rows.rankAt(row + i)
-        const { number, priority, enqueuedAt, retries, maxRetries, extras } = rows.take(row + i)
+        expect(() => rows.take(row + i, i + 2)).toThrow(`the row of task ${i + 2} has the number ${i + 1}`)
+        const { number, priority, enqueuedAt, retries, maxRetries, extras } = rows.take(row + i, i + 1)
         expect(ranked).toEqual({ number, group, priority, enqueuedAt, retries, maxRetries, blocking: 0, extras })
         expect(number).toBe(i + 1)
       })

@@ -57,7 +57,7 @@ beforeAll(() => {
     const { log } = new World(() => ({})).run(scenario)
     // Half-way, after the deletion if there is one, and at the end.
     for (const length of new Set([Math.ceil(log.length / 2), log.findLastIndex(({ type }) => type === 'QueueDeleted') + 1, log.length])) {
-      let state = log.slice(0, length).reduce(evolve, initial('q'))
+      let state = log.slice(0, length).reduce(evolve, initial('q', 7))
       // Events that our own log never contains: one of another version, and a misfit.
       state = skip(state, 'Other', { _tag: 'Unreadable', why: 'unknown type' })
       state = evolve(state, { type: 'TaskDue', at: 0, data: { task: 'nobody' } })

@@ -1,5 +1,5 @@
 /** The index for lookups by id and by key, compared with a plain map after each step. */
-import { ByteWriter, endHashesAt, TextIndex } from '@daybook/core/testing'
+import { hashOf, TextIndex } from '@daybook/core/testing'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { runs } from './settings.js'
@@ -12,16 +12,6 @@ interface Item {
 const familyText = (family: number, member: number): string =>
   `${String(member).padStart(3, '0')}-the same end for all of family ${family}`
 
-/** The hash of a text in the form of bytes, as a snapshot has it. */
-const hashOfBytes = (text: string, seed: number): number => {
-  const writer = new ByteWriter()
-  writer.begin(new Uint8Array(1), 0)
-  writer.text(text)
-  writer.text(text)
-  const { id, key } = endHashesAt(writer.end(), 0, seed)
-  expect(key).toBe(id)
-  return id
-}
 const anyText = fc.oneof(fc.string(), fc.string({ unit: 'binary' }), fc.uuid(), fc.string({ unit: fc.constantFrom(...'0123456789abcdef'), maxLength: 64 }))
 
 const doings = fc.array(
@@ -79,7 +69,7 @@ test('a text index contains, finds and removes the same as a map, however simila
             plain.set(text, item)
             return items.push(item) - 1
           })
-          index.addAll(Int32Array.from(texts, (text) => hashOfBytes(text, seed)), Float64Array.from(numbers), texts.length)
+          index.addAll(Int32Array.from(texts, (text) => hashOf(text, seed)), Float64Array.from(numbers), texts.length)
           for (const text of texts) expect(index.get(text)).toBe(plain.get(text))
         }
         else if (doing.do === 'replace') set(nth(doing.pick))
@@ -104,9 +94,19 @@ test.each(['one after the other', 'at once'])('texts with equal hashes are found
   let looks = 0
   const items: ReadonlyArray<Item> = Array.from({ length: 500 }, (_, i) => ({ text: familyText(0, i) }))
   const index = new TextIndex<Item>((number) => items[number], (item) => (looks++, item.text), 0)
-  if (how === 'at once') index.addAll(Int32Array.from(items, ({ text }) => hashOfBytes(text, 0)), Float64Array.from(items.keys()), items.length)
+  if (how === 'at once') index.addAll(Int32Array.from(items, ({ text }) => hashOf(text, 0)), Float64Array.from(items.keys()), items.length)
   else items.forEach(({ text }, i) => index.set(text, i))
   for (const item of items) expect(index.get(item.text)).toBe(item)
   // Two lookups of each text, and each compares it with a few others at most.
   expect(looks).toBeLessThan(2 * 500 * 10)
+})
+
+test('INV-22: texts that were added together take no memory once nearly all have left', () => {
+  const items: ReadonlyArray<Item> = Array.from({ length: 20_000 }, (_, i) => ({ text: `task-${i}` }))
+  const index = new TextIndex<Item>((number) => items[number], ({ text }) => text, 0)
+  index.addAll(Int32Array.from(items, ({ text }) => hashOf(text, 0)), Float64Array.from(items.keys()), items.length)
+  expect(index.capacity).toBeGreaterThan(items.length)
+  for (const { text } of items.slice(100)) index.delete(text)
+  expect(index.capacity).toBeLessThanOrEqual(8_192)
+  expect(items.filter(({ text }) => index.has(text))).toEqual(items.slice(0, 100))
 })

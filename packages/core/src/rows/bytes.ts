@@ -152,26 +152,6 @@ export class ByteReader {
     }
   }
 
-  /** Reads the codes of a text's last characters into the end of `into`, which has room for 12 at most. Returns the length of the text in characters. */
-  endOfText(into: Uint16Array): number {
-    const { bytes } = this
-    const first = bytes[this.at++]
-    const hasPairs = first === kind.uuid || first === kind.digits
-    const length = first === kind.uuid ? uuidLength : this.textLength(first) * (hasPairs ? 2 : 1)
-    const end = this.at + (first === kind.uuid ? uuidBytes : hasPairs ? length / 2 : first === kind.utf16 ? 2 * length : length)
-    this.at = end
-    for (let to = into.length - 1, left = length, from = end - 1; to >= 0 && left > 0; to--, left--) {
-      if (hasPairs) {
-        const byte = bytes[from--] as number
-        into[to--] = digits[byte & 15] as number
-        into[to] = digits[byte >> 4] as number
-        left--
-      } else if (first === kind.latin) into[to] = bytes[from--] as number
-      else into[to] = ((bytes[from--] as number) << 8) | (bytes[from--] as number)
-    }
-    return length
-  }
-
   /** Where the next value begins. */
   get position(): number {
     return this.at

@@ -2,7 +2,7 @@
  * Unfinished tasks of a snapshot, as the bytes of its pages. A record is made when it is first needed: a question about a past moment needs few of a
  * million records, and to make all would take most of its time ([ADR 75](../../../../docs/adr/0075-records-on-demand.md)).
  */
-import { endHashesAt, type NamesOf, rankAt, readTask, type RowRank } from './task-bytes.js'
+import { type NamesOf, rankAt, readTask, type RowRank } from './task-bytes.js'
 import { rowBytesOf, type RowBytes } from './row-bytes.js'
 import type { Group } from '../state/group.js'
 import type { TaskRecord } from '../state/state.js'
@@ -30,25 +30,21 @@ export class RowList {
   /** How many there are. Tasks for which there is no room are counted, and nothing is kept of them. */
   length = 0
 
-  /** `room`: the largest number of tasks. `seed`: that of the indexes by text. */
-  constructor(
-    room: number,
-    private readonly seed: number,
-  ) {
+  /** `room`: the largest number of tasks. */
+  constructor(room: number) {
     this.numbers = new Float64Array(room)
     this.rows = new Uint32Array(room)
     this.idHashes = new Int32Array(room)
     this.keyHashes = new Int32Array(room)
   }
 
-  /** Adds a task, of which `bytes` at `start` are the row `row`. */
-  add(number: number, row: number, bytes: Uint8Array, start: number): void {
+  /** Adds a task. `row`: the number of its row. */
+  add(number: number, row: number, idHash: number, keyHash: number): void {
     const at = this.length++
     this.numbers[at] = number
     this.rows[at] = row
-    const { id, key } = endHashesAt(bytes, start, this.seed)
-    this.idHashes[at] = id
-    this.keyHashes[at] = key
+    this.idHashes[at] = idHash
+    this.keyHashes[at] = keyHash
   }
 }
 
@@ -79,10 +75,11 @@ export class LoadedTasks {
     return rankAt(bytes, starts[row % pageTasks] as number, groups)
   }
 
-  /** Makes the record of a row, and forgets the row. Each row may be taken once. */
-  take(row: number): TaskRecord {
+  /** Makes the record of a row, and forgets the row. Each row may be taken once. Throws if it is not that of the task with this number. */
+  take(row: number, number: number): TaskRecord {
     const { bytes, starts, groups, agents } = this.pageOf(row)
     const task = readTask(bytes, starts[row % pageTasks] as number, groups, agents)
+    if (task.number !== number) throw new Error(`the row of task ${number} has the number ${task.number}`)
     this.drop(row)
     return task
   }

@@ -9,7 +9,6 @@ import { isFinal, priorityOf, type Status, statuses } from '../model/task.js'
 import { ByteReader, type ByteWriter, kindOfUuid } from './bytes.js'
 import { isBumped } from '../state/capacity.js'
 import { checkBits, checkOfBytes, hashOfBytes } from './text-hash.js'
-import { hashedCharacters, hashOfEnd } from '../structures/text-index.js'
 
 /** Flags: which optional parts a row has, and which numbers have their usual value and are not written. */
 const has = {
@@ -31,6 +30,8 @@ const usualRetries = settingsDefault.defaults
 const bandStatuses = [...statuses.filter(isFinal), ...statuses.filter((status) => !isFinal(status))]
 const priorities = 16
 
+export const bandOf = ({ status, priority }: TaskRecord): number => bandStatuses.indexOf(status) * priorities + priority
+
 /**
  * The order of the fields allows to read what is asked for most without the rest. Times are stored relative to the time in the id, or to
  * `finishedAt`, of an unfinished task `enqueuedAt`; revisions relative to `enqueuedRevision`.
@@ -49,7 +50,7 @@ export const writeTask = (to: ByteWriter, task: TaskRecord, group: number, agent
   to.number(parts)
   to.number(group)
   if (lease !== null) to.number(agent)
-  to.number(bandStatuses.indexOf(status) * priorities + task.priority)
+  to.number(bandOf(task))
   to.number(task.timeout)
   to.number(made > 0 ? enqueuedAt - made : end - enqueuedAt)
   to.number(enqueuedRevision)
@@ -123,7 +124,7 @@ const partsOf = (task: TaskRecord, extras: TaskExtras): number => {
  * Whether the state has an index of the task, besides those by number, id, key, status and group. Loading a snapshot makes records only of such tasks:
  * of a finished task with a ticket, chain or callback key; and of an unfinished one unless it is merely ready.
  */
-const isIndexed = (task: TaskRecord): boolean => {
+export const isIndexed = (task: TaskRecord): boolean => {
   const { status, priority, extras } = task
   if (extras.ticketId !== undefined || extras.rootTaskId !== undefined || extras.parking !== undefined) return true
   if (isFinal(status)) return false
@@ -319,15 +320,6 @@ export const keyHashAt = (bytes: Uint8Array, at: number, seed: number): number =
   from.skipText()
   return hashOfBytes(bytes, begin, from.position, seed)
 }
-
-/** The hashes of the task's id and key as `TextIndex` has them, computed without making the texts. */
-export const endHashesAt = (bytes: Uint8Array, at: number, seed: number): { readonly id: number; readonly key: number } => {
-  const from = new ByteReader(bytes, at)
-  const id = hashOfEnd(from.endOfText(ends), ends, seed)
-  return { id, key: hashOfEnd(from.endOfText(ends), ends, seed) }
-}
-/** Overwritten with each call. */
-const ends = new Uint16Array(hashedCharacters)
 
 /** Check bits of the task's id, in the lower half, and of its key, in the upper half. */
 export const checksAt = (bytes: Uint8Array, at: number, seed: number): number => {

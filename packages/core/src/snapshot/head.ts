@@ -20,8 +20,8 @@ export type HeadText = Omit<Head, 'savedFor'> & {
   readonly queue: string
   /** Number of finished tasks. */
   readonly finished: number
-  /** The seed of the hashes. Only if the snapshot names places of rows, because their columns have hashes. */
-  readonly seed?: number
+  /** The seed of the hashes. An increment and its bases have the same. */
+  readonly seed: number
   /** Number of unfinished tasks. An increment and its bases must have this many together. */
   readonly unfinished: number
   readonly limits: ReadonlyArray<readonly [string, Limit]>
@@ -40,14 +40,13 @@ export type HeadText = Omit<Head, 'savedFor'> & {
   readonly breakers: ReadonlyArray<Omit<Breaker, 'savedFor' | 'probe'> & { readonly probe: number | null }>
 }
 
-/** `names`: whether the snapshot names places of rows. */
-export const headPage = (tables: Tables, names: boolean): SnapshotPage => {
+export const headPage = (tables: Tables): SnapshotPage => {
   const { savedFor: _, ...head } = tables.head
   const text: HeadText = {
     ...head,
     queue: tables.queue,
     finished: tables.finished.size,
-    ...(names ? { seed: tables.seed } : {}),
+    seed: tables.seed,
     unfinished: tables.unfinished.size,
     limits: [...tables.limits.set],
     meters: tables.limits.entries(),
@@ -70,10 +69,15 @@ export const headPage = (tables: Tables, names: boolean): SnapshotPage => {
 
 export const headIn = ({ text }: SnapshotPage): HeadText => JSON.parse(text) as HeadText
 
-/** Tables without tasks, as the head says. {@link restoreRest} must follow when they have their tasks. `seed` and `store`: see `initial`. */
-export const tablesFrom = (text: HeadText, seed: number, store: RowStore | undefined): Tables => {
+/** Throws if a base has hashes with another seed than its increment. Another process made it then, although it is of the same moment. */
+export const haveSameSeed = (increment: Pick<HeadText, 'seed'>, base: Pick<HeadText, 'seed'>): void => {
+  if (base.seed !== increment.seed) throw new Error('the base of the snapshot has hashes with another seed')
+}
+
+/** Tables without tasks, as the head says. {@link restoreRest} must follow when they have their tasks. `store`: see `initial`. */
+export const tablesFrom = (text: HeadText, store: RowStore | undefined): Tables => {
   const { finished, limits, schedules, batches, agents, chains, approvals, alerts, failures } = text
-  const tables = new Tables(text.queue, text.seed ?? seed, store)
+  const tables = new Tables(text.queue, text.seed, store)
   tables.ready.putAside()
   // The text has these fields among its own.
   Object.assign(tables.head, Object.fromEntries(Object.entries(text).filter(([name]) => name in tables.head)))

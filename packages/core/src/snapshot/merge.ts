@@ -5,8 +5,10 @@
 import { ByteWriter } from '../rows/bytes.js'
 import { pageTasks } from '../rows/loaded-tasks.js'
 import { rowBytesOf } from '../rows/row-bytes.js'
-import { factsAt, renameRow } from '../rows/task-bytes.js'
-import { indexOf, taskNamesIn, pageOfTasks, roomForPage, type GroupText, type SnapshotPage } from './snapshot-page.js'
+import { renameRow } from '../rows/task-bytes.js'
+import type { TaskFacts } from '../rows/task-columns.js'
+import { haveSameSeed, headIn, type HeadText } from './head.js'
+import { columnsIn, indexOf, taskNamesIn, pageOfTasks, roomForPage, type GroupText, type SnapshotPage } from './snapshot-page.js'
 import { Superseded } from './superseded.js'
 
 export interface SnapshotMerge {
@@ -22,7 +24,7 @@ const noBytes = new Uint8Array(0)
 
 export const mergeSnapshots = (): SnapshotMerge => {
   let isBase = false
-  let wanted: number | undefined
+  let head: HeadText | undefined
   let written = 0
   const superseded = new Superseded()
   /** The numbers of groups in the whole snapshot, by their texts; and of the groups of the snapshot that is being read, by its numbers. */
@@ -31,7 +33,7 @@ export const mergeSnapshots = (): SnapshotMerge => {
   /** What the next page of tasks has so far. */
   const writer = new ByteWriter()
   let room = roomForPage()
-  let lengths: Array<number> = []
+  let facts: Array<TaskFacts> = []
   let agents = new Map<string, number>()
   let newGroups: Array<GroupText> = []
 
@@ -44,10 +46,10 @@ export const mergeSnapshots = (): SnapshotMerge => {
 
   /** Tasks that were gathered, as a page. Empty if there are none. */
   const gathered = (): ReadonlyArray<SnapshotPage> => {
-    if (lengths.length === 0) return []
-    const page = pageOfTasks({ agents: [...agents.keys()], groups: newGroups }, Float64Array.from(lengths), room.slice(0, writer.length))
-    written += lengths.length
-    lengths = []
+    if (facts.length === 0) return []
+    const page = pageOfTasks({ agents: [...agents.keys()], groups: newGroups }, facts, room.slice(0, writer.length))
+    written += facts.length
+    facts = []
     agents = new Map()
     newGroups = []
     writer.length = 0
@@ -57,16 +59,18 @@ export const mergeSnapshots = (): SnapshotMerge => {
   const gather = (page: SnapshotPage): ReadonlyArray<SnapshotPage> => {
     const names = taskNamesIn(page)
     for (const group of names.groups) renamed.push(numberOf(group))
-    const { bytes, starts } = rowBytesOf(page.numbers, page.bytes ?? noBytes, page.rows)
+    const columns = columnsIn(page)
+    const { bytes, starts } = rowBytesOf(columns.lengths, page.bytes ?? noBytes, page.rows)
     const pages: Array<SnapshotPage> = []
     writer.begin(room, writer.length)
     for (let row = 0; row < page.rows; row++) {
-      const start = starts[row] as number
-      if (superseded.has(factsAt(bytes, start).number)) continue
+      const number = columns.number(row)
+      if (superseded.has(number)) continue
       const before = writer.length
-      renameRow(writer, bytes, start, starts[row + 1] as number, (group) => renamed[group] as number, (agent) => indexOf(agents, names.agents[agent] as string))
-      lengths.push(writer.length - before)
-      if (lengths.length < pageTasks) continue
+      renameRow(writer, bytes, starts[row] as number, starts[row + 1] as number, (group) => renamed[group] as number, (agent) => indexOf(agents, names.agents[agent] as string))
+      const group = renamed[columns.group(row)] as number
+      facts.push({ length: writer.length - before, number, group, band: columns.band(row), isIndexed: columns.isIndexed(row), idHash: columns.idHash(row), keyHash: columns.keyHash(row) })
+      if (facts.length < pageTasks) continue
       room = writer.end()
       pages.push(...gathered())
       writer.begin(room, 0)
@@ -79,8 +83,12 @@ export const mergeSnapshots = (): SnapshotMerge => {
     page: (page) => {
       if (page.kind === 'tasks') return gather(page)
       if (page.kind === 'changed') superseded.add(page.numbers)
+      if (page.kind === 'head') {
+        const text = headIn(page)
+        if (head === undefined) head = text
+        else haveSameSeed(head, text)
+      }
       if (isBase || page.kind === 'changed') return []
-      if (page.kind === 'head') wanted = (JSON.parse(page.text) as { readonly unfinished: number }).unfinished
       return [page]
     },
     base: () => {
@@ -90,7 +98,7 @@ export const mergeSnapshots = (): SnapshotMerge => {
     },
     finish: () => {
       const pages = gathered()
-      if (written !== wanted) throw new Error(`the snapshots have ${written} unfinished tasks together, and say that there are ${wanted}`)
+      if (written !== head?.unfinished) throw new Error(`the snapshots have ${written} unfinished tasks together, and say that there are ${head?.unfinished}`)
       return pages
     },
   }

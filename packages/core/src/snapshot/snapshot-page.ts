@@ -7,11 +7,13 @@
 import { ByteWriter } from '../rows/bytes.js'
 import type { KeptPage, NamesPage, RowsPage } from '../finished/finished-walk.js'
 import type { RowsPlace } from '../finished/row-store.js'
-import { type NamesOf, writeTask } from '../rows/task-bytes.js'
+import { bandOf, isIndexed, type NamesOf, writeTask } from '../rows/task-bytes.js'
+import { TaskColumns, type TaskFacts } from '../rows/task-columns.js'
 import type { Group } from '../state/group.js'
 import { pageTasks, type TaskRows } from '../rows/loaded-tasks.js'
 import type { TaskRecord } from '../state/state.js'
 import type { Phase } from '../model/task.js'
+import { hashOf } from '../structures/text-index.js'
 
 /** `head`: everything but tasks. `names`, `rows`, `places`: of finished tasks. `changed`: the numbers of tasks that changed, in an increment. `tasks`: unfinished tasks. */
 export const pageKinds = ['head', 'names', 'rows', 'places', 'changed', 'tasks'] as const
@@ -23,7 +25,7 @@ export interface SnapshotPage {
   readonly rows: number
   /** One column of numbers for all rows after the other. */
   readonly numbers: Float64Array
-  /** Of tasks, their rows, and the numbers are the lengths of these. Of places, the rewritten rows. */
+  /** Of tasks, their rows; the numbers are the lengths of these, and for unfinished tasks more columns (`rows/task-columns.ts`). Of places, the rewritten rows. */
   readonly bytes?: Uint8Array<ArrayBuffer>
   /** Only in a page of places that was just made: the files of the store to which it refers. */
   readonly files?: ReadonlySet<string>
@@ -105,14 +107,13 @@ export const roomForPage = (): Uint8Array<ArrayBuffer> => new Uint8Array(128 * p
 /** Shared: it keeps nothing between two calls. */
 let room = roomForPage()
 
-/** A page of `tasks`. `groups`: the numbers of the groups of earlier pages. New groups are added. */
-export const pageOf = (tasks: ReadonlyArray<TaskRecord>, groups: Map<Group, number>): SnapshotPage => {
+/** A page of `tasks`. `groups`: the numbers of the groups of earlier pages. New groups are added. `seed`: that of the hashes. */
+export const pageOf = (tasks: ReadonlyArray<TaskRecord>, groups: Map<Group, number>, seed: number): SnapshotPage => {
   const agents = new Map<string, number>()
   const newGroups: Array<GroupText> = []
-  const lengths = new Float64Array(tasks.length)
   let known = groups.size
   writer.begin(room, 0)
-  tasks.forEach((task, row) => {
+  const facts = tasks.map((task): TaskFacts => {
     const start = writer.length
     const group = indexOf(groups, task.group)
     if (groups.size > known) {
@@ -120,15 +121,19 @@ export const pageOf = (tasks: ReadonlyArray<TaskRecord>, groups: Map<Group, numb
       newGroups.push(textOf(task.group))
     }
     writeTask(writer, task, group, task.lease === null ? -1 : indexOf(agents, task.lease.agent))
-    lengths[row] = writer.length - start
+    const { id, key, number } = task
+    return { length: writer.length - start, number, group, band: bandOf(task), isIndexed: isIndexed(task), idHash: hashOf(id, seed), keyHash: hashOf(key, seed) }
   })
   room = writer.end()
-  return pageOfTasks({ agents: [...agents.keys()], groups: newGroups }, lengths, room.slice(0, writer.length))
+  return pageOfTasks({ agents: [...agents.keys()], groups: newGroups }, facts, room.slice(0, writer.length))
 }
 
-/** A page of rows of these lengths. */
-export const pageOfTasks = (names: TaskNames, lengths: Float64Array, bytes: Uint8Array<ArrayBuffer>): SnapshotPage =>
-  ({ kind: 'tasks', text: JSON.stringify(names), rows: lengths.length, numbers: lengths, bytes })
+/** A page of rows with these facts. */
+export const pageOfTasks = (names: TaskNames, facts: ReadonlyArray<TaskFacts>, bytes: Uint8Array<ArrayBuffer>): SnapshotPage =>
+  ({ kind: 'tasks', text: JSON.stringify(names), rows: facts.length, numbers: TaskColumns.of(facts).all, bytes })
+
+/** Throws if the page has not a number for each column and task. */
+export const columnsIn = ({ numbers, rows }: SnapshotPage): TaskColumns => new TaskColumns(numbers, rows)
 
 /** The index of `value` among the distinct values so far, which the map keeps in order. A new value is added. */
 export const indexOf = <T>(known: Map<T, number>, value: T): number => {
@@ -142,8 +147,8 @@ const textOf = ({ type, phase, skills, tenant, concurrencyKey }: Group): GroupTe
 /** The names in a page of unfinished tasks. */
 export const taskNamesIn = ({ text }: SnapshotPage): TaskNames => JSON.parse(text) as TaskNames
 
-/** The rows of a page of unfinished tasks. `groups`: those of this page and of earlier ones. `agents`: the names of this page. */
-export const taskRowsIn = ({ numbers, bytes = noBytes }: SnapshotPage, groups: NamesOf<Group>, agents: ReadonlyArray<string>): TaskRows => {
-  return { lengths: numbers, bytes, groups, agents: { get: (index) => agents[index] as string } }
+/** The rows of a page of unfinished tasks. `lengths`: see {@link columnsIn}. `groups`: those of this page and of earlier ones. `agents`: the names of this page. */
+export const taskRowsIn = ({ bytes = noBytes }: SnapshotPage, lengths: Float64Array, groups: NamesOf<Group>, agents: ReadonlyArray<string>): TaskRows => {
+  return { lengths, bytes, groups, agents: { get: (index) => agents[index] as string } }
 }
 const noBytes = new Uint8Array(0)

@@ -6,15 +6,15 @@ import type { Joins, LoadedNames } from '../finished/finished-tasks.js'
 import type { KeptRows, RowsPlace, RowStore } from '../finished/row-store.js'
 import { isFinal } from '../model/task.js'
 import { LoadedTasks, RowList } from '../rows/loaded-tasks.js'
-import { factsAt, statusIn } from '../rows/task-bytes.js'
+import { statusIn } from '../rows/task-bytes.js'
 import type { Group } from '../state/group.js'
 import { endReplay, QueueState } from '../state/queue-state.js'
 import type { TaskRecord } from '../state/state.js'
 import type { Tables } from '../state/tables.js'
-import { headIn, type HeadText, restoreRest, tablesFrom } from './head.js'
-import { type GroupText, keptIn, namesIn, type SnapshotPage, taskNamesIn, taskRowsIn } from './snapshot-page.js'
+import { haveSameSeed, headIn, type HeadText, restoreRest, tablesFrom } from './head.js'
+import { columnsIn, type GroupText, keptIn, namesIn, type SnapshotPage, taskNamesIn, taskRowsIn } from './snapshot-page.js'
 import { Superseded } from './superseded.js'
-import { Listings, Tally } from './tally.js'
+import { Tally } from './tally.js'
 
 export interface SnapshotReader {
   /** Adds a page. Pages must be given in order. Throws if it is malformed. */
@@ -25,11 +25,8 @@ export interface SnapshotReader {
   readonly finish: (isReplayed?: boolean) => QueueState
 }
 
-/**
- * `seed` and `store`: see `initial`; a snapshot that names places of rows has a seed of its own. `rowsAt`:
- * returns the rows at a place that it names, and throws if they are not there.
- */
-export const snapshotReader = (seed = 0, store?: RowStore, rowsAt: (place: RowsPlace) => KeptRows = nowhere): SnapshotReader => {
+/** `store`: see `initial`. `rowsAt`: returns the rows at a place that the snapshot names, and throws if they are not there. */
+export const snapshotReader = (store?: RowStore, rowsAt: (place: RowsPlace) => KeptRows = nowhere): SnapshotReader => {
   let load: Load | undefined
   const begun = (): Load => {
     if (load === undefined) throw new Error('the snapshot is empty')
@@ -37,7 +34,7 @@ export const snapshotReader = (seed = 0, store?: RowStore, rowsAt: (place: RowsP
   }
   return {
     page: (page) => {
-      if (load === undefined) load = new Load(headIn(page), seed, store, rowsAt)
+      if (load === undefined) load = new Load(headIn(page), store, rowsAt)
       else load.page(page)
     },
     base: () => begun().base(),
@@ -48,14 +45,13 @@ export const snapshotReader = (seed = 0, store?: RowStore, rowsAt: (place: RowsP
 /** A state that is being built. */
 class Load {
   private readonly tables: Tables
-  private readonly listings: Listings
   /** The unfinished tasks: records, and rows. */
   private readonly records: Array<TaskRecord> = []
   private readonly rowList: RowList
   private readonly loadedTasks = new LoadedTasks()
   /** The groups of unfinished tasks, and the count of merely ready ones. Each snapshot in a series numbers its groups anew, so {@link base} begins both again. */
   private groupTexts: Array<GroupText> = []
-  private readyTally: Tally
+  private readonly readyTally: Tally
   /** What the numbers for groups and agents in rows of finished tasks mean. A number that is not in use has none. */
   private readonly finishedGroups: Array<GroupText | null> = []
   private readonly finishedAgents: Array<string | null> = []
@@ -66,19 +62,18 @@ class Load {
 
   constructor(
     private readonly head: HeadText,
-    seed: number,
     store: RowStore | undefined,
     private readonly rowsAt: (place: RowsPlace) => KeptRows,
   ) {
-    this.tables = tablesFrom(head, seed, store)
-    this.listings = new Listings(this.tables)
-    this.rowList = new RowList(head.unfinished, this.tables.seed)
-    this.readyTally = this.newReadyTally()
-    this.finishedTally = new Tally(this.listings, (number) => this.groupOf(this.finishedGroups[number]), (group, tasks) => this.tables.joinGroup(group, tasks))
+    this.tables = tablesFrom(head, store)
+    this.rowList = new RowList(head.unfinished)
+    this.readyTally = new Tally(this.tables, head.unfinished, (number) => this.groupOf(this.groupTexts[number]), (group, tasks) => this.tables.joinReady(group, tasks))
+    this.finishedTally = new Tally(this.tables, head.finished, (number) => this.groupOf(this.finishedGroups[number]), (group, tasks) => this.tables.joinGroup(group, tasks))
   }
 
   page(page: SnapshotPage): void {
-    if (page.kind === 'tasks') this.readUnfinished(page)
+    if (page.kind === 'head') haveSameSeed(this.head, headIn(page))
+    else if (page.kind === 'tasks') this.readUnfinished(page)
     else if (page.kind === 'changed') this.superseded.add(page.numbers)
     // Of a base, only the unfinished tasks are needed. The increment has everything else.
     else if (!this.isBase) this.readFinished(page)
@@ -88,7 +83,6 @@ class Load {
     this.superseded.nextBase()
     this.readyTally.end()
     this.groupTexts = []
-    this.readyTally = this.newReadyTally()
     this.isBase = true
   }
 
@@ -96,7 +90,6 @@ class Load {
     const { head, tables, records, rowList } = this
     this.readyTally.end()
     this.finishedTally.end()
-    this.listings.flush()
     if (tables.finished.size !== head.finished) throw new Error(`the snapshot has ${tables.finished.size} finished tasks, and says that it has ${head.finished}`)
     const unfinished = records.length + rowList.length
     if (unfinished !== head.unfinished) throw new Error(`the snapshot, with its bases, has ${unfinished} unfinished tasks, and says that there are ${head.unfinished}`)
@@ -113,10 +106,6 @@ class Load {
     restoreRest(head, tables)
     const state = QueueState.of(tables)
     return isReplayed ? state : endReplay(state)
-  }
-
-  private newReadyTally(): Tally {
-    return new Tally(this.listings, (number) => this.groupOf(this.groupTexts[number]), (group, tasks) => this.tables.joinReady(group, tasks))
   }
 
   private readFinished(page: SnapshotPage): void {
@@ -150,22 +139,24 @@ class Load {
     const { tables, readyTally, records, rowList, loadedTasks, superseded } = this
     const { groups, agents } = taskNamesIn(page)
     for (const group of groups) this.groupTexts.push(group)
-    const { first, bytes, starts } = loadedTasks.add(taskRowsIn(page, readyTally.groups, agents.map((agent) => this.shared(agent))))
+    const columns = columnsIn(page)
+    const { first } = loadedTasks.add(taskRowsIn(page, columns.lengths, readyTally.groups, agents.map((agent) => this.shared(agent))))
     for (let i = 0; i < page.rows; i++) {
       const row = first + i
-      const start = starts[i] as number
-      const { number, group, band, isIndexed } = factsAt(bytes, start)
+      const number = columns.number(i)
+      const group = columns.group(i)
       if (superseded.has(number)) loadedTasks.drop(row)
-      else if (isIndexed) {
+      else if (columns.isIndexed(i)) {
         // The row refers to groups that were made.
         readyTally.group(group)
-        const task = loadedTasks.take(row)
+        const task = loadedTasks.take(row, number)
         tables.join(task)
         records.push(task)
       } else {
+        const band = columns.band(i)
         if (statusIn(band) !== 'pending') throw new Error('a task without a record is not ready')
         readyTally.add(number, group, band)
-        rowList.add(number, row, bytes, start)
+        rowList.add(number, row, columns.idHash(i), columns.keyHash(i))
       }
     }
   }

@@ -21,7 +21,7 @@ import { pageOf, pageOfChanged, pageOfKept, pageOfNames, pageOfRows, type Snapsh
 import { snapshotReader } from './snapshot-reader.js'
 
 /** Raise this with every change of the fold or of these pages. (Increments are told apart by the format version of their files.) */
-export const foldVersion = 15
+export const foldVersion = 16
 
 export interface SnapshotWork {
   readonly revision: number
@@ -52,7 +52,7 @@ export const changedCount = (state: QueueState): number | undefined => QueueStat
 const begin = (tables: Tables, names: boolean, changed?: NumberSet): SnapshotWork => {
   const walk = new TaskWalk(tables, changed)
   const groups = new Map<Group, number>()
-  let head: ReadonlyArray<SnapshotPage> = [headPage(tables, names)]
+  let head: ReadonlyArray<SnapshotPage> = [headPage(tables)]
   const nextChanged = changed === undefined ? () => undefined : changedPages(changed)
   const next = (tasksMin: number): ReadonlyArray<SnapshotPage> | undefined => {
     const pages = [...head]
@@ -64,7 +64,7 @@ const begin = (tables: Tables, names: boolean, changed?: NumberSet): SnapshotWor
     }
     const toCome = tasksMin - addFinished(pages, walk.finished, names, tasksMin)
     const tasks = walk.next(Math.max(0, toCome))
-    for (let from = 0; from < tasks.length; from += pageTasks) pages.push(pageOf(tasks.slice(from, from + pageTasks), groups))
+    for (let from = 0; from < tasks.length; from += pageTasks) pages.push(pageOf(tasks.slice(from, from + pageTasks), groups, tables.seed))
     return pages.length === 0 && walk.isOver ? undefined : pages
   }
   const abandon = (): void => {

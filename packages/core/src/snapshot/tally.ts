@@ -1,110 +1,47 @@
 /**
  * Counts the tasks of a snapshot that need no record: finished ones, and those that are merely ready. To count one task by itself, its group and its
- * list by status would be read and written, and these lie anywhere in memory. So tasks are counted under the numbers that the snapshot has for groups,
- * and their own numbers are added to the lists together.
+ * list by status would be read and written, and these lie anywhere in memory. So tasks are gathered in arrays, counted under the numbers that the
+ * snapshot has for groups, and sorted by their lists.
  */
 import { type NamesOf, priorityIn, statusIn } from '../rows/task-bytes.js'
 import type { Group } from '../state/group.js'
 import type { ListsByStatus } from '../state/state.js'
-import type { StatusList } from '../state/status-lists.js'
 import type { Tables } from '../state/tables.js'
-import type { Status } from '../model/task.js'
 
-/** The smallest and the largest number of tasks for which a list has room before they are added to it. */
-const roomMin = 32
-const roomMax = 8_192
+/** More than there are bands (`rows/task-bytes.ts`). */
+const bandsMax = 256
 
-/** Tasks on their way to one list. */
-class Listing {
-  private numbers = new Float64Array(roomMin)
-  private count = 0
-
-  constructor(
-    private readonly tables: Tables,
-    private readonly list: StatusList,
-    private readonly status: Status,
-  ) {}
-
-  add(number: number): void {
-    if (this.count === this.numbers.length) this.makeRoom()
-    this.numbers[this.count++] = number
-  }
-
-  flush(): void {
-    this.tables.addListed(this.list, this.status, this.numbers.subarray(0, this.count))
-    this.count = 0
-  }
-
-  private makeRoom(): void {
-    if (this.count === roomMax) return this.flush()
-    const { numbers } = this
-    this.numbers = new Float64Array(4 * numbers.length)
-    this.numbers.set(numbers)
-  }
-}
-
-/** Tasks on their way to the lists of one phase. */
-class PhaseListings {
-  /** By band (`rows/task-bytes.ts`). */
-  private readonly byBand: Array<Listing | undefined> = []
-
-  constructor(
-    private readonly tables: Tables,
-    private readonly lists: ListsByStatus,
-  ) {}
-
-  /** Throws if there is no such band. */
-  add(number: number, band: number): void {
-    ;(this.byBand[band] ?? this.begin(band)).add(number)
-  }
-
-  flush(): void {
-    for (const listing of this.byBand) listing?.flush()
-  }
-
-  private begin(band: number): Listing {
-    const status = statusIn(band)
-    const list = this.lists[status][priorityIn(band)]
-    if (list === undefined) throw new Error(`a task has the priority ${priorityIn(band)}`)
-    return (this.byBand[band] = new Listing(this.tables, list, status))
-  }
-}
-
-/** Tasks on their way to the lists by status. */
-export class Listings {
-  private readonly byPhase = new Map<ListsByStatus, PhaseListings>()
-
-  constructor(private readonly tables: Tables) {}
-
-  of(lists: ListsByStatus): PhaseListings {
-    const known = this.byPhase.get(lists)
-    if (known !== undefined) return known
-    const listings = new PhaseListings(this.tables, lists)
-    this.byPhase.set(lists, listings)
-    return listings
-  }
-
-  /** Must be called after the last task. */
-  flush(): void {
-    for (const listings of this.byPhase.values()) listings.flush()
-  }
-}
-
-/** Tasks by the numbers of their groups. A group is made with its first task, because making one has effects on the state. */
 export class Tally {
-  private readonly made: Array<Group | undefined> = []
-  /** The groups that were made. Rows keep it, so it refers to nothing else. */
-  readonly groups: NamesOf<Group> = namesOf(this.made)
-  /** Of each group that has a task: the lists of its phase, and how many tasks have not joined it yet. */
-  private readonly phases: Array<PhaseListings | undefined> = []
-  private readonly waiting: Array<number> = []
+  /** The groups that were made, by the numbers that the snapshot has for them. */
+  private made: Array<Group | undefined> = []
+  /** Whether a group was counted for its first task. */
+  private begun: Array<boolean | undefined> = []
+  /** Of each gathered task: its number, that of its group, and its band. */
+  private readonly numbers: Float64Array<ArrayBuffer>
+  private readonly groupNumbers: Uint32Array<ArrayBuffer>
+  private readonly bands: Uint8Array<ArrayBuffer>
+  private length = 0
 
-  /** `groupOf`: the group with a number; `undefined` if the snapshot does not name it. `join` counts tasks in their group. */
+  /**
+   * `room`: the largest number of tasks that are gathered; more are ignored. `groupOf`: the group with a number; `undefined` if the snapshot does not
+   * name it. `join` counts tasks in their group.
+   */
   constructor(
-    private readonly listings: Listings,
+    private readonly tables: Tables,
+    room: number,
     private readonly groupOf: (number: number) => Group | undefined,
     private readonly join: (group: Group, tasks: number) => void,
-  ) {}
+  ) {
+    this.numbers = new Float64Array(room)
+    this.groupNumbers = new Uint32Array(room)
+    this.bands = new Uint8Array(room)
+  }
+
+  /** The groups that were made. Rows keep it, so it refers to nothing else. */
+  get groups(): NamesOf<Group> {
+    const { made } = this
+    return { get: (number) => made[number] as Group }
+  }
 
   /** The group with a number, which is made if need be. Throws if the snapshot does not name it. */
   group(number: number): Group {
@@ -115,27 +52,64 @@ export class Tally {
     return (this.made[number] = group)
   }
 
-  /** Counts a task. `group`: the number of its group. `band`: see `rows/task-bytes.ts`. */
+  /** Gathers a task. `group`: the number of its group. `band`: see `rows/task-bytes.ts`. The first task of a group joins it at once, so that the state finds the group. */
   add(number: number, group: number, band: number): void {
-    const phase = this.phases[group] ?? this.begin(group)
-    ;(this.waiting[group] as number)++
-    phase.add(number, band)
+    if (band >= bandsMax) throw new Error(`a task has the band ${band}`)
+    if (this.begun[group] !== true) {
+      this.join(this.group(group), 1)
+      this.begun[group] = true
+    }
+    const at = this.length++
+    this.numbers[at] = number
+    this.groupNumbers[at] = group
+    this.bands[at] = band
   }
 
-  /** The first task joins its group at once, so that the state finds the group. */
-  private begin(number: number): PhaseListings {
-    const group = this.group(number)
-    this.join(group, 1)
-    this.waiting[number] = -1
-    return (this.phases[number] = this.listings.of(group.kind.byStatus))
-  }
-
-  /** The other tasks join their groups. Must be called after the last task. */
+  /** Counts what was gathered. After that, the numbers of groups may mean others. */
   end(): void {
-    this.waiting.forEach((tasks, number) => {
-      if (tasks > 0) this.join(this.group(number), tasks)
+    this.joinGroups()
+    this.list()
+    this.length = 0
+    this.made = []
+    this.begun = []
+  }
+
+  /** All but the first task of each group join it. */
+  private joinGroups(): void {
+    const counts = new Uint32Array(this.made.length)
+    for (let i = 0; i < this.length; i++) (counts[this.groupNumbers[i] as number] as number)++
+    counts.forEach((tasks, number) => {
+      if (tasks > 1) this.join(this.group(number), tasks - 1)
     })
+  }
+
+  /** Adds the tasks to the lists by status. Throws if there is no list for a band. */
+  private list(): void {
+    const { numbers, groupNumbers, bands } = this
+    const length = Math.min(this.length, numbers.length)
+    const phases: Array<ListsByStatus> = []
+    // Of each group, the number of its first list: it has one for each band.
+    const firsts = Uint32Array.from(this.made, (group) => (group === undefined ? 0 : bandsMax * indexIn(phases, group.kind.byStatus)))
+    const lists = new Uint32Array(length)
+    const ends = new Uint32Array(bandsMax * phases.length + 1)
+    for (let i = 0; i < length; i++) {
+      const list = (firsts[groupNumbers[i] as number] as number) + (bands[i] as number)
+      lists[i] = list
+      ;(ends[list + 1] as number)++
+    }
+    for (let list = 0; list < ends.length - 1; list++) (ends[list + 1] as number) += ends[list] as number
+    const next = ends.slice()
+    const sorted = new Float64Array(length)
+    for (let i = 0; i < length; i++) sorted[(next[lists[i] as number] as number)++] = numbers[i] as number
+    for (let list = 0; list < ends.length - 1; list++) {
+      const part = sorted.subarray(ends[list], ends[list + 1])
+      if (part.length > 0) this.tables.addListed(phases[Math.floor(list / bandsMax)] as ListsByStatus, statusIn(list % bandsMax), priorityIn(list % bandsMax), part)
+    }
   }
 }
 
-const namesOf = (made: ReadonlyArray<Group | undefined>): NamesOf<Group> => ({ get: (number) => made[number] as Group })
+/** The index of a value, which is added if need be. */
+const indexIn = <T>(values: Array<T>, value: T): number => {
+  const known = values.indexOf(value)
+  return known >= 0 ? known : values.push(value) - 1
+}

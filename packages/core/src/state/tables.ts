@@ -36,12 +36,13 @@ import {
   type Breaker,
   type Head,
   isHeld,
+  type ListsByStatus,
   noTasks,
   type TaskRecord,
   type TenantShare,
 } from './state.js'
 import { addTo, addToList, removeFrom, removeFromList } from '../structures/by-key.js'
-import { listOf, newStatusLists, type StatusList } from './status-lists.js'
+import { listOf, newStatusLists } from './status-lists.js'
 import { TaskBefore } from './task-before.js'
 import { TaskNumbers } from './task-numbers.js'
 import type { TaskWalk } from '../queries/task-walk.js'
@@ -187,8 +188,10 @@ export class Tables {
     if (isFinal(task.status)) this.retire(task)
   }
 
-  /** Adds tasks of a snapshot to the list of their phase, status and priority, and counts them by status. They must join their groups, too. */
-  addListed(list: StatusList, status: Status, numbers: Float64Array): void {
+  /** Adds tasks of a snapshot to one of the lists of their phase, and counts them by status. They must join their groups, too. Throws if there is no such list. */
+  addListed(lists: ListsByStatus, status: Status, priority: number, numbers: Float64Array): void {
+    const list = lists[status][priority]
+    if (list === undefined) throw new Error(`a task has the priority ${priority}`)
     list.addAll(numbers)
     this.counts[status] += numbers.length
   }

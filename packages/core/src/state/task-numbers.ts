@@ -52,7 +52,7 @@ export class TaskNumbers {
   }
 
   private made(index: number, row: number): TaskRecord {
-    return (this.slots[index] = this.loaded.take(row))
+    return (this.slots[index] = this.loaded.take(row, this.base + index))
   }
 
   /** Adds the tasks of a snapshot, in any order: records, and rows of `loaded`. There must be none yet. */
@@ -76,14 +76,14 @@ export class TaskNumbers {
       return
     }
     this.base = least
-    while (this.slots.length < length) this.slots.push(undefined)
+    this.slots = new Array<Slot | undefined>(length).fill(undefined)
     for (const task of records) this.put(task.number - least, task)
     for (let i = 0; i < rows.length; i++) this.put((rows.numbers[i] as number) - least, rows.rows[i] as number)
   }
 
   set(number: number, task: Slot): void {
     if (number < this.base) {
-      this.stragglers.add(this.recordOf(task))
+      this.stragglers.add(typeof task === 'number' ? this.loaded.take(task, number) : task)
       return
     }
     if (this.slots.length === 0) {
@@ -103,10 +103,6 @@ export class TaskNumbers {
   private put(index: number, task: Slot): void {
     if (this.slots[index] === undefined) this.count++
     this.slots[index] = task
-  }
-
-  private recordOf(task: Slot): TaskRecord {
-    return typeof task === 'number' ? this.loaded.take(task) : task
   }
 
   delete(number: number): void {

@@ -3,18 +3,22 @@
  * runs at half of its rate and a bulk enqueue at 0.83, both below their goals (docs/performance.md); a drain runs equally fast.
  *
  * A map reads the hash of each string that it compares from the string itself, which is a cache miss. Here the hashes are in one array, and only an
- * item with an equal hash is read. Items are stored as numbers, which the owner resolves.
+ * item with an equal hash is read. Items are stored as numbers, which the owner resolves. Items that are added together are not in the table, but sorted
+ * into buckets, until most of them have left.
  */
+import { HashBuckets } from './hash-buckets.js'
 
 const capacityMin = 16
 /** A table never shrinks below this. With a few thousand tasks coming and going, it would otherwise grow and shrink all the time. */
 const shrunkMin = 8_192
 /** Only the last characters are hashed: most different ids and keys differ there. */
-export const hashedCharacters = 12
+const hashedCharacters = 12
 /** If more texts than this have the same hash, the others are kept in a map. That happens only with unusual texts, such as ids with equal ends. */
 const alikeMax = 8
-/** Items that are added together are ordered by this many ranges of slots. */
-const rangesMax = 256
+/** Fewer items that are added together go to the table. */
+const togetherMin = 16
+/** Buckets of which at least this share is left are kept. */
+const leftMin = 1 / 8
 
 export class TextIndex<T> {
   /** An open-addressed table with linear probing, at most half full. 0 is a free slot. */
@@ -22,6 +26,7 @@ export class TextIndex<T> {
   /** The items' numbers, at the slots of their hashes. */
   private numbers: Array<number>
   private count = 0
+  private together: HashBuckets | undefined
   private readonly crowded = new Map<string, number>()
 
   /**
@@ -40,34 +45,48 @@ export class TextIndex<T> {
   }
 
   get size(): number {
-    return this.count + this.crowded.size
+    return this.count + this.crowded.size + (this.together?.count ?? 0)
   }
 
-  /** Number of slots in the table, in use or not. */
+  /** Number of slots in the table and in the buckets, in use or not. */
   get capacity(): number {
-    return this.hashes.length
+    return this.hashes.length + (this.together?.capacity ?? 0)
   }
 
   /** Makes room for this many more items: otherwise the table is copied each time it has doubled. */
   reserve(items: number): void {
-    const capacity = capacityFor(this.count + items, this.capacity)
-    if (capacity > this.capacity) this.resize(capacity)
+    const capacity = capacityFor(this.count + items, this.hashes.length)
+    if (capacity > this.hashes.length) this.resize(capacity)
   }
 
   get(text: string): T | undefined {
-    const at = this.placeOf(text, hashOf(text, this.seed))
-    const number = at >= 0 ? this.numbers[at] : this.crowded.size > 0 ? this.crowded.get(text) : undefined
+    const number = this.numberOf(text)
     return number === undefined ? undefined : this.itemOf(number)
   }
 
   has(text: string): boolean {
-    return this.placeOf(text, hashOf(text, this.seed)) >= 0 || (this.crowded.size > 0 && this.crowded.has(text))
+    return this.numberOf(text) !== undefined
+  }
+
+  private numberOf(text: string): number | undefined {
+    const hash = hashOf(text, this.seed)
+    const at = this.placeOf(text, hash)
+    if (at >= 0) return this.numbers[at]
+    if (this.together !== undefined) {
+      const place = this.placeTogether(text, hash)
+      if (place >= 0) return this.together.numberAt(place)
+    }
+    return this.crowded.size > 0 ? this.crowded.get(text) : undefined
   }
 
   /** Adds the item with this number. It replaces an item with the same text. */
   set(text: string, number: number): void {
-    if (this.count * 2 >= this.capacity) this.resize(this.capacity * 2)
     const hash = hashOf(text, this.seed)
+    if (this.together !== undefined) {
+      const place = this.placeTogether(text, hash)
+      if (place >= 0) return this.together.setNumber(place, number)
+    }
+    if (this.count * 2 >= this.hashes.length) this.resize(this.hashes.length * 2)
     const at = this.placeOf(text, hash)
     if (at >= 0) this.numbers[at] = number
     else if (this.isCrowded(hash, ~at) || (this.crowded.size > 0 && this.crowded.has(text))) this.crowded.set(text, number)
@@ -78,29 +97,19 @@ export class TextIndex<T> {
     }
   }
 
-  /**
-   * Adds the first `length` of these items, whose texts have these hashes (see {@link hashOfEnd}) and are not in the index. They are added in the order of
-   * their slots, because in any other order most of them cost a cache miss.
-   */
+  /** Adds the first `length` of these items, whose texts have these hashes (see {@link hashOf}) and are not in the index. */
   addAll(hashes: Int32Array, numbers: Float64Array, length: number): void {
-    this.reserve(length)
-    const mask = this.capacity - 1
-    const shift = Math.max(0, Math.log2(this.capacity / rangesMax))
-    const places = new Int32Array(rangesMax + 1)
-    for (let i = 0; i < length; i++) (places[(((hashes[i] as number) & mask) >>> shift) + 1] as number)++
-    for (let range = 1; range < rangesMax; range++) (places[range] as number) += places[range - 1] as number
-    const sortedHashes = new Int32Array(length)
-    const sortedNumbers = new Float64Array(length)
-    for (let i = 0; i < length; i++) {
-      const hash = hashes[i] as number
-      const place = (places[(hash & mask) >>> shift] as number)++
-      sortedHashes[place] = hash
-      sortedNumbers[place] = numbers[i] as number
+    const add = (hash: number, number: number): void => this.addHashed(hash, number)
+    if (this.together === undefined && length >= togetherMin) {
+      this.together = new HashBuckets(hashes, numbers, length, add)
+      return
     }
-    for (let i = 0; i < length; i++) this.addHashed(sortedHashes[i] as number, sortedNumbers[i] as number)
+    for (let i = 0; i < length; i++) add(hashes[i] as number, numbers[i] as number)
   }
 
+  /** Adds an item to the table. */
   private addHashed(hash: number, number: number): void {
+    if (this.count * 2 >= this.hashes.length) this.resize(this.hashes.length * 2)
     const { hashes, numbers } = this
     const mask = hashes.length - 1
     for (let at = hash & mask; ; at = (at + 1) & mask) {
@@ -116,9 +125,12 @@ export class TextIndex<T> {
   }
 
   delete(text: string): void {
-    const at = this.placeOf(text, hashOf(text, this.seed))
-    if (at < 0) this.crowded.delete(text)
-    else this.removeAt(at)
+    const hash = hashOf(text, this.seed)
+    const at = this.placeOf(text, hash)
+    if (at >= 0) return this.removeAt(at)
+    const place = this.placeTogether(text, hash)
+    if (place >= 0) this.removeTogether(place)
+    else this.crowded.delete(text)
   }
 
   /** Removes the item with this number and this text, without reading items. False if it is not in the index. */
@@ -131,13 +143,35 @@ export class TextIndex<T> {
       this.removeAt(at)
       return true
     }
+    const place = this.together?.find(hash, (other) => other === number) ?? -1
+    if (place >= 0) {
+      this.removeTogether(place)
+      return true
+    }
     return this.crowded.size > 0 && this.crowded.get(text) === number && this.crowded.delete(text)
   }
 
   private removeAt(at: number): void {
     this.clear(at)
     this.count--
-    if (this.capacity > shrunkMin && this.count * 8 < this.capacity) this.resize(this.capacity / 2)
+    const { length } = this.hashes
+    if (length > shrunkMin && this.count * 8 < length) this.resize(length / 2)
+  }
+
+  /** The place of the text in the buckets; -1 if it is not there. */
+  private placeTogether(text: string, hash: number): number {
+    return this.together?.find(hash, (number) => this.textOf(this.itemOf(number) as T) === text) ?? -1
+  }
+
+  /** Removes the item at this place of the buckets. The last ones move to the table, so that its memory does not depend on those that left. */
+  private removeTogether(place: number): void {
+    const { together } = this
+    if (together === undefined) return
+    together.remove(place)
+    if (together.count >= together.capacity * leftMin) return
+    this.together = undefined
+    this.reserve(together.count)
+    together.each((hash, number) => this.addHashed(hash, number))
   }
 
   /** The slot of the text. If it is not there, the complement (`~slot`) of the free slot for it. */
@@ -205,14 +239,6 @@ export const hashOf = (text: string, seed: number): number => {
   const { length } = text
   let hash = length ^ seed
   for (let i = Math.max(0, length - hashedCharacters); i < length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)
-  hash ^= hash >>> 15
-  return hash === 0 ? 1 : hash
-}
-
-/** The same hash, of a text of this length whose last characters have these codes; those of a shorter text are at the end. */
-export const hashOfEnd = (length: number, codes: Uint16Array, seed: number): number => {
-  let hash = length ^ seed
-  for (let i = Math.max(0, hashedCharacters - length); i < hashedCharacters; i++) hash = Math.imul(hash ^ (codes[i] as number), 0x01000193)
   hash ^= hash >>> 15
   return hash === 0 ? 1 : hash
 }

@@ -156,7 +156,7 @@ export const loadSnapshot = async (
         report.skipped(`${stream}@${snapshot.header.revision}`, strange)
         continue
       }
-      const reader = snapshotReader(indexSeed, snapshots.rowStoreOf?.(stream), snapshot.rowsAt)
+      const reader = snapshotReader(snapshots.rowStoreOf?.(stream), snapshot.rowsAt)
       for (const part of parts) {
         reading = part
         if (part !== snapshot) reader.base()

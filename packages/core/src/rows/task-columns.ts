@@ -1,0 +1,71 @@
+/** What a load needs of each unfinished task in a page of a snapshot, column by column. So it need not read the rows of tasks that are merely ready. */
+const column = { length: 0, number: 1, group: 2, band: 3, isIndexed: 4, idHash: 5, keyHash: 6 } as const
+const columns = Object.keys(column).length
+
+export interface TaskFacts {
+  /** Length of the row in bytes. */
+  readonly length: number
+  readonly number: number
+  /** The number of its group. */
+  readonly group: number
+  /** See `task-bytes.ts`. */
+  readonly band: number
+  readonly isIndexed: boolean
+  /** The hashes of its id and key, as `TextIndex` has them. */
+  readonly idHash: number
+  readonly keyHash: number
+}
+
+/** The columns of `rows` tasks, one after the other in one array. */
+export class TaskColumns {
+  /** Throws if the array has not the length of this many rows. */
+  constructor(
+    readonly all: Float64Array,
+    private readonly rows: number,
+  ) {
+    if (all.length !== columns * rows) throw new Error(`${rows} tasks have ${all.length} numbers, not ${columns * rows}`)
+  }
+
+  static of(tasks: ReadonlyArray<TaskFacts>): TaskColumns {
+    const { length } = tasks
+    const all = new Float64Array(columns * length)
+    tasks.forEach((task, row) => {
+      all[column.length * length + row] = task.length
+      all[column.number * length + row] = task.number
+      all[column.group * length + row] = task.group
+      all[column.band * length + row] = task.band
+      all[column.isIndexed * length + row] = task.isIndexed ? 1 : 0
+      all[column.idHash * length + row] = task.idHash
+      all[column.keyHash * length + row] = task.keyHash
+    })
+    return new TaskColumns(all, length)
+  }
+
+  get lengths(): Float64Array {
+    return this.all.subarray(0, this.rows)
+  }
+
+  number(row: number): number {
+    return this.all[column.number * this.rows + row] as number
+  }
+
+  group(row: number): number {
+    return this.all[column.group * this.rows + row] as number
+  }
+
+  band(row: number): number {
+    return this.all[column.band * this.rows + row] as number
+  }
+
+  isIndexed(row: number): boolean {
+    return this.all[column.isIndexed * this.rows + row] === 1
+  }
+
+  idHash(row: number): number {
+    return this.all[column.idHash * this.rows + row] as number
+  }
+
+  keyHash(row: number): number {
+    return this.all[column.keyHash * this.rows + row] as number
+  }
+}
