@@ -78,7 +78,7 @@ describe('options of serve', () => {
 
   test('which older snapshots are kept: a count, and their size in MiB', async () => {
     expect((await options({ pastSnapshots: '0' })).pastSnapshots).toEqual({ count: 0, bytes: 2 ** 30 })
-    expect((await options({}, { DAYBOOK_PAST_SNAPSHOTS_MIB: '10' })).pastSnapshots).toEqual({ count: 100, bytes: 10 * 2 ** 20 })
+    expect((await options({}, { DAYBOOK_PAST_SNAPSHOTS_MIB: '10' })).pastSnapshots).toEqual({ count: 200, bytes: 10 * 2 ** 20 })
     expect((await options({ config: config('pastSnapshots: 40\npastSnapshotsMib: 4096') })).pastSnapshots).toEqual({ count: 40, bytes: 2 ** 32 })
     expect(await problems({ pastSnapshots: 'all', pastSnapshotsMib: '-1' })).toEqual([expect.stringContaining('past-snapshots must'), expect.stringContaining('past-snapshots-mib must')])
   })

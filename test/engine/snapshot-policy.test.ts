@@ -8,10 +8,11 @@ interface Kind {
   /** The share of the events that change another unfinished task. Default: no increment is possible. */
   readonly changing?: number
   readonly inLast?: number
+  readonly names?: number
 }
 
-const costOf = (events: number, tasks: number, { finished = 0, stored = 0, changing, inLast = tasks }: Kind = {}): SnapshotCost =>
-  ({ events, tasks, finished, stored, inLast, changed: changing === undefined ? undefined : events * changing })
+const costOf = (events: number, tasks: number, { finished = 0, stored = 0, changing, inLast = tasks, names = 0 }: Kind = {}): SnapshotCost =>
+  ({ events, tasks, finished, stored, names, inLast, changed: changing === undefined ? undefined : events * changing })
 
 const dueAfter = (tasks: number | ((events: number) => number), kind: Kind = {}): number => {
   const tasksAfter = typeof tasks === 'number' ? () => tasks : tasks
@@ -21,11 +22,11 @@ const dueAfter = (tasks: number | ((events: number) => number), kind: Kind = {})
 }
 
 test.each<[what: string, tasks: number | ((events: number) => number), events: number]>([
-  ['few tasks: one costs next to nothing, but so does replaying', 10_000, 100_000],
+  ['few tasks: one costs next to nothing, but so does replaying', 10_000, 50_000],
   ['half a million: a tenth of the work', 500_000, 400_000],
   ['a million: a tenth of the work', 1_000_000, 790_000],
   ['five millions: replaying takes half as long as loading', 5_000_000, 1_790_000],
-  ['a queue that fills up: one costs less than a tenth of the work', (events) => events, 100_000],
+  ['a queue that fills up: one costs less than a tenth of the work', (events) => events, 50_000],
 ])('%s', (_, tasks, events) => expect(dueAfter(tasks)).toBe(events))
 
 test('a finished task costs half as much, because its bytes are copied as they are', () => {
@@ -39,13 +40,18 @@ test('a finished task is loaded in less than half of the time, so fewer events a
 })
 
 test('rows in files are only named, so a snapshot costs nothing for them', () => {
-  expect(dueAfter(10_000_000, { finished: 10_000_000, stored: 9_960_000 })).toBe(100_000)
+  expect(dueAfter(10_000_000, { finished: 10_000_000, stored: 9_960_000 })).toBe(50_000)
+})
+
+test('the names of groups are in each snapshot, so many of them make it rarer', () => {
+  expect(dueAfter(1_000_000, { changing: 0.6, names: 25_000 })).toBe(50_000)
+  expect(dueAfter(1_000_000, { changing: 0.6, names: 250_000 })).toBe(340_000)
 })
 
 test('an increment costs only the tasks that changed, so it is due as soon as that of a small queue', () => {
   for (const tasks of [400_000, 1_000_000, 5_000_000]) {
-    expect(dueAfter(tasks, { changing: 0.6 })).toBe(100_000)
-    expect(isIncrementBetter(costOf(100_000, tasks, { changing: 0.6 }))).toBe(true)
+    expect(dueAfter(tasks, { changing: 0.6 })).toBe(50_000)
+    expect(isIncrementBetter(costOf(50_000, tasks, { changing: 0.6 }))).toBe(true)
   }
 })
 
@@ -69,7 +75,7 @@ const snapshotsOf = (events: number, stateAfter: (events: number, last: number) 
   let inLast = 0
   for (let now = 0; now <= events; now += 10_000) {
     const { tasks, changed } = stateAfter(now, last)
-    const cost: SnapshotCost = { events: now - last, tasks, finished: 0, stored: 0, changed: written.length === 0 ? undefined : changed, inLast }
+    const cost: SnapshotCost = { events: now - last, tasks, finished: 0, stored: 0, names: 0, changed: written.length === 0 ? undefined : changed, inLast }
     if (!isSnapshotDue(cost)) continue
     const isIncrement = isIncrementBetter(cost)
     inLast = isIncrement ? inSeries(cost) : tasks
@@ -84,13 +90,13 @@ const snapshotsOf = (events: number, stateAfter: (events: number, last: number) 
 }
 
 test('a queue that fills up writes each task once', () => {
-  expect(snapshotsOf(10_000_000, (now, last) => ({ tasks: now, changed: now - last }))).toEqual({ written: Array(100).fill(100_000), merged: [] })
+  expect(snapshotsOf(10_000_000, (now, last) => ({ tasks: now, changed: now - last }))).toEqual({ written: Array(200).fill(50_000), merged: [] })
 })
 
 test('of a queue that keeps its size, only the first snapshot is written whole; a series is merged when its increments have written half as much', () => {
   const { written, merged } = snapshotsOf(10_000_000, (now, last) => ({ tasks: 1_000_000, changed: (now - last) * 0.5 }))
-  expect(written).toEqual([1_000_000, ...Array(written.length - 1).fill(50_000)])
-  expect(merged).toEqual(Array.from({ length: 9 }, (_, i) => 11 * (i + 1)).filter((index) => index < written.length))
+  expect(written).toEqual([1_000_000, ...Array(written.length - 1).fill(25_000)])
+  expect(merged).toEqual(Array.from({ length: 9 }, (_, i) => 21 * (i + 1)).filter((index) => index < written.length))
 })
 
 test('a queue that keeps its size has at most 33 increments in a series, even if hardly anything changes', () => {

@@ -324,6 +324,8 @@ export const taskCount = (state: QueueState): number => QueueState.tablesOf(stat
 export const finishedCount = (state: QueueState): number => QueueState.tablesOf(state).finished.size
 /** About how many finished tasks are in a row store. */
 export const storedCount = (state: QueueState): number => QueueState.tablesOf(state).finished.inStore
+/** Number of groups and agents of finished tasks. */
+export const nameCount = (state: QueueState): number => QueueState.tablesOf(state).finished.names
 export const pendingCount = (state: QueueState): number => QueueState.tablesOf(state).counts.pending
 
 /** Whether this claim would get a task at `at`. Default: the state's own time. */

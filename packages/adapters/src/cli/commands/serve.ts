@@ -26,7 +26,7 @@ export const serveCommand = (cli: Cli): Command =>
     .option('--checkpoints <seconds>', 'sign a checkpoint of each log that grew, this often, so that daybook audit verify finds a log that was cut short or written anew; "off" for never (env DAYBOOK_CHECKPOINTS; default 60)')
     .option('--checkpoint-key <file>', 'the private key that signs them; made if it is not there (env DAYBOOK_CHECKPOINT_KEY; default: checkpoint-key.pem in the data folder)')
     .option('--witness <file|url>', 'also send each checkpoint there: append it to a file, or post it to a URL (env DAYBOOK_WITNESS)')
-    .option('--past-snapshots <count>', 'older snapshots to keep of each queue, so that questions about the past take no long replay; 0 for none (env DAYBOOK_PAST_SNAPSHOTS; default 100)')
+    .option('--past-snapshots <count>', 'older snapshots to keep of each queue, so that questions about the past take no long replay; 0 for none (env DAYBOOK_PAST_SNAPSHOTS; default 200)')
     .option('--past-snapshots-mib <size>', 'how large they may be together, in MiB for each queue (env DAYBOOK_PAST_SNAPSHOTS_MIB; default 1024)')
     .option('--log-requests <which>', 'a line on stderr for requests: errors (refused, failed or slow), sampled (some of the others as well), all, or off (env DAYBOOK_LOG_REQUESTS; default off)')
     .option('--tls-cert <file>', 'serve HTTPS: the certificate, in PEM, followed by the intermediate certificates (env DAYBOOK_TLS_CERT)')

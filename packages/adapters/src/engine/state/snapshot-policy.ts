@@ -7,7 +7,7 @@
  * indexes are filled.
  *
  * A snapshot costs `writeUs` for each task that is written, or `writeFinishedUs` for a finished one, whose bytes are copied. Rows in files are only
- * named. The work on the queue costs about `workUs` per event. A snapshot is due when its cost is a tenth of the work since the last one; or,
+ * named. Each snapshot has the names of all groups and agents of finished tasks, for `writeNameUs` each. The work on the queue costs about `workUs` per event. A snapshot is due when its cost is a tenth of the work since the last one; or,
  * whatever its cost, when a start would take five and a half seconds. If loading alone takes most of that time, a snapshot is due when replaying takes
  * half as long as loading.
  *
@@ -23,12 +23,13 @@ const loadStoredUs = 0.4
 const replayUs = 3.5
 const writeUs = 0.55
 const writeFinishedUs = 0.3
+const writeNameUs = 0.5
 const workUs = 7
 
 const workShareMax = 1 / 10
 const startUsMax = 5.5e6
-/** The least number of events between snapshots: fewer are replayed within half a second. */
-const eventsMin = 100_000
+/** The least number of events between snapshots: fewer are replayed within half a second, also by a thread whose code is not compiled yet. */
+const eventsMin = 50_000
 /** An increment counts as at least this share of the unfinished tasks, so that a series has at most 33 increments while a queue keeps its size. */
 const seriesShareMin = 1 / 64
 
@@ -42,6 +43,8 @@ export interface SnapshotCost {
   readonly tasks: number
   readonly finished: number
   readonly stored: number
+  /** Number of groups and agents of finished tasks. */
+  readonly names: number
   /** How many tasks changed or finished since the last snapshot. `undefined`: it is not known, so there can be no increment. */
   readonly changed: number | undefined
   /** How many tasks the last snapshot and all on which it is based have together: see {@link inSeries}. */
@@ -59,10 +62,10 @@ export const isIncrementBetter = ({ tasks, finished, changed }: SnapshotCost): b
 export const isMergeDue = ({ tasks, finished }: Pick<SnapshotCost, 'tasks' | 'finished'>, inSeries: number): boolean => inSeries > seriesMax * (tasks - finished)
 
 export const isSnapshotDue = (cost: SnapshotCost): boolean => {
-  const { events, tasks, finished, stored, changed = 0 } = cost
+  const { events, tasks, finished, stored, names, changed = 0 } = cost
   if (events < eventsMin) return false
   const unfinished = tasks - finished
   const load = loadUs * unfinished + loadFinishedUs * (finished - stored) + loadStoredUs * stored
-  const write = writeUs * (isIncrementBetter(cost) ? changed : unfinished) + writeFinishedUs * (finished - stored)
+  const write = writeUs * (isIncrementBetter(cost) ? changed : unfinished) + writeFinishedUs * (finished - stored) + writeNameUs * names
   return write <= workUs * events * workShareMax || load + replayUs * events >= Math.max(startUsMax, load * 1.5)
 }

@@ -1,5 +1,5 @@
 /** Takes snapshots in small steps while the queue works. */
-import { beginIncrement, beginSnapshot, changedCount, finishedCount, foldVersion, noteChanges, type QueueState, revisionOf, type SnapshotWork, storedCount, taskCount } from '@daybook/core'
+import { beginIncrement, beginSnapshot, changedCount, finishedCount, foldVersion, nameCount, noteChanges, type QueueState, revisionOf, type SnapshotWork, storedCount, taskCount } from '@daybook/core'
 import type { ChainHead } from '../../chain/index.js'
 import type { SnapshotBase, SnapshotHeader, SnapshotPoint, SnapshotStore, SnapshotWriter } from '../../store/index.js'
 import { shortTurns } from '../../short-turns.js'
@@ -72,6 +72,7 @@ export class Snapshotter {
       tasks: taskCount(state),
       finished: finishedCount(state),
       stored: storedCount(state),
+      names: nameCount(state),
       changed: this.base === undefined || this.series.isDamaged ? undefined : changedCount(state),
       inLast: this.series.tasks,
     }

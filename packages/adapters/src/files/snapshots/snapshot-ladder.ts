@@ -10,7 +10,7 @@ export interface LadderLimits {
   readonly bytes: number
 }
 
-export const ladderDefault: LadderLimits = { count: 100, bytes: 2 ** 30 }
+export const ladderDefault: LadderLimits = { count: 200, bytes: 2 ** 30 }
 
 export interface Rung {
   readonly name: string
