@@ -13,7 +13,8 @@
  *
  * An increment has only the tasks that changed since the last snapshot, so it is cheap when there are many tasks. But a start reads it and all on
  * which it is based, its series. When these have more than 1.5 times as many tasks as the queue, they are merged into a whole snapshot, which costs the
- * deciding thread nothing. While a queue fills up, that is never so: the increments have the new tasks, and nothing is written twice.
+ * deciding thread nothing. While a queue fills up with a few million tasks, that is never so: the increments have the new tasks, and nothing is written
+ * twice.
  */
 
 /** Microseconds on the machine of `docs/performance.md`. A slower machine is slower in all of them. */
