@@ -1,5 +1,5 @@
 /** The cost of a snapshot at its beginning, while the queue waits. INV-15 compares loaded states over random histories. */
-import { beginIncrement, beginSnapshot, type Command, endReplay, fork, headOf, listTasks, mergeSnapshots, noteChanges, phases, type PreparedTask, priorityOf, type SnapshotPage, snapshotPages, snapshotReader, taskOf } from '@daybook/core'
+import { beginIncrement, beginSnapshot, type Command, endReplay, fork, headOf, listTasks, mark, mergeSnapshots, noteChanges, phases, type PreparedTask, priorityOf, rollback, type SnapshotPage, snapshotPages, snapshotReader, taskOf } from '@daybook/core'
 import { rowsIn, textOf } from '@daybook/core/testing'
 import { expect, test } from 'vitest'
 import { Queue, task } from './queue.js'
@@ -175,7 +175,7 @@ test('an increment that names other changed tasks than it has is refused', () =>
   expect(() => load(5)).toThrow('has an unfinished task twice')
 })
 
-test('a row of a snapshot without a record is refused if it is not ready', () => {
+test('columns of a row that are damaged are refused', () => {
   const pages = snapshotPages(new Queue().enqueue(task('t', { priority: 5 })).state)
   const problemWith = (at: number, value: number): string => {
     const reader = snapshotReader()
@@ -188,8 +188,10 @@ test('a row of a snapshot without a record is refused if it is not ready', () =>
     }
   }
   const { length } = pages.at(-1)!.numbers
-  const problems = Array.from({ length: length * 128 }, (_, i) => problemWith(i >> 7, i & 127))
-  expect(problems).toContain('Error: a task without a record is not ready')
+  const problems = Array.from({ length: length * 257 }, (_, i) => problemWith(Math.floor(i / 257), i % 257))
+  for (const problem of ['a task without a record is not ready', 'a task has the priority 15', 'a task has the status 16', 'no page names the group 1']) expect(problems).toContain(`Error: ${problem}`)
+  const reader = snapshotReader()
+  expect(() => pages.forEach((page) => reader.page(page.kind === 'tasks' ? { ...page, numbers: page.numbers.subarray(1) } : page))).toThrow(`1 tasks have ${length - 1} numbers, not ${length}`)
 })
 
 test('INV-15: an increment and its base are merged into full pages, but not with a base that is not its own', () => {
@@ -210,6 +212,31 @@ test('INV-15: an increment and its base are merged into full pages, but not with
   expect(() => merged(snapshotPages(new Queue().enqueue(...many(0, 3_002)).state))).toThrow('have 1002 unfinished tasks')
 })
 
+test('INV-15: what happens to loaded tasks can be undone, and they still block duplicates', () => {
+  const q = new Queue().configure({ decisionReport: 'optional' }).enqueue(...many(0, 200))
+  const loaded = new Queue()
+  const reader = snapshotReader()
+  for (const page of snapshotPages(q.state)) reader.page(page)
+  loaded.state = reader.finish()
+  expect(rowsIn(loaded.state)).toBe(0)
+  const before = textOf(loaded.state)
+  // Nearly all leave, so that the indexes by text are built anew.
+  for (const count of [20, 195]) {
+    const point = mark(loaded.state)
+    const { ids, token } = loaded.claim('ann', { max: count })
+    ids.forEach((id, i) => loaded.complete(id, token - ids.length + 1 + i))
+    loaded.enqueue(...many(200, 30))
+    loaded.state = rollback(loaded.state, point)
+    expect(textOf(loaded.state)).toBe(before)
+    for (const { id, idempotencyKey } of many(0, 200)) {
+      expect(taskOf(loaded.state, id)?.id).toBe(id)
+      expect(loaded.do({ type: 'Enqueue', tasks: [task('another', { idempotencyKey })] })).toEqual([])
+      expect(loaded.refuse({ type: 'Enqueue', tasks: [task(id, { idempotencyKey: 'another' })] }).code).toBe(q.refuse({ type: 'Enqueue', tasks: [task(id, { idempotencyKey: 'another' })] }).code)
+    }
+    expect(taskOf(loaded.state, 't201')).toBeUndefined()
+  }
+})
+
 test('a base with hashes of another seed is refused, because texts would not be found by them', () => {
   const { q, whole } = changedQueue()
   const increment = beginIncrement(q.state).next(Number.POSITIVE_INFINITY) ?? []
@@ -218,7 +245,7 @@ test('a base with hashes of another seed is refused, because texts would not be 
     const add = (pages: ReadonlyArray<SnapshotPage>): void => pages.forEach((page) => void to.page(page))
     add(increment)
     to.base()
-    expect(() => add(other)).toThrow('the base of the snapshot has hashes with another seed')
+    expect(() => add(other)).toThrow('its base has hashes with another seed')
   }
 })
 

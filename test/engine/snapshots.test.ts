@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { openSnapshotFolder } from '@daybook/adapters/files'
 import { openMemoryStore } from '@daybook/adapters/memory'
 import type { SnapshotStore } from '@daybook/adapters/store'
-import { foldVersion } from '@daybook/core'
+import { foldVersion, snapshotPages } from '@daybook/core'
 import { expect, test } from 'vitest'
 import { memorySnapshots, type MemorySnapshots } from '../support/memory-snapshots.js'
 import { below, randomOf } from '../support/random.js'
@@ -215,6 +215,26 @@ test('INV-15: a base that is damaged is read once, however many increments need 
   expect(warnings).toEqual([expect.stringContaining('checksum'), based, based, expect.stringContaining('it cannot be read')])
   expect(last.status().snapshotRevision).toBe(older!.header.revision)
   expect(await stateText(last)).toBe(textOf(foldAll(await logOf(store))))
+})
+
+test('a base of the same moment that another process has written since is still used, but not for the increments', async () => {
+  const snapshots = memorySnapshots()
+  const inner = openMemoryStore()
+  for (let i = 0; i < 3; i++) {
+    const { engine } = await openQueue({ store: inner, snapshots })
+    await engine.submitAll(Array.from({ length: i === 0 ? 400 : 20 }, (_, each) => enqueue(task(`${i} ${each}`))), caller)
+    await engine.close()
+  }
+  const log = await logOf(inner)
+  const [base, ...increments] = snapshots.kept
+  expect(increments.map(({ header }) => header.base !== undefined)).toEqual([true, true])
+  const { revision } = base!.header
+  // Its hashes have the seed 0.
+  snapshots.kept[0] = { ...base!, pages: [...snapshotPages(foldAll(log.slice(0, revision + 1)))] }
+  const { engine, warnings } = await openQueue({ store: openCopy(log), snapshots })
+  expect(warnings).toEqual([expect.stringContaining('its base has hashes with another seed'), expect.stringContaining('its base has hashes with another seed')])
+  expect(engine.status().snapshotRevision).toBe(revision)
+  expect(await stateText(engine)).toBe(textOf(foldAll(log)))
 })
 
 test('a snapshot of another version, from the future, of another log, or that cannot be parsed is skipped with a warning', async () => {

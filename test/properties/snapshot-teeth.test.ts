@@ -91,6 +91,20 @@ describe('INV-15 has teeth: it catches a snapshot', () => {
     }
   })
 
+  test('with another length, number, group or band of a task in its columns', () => {
+    const isLarge = (page: SnapshotPage): boolean => page.kind === 'tasks' && page.rows > 3
+    const { text, pages } = saved.find(({ pages }) => pages.some((page) => isLarge(page) && page.numbers.subarray(4 * page.rows, 5 * page.rows).some((isIndexed) => isIndexed === 0)))!
+    const { numbers, rows } = pages.find(isLarge)!
+    const isMissed = (at: number, by: number): boolean => {
+      const damaged = numbers.with(at, numbers[at]! + by)
+      return !isCaught({ text, pages: pages.map((page) => (page.numbers === numbers ? { ...page, numbers: damaged } : page)) })
+    }
+    // Of a task that gets a record at once, group and band are those of its row.
+    const counts = Array.from({ length: 4 * rows }, (_, at) => at).filter((at) => at < 2 * rows || numbers[4 * rows + (at % rows)] === 0)
+    expect(counts.length).toBeGreaterThan(2 * rows)
+    expect(counts.filter((at) => isMissed(at, 1) || isMissed(at, -1))).toEqual([])
+  })
+
   test.each(['rows', 'tasks'])('with another byte anywhere in the rows of a page of %s', (kind) => {
     const isLarge = (page: SnapshotPage): boolean => page.kind === kind && page.bytes!.length > 300
     const { text, pages } = saved.find(({ pages }) => pages.some(isLarge))!

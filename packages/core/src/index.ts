@@ -44,6 +44,7 @@ export { Interval, MissedRuns, OverlappingRuns, type PastRun, ScheduleName, sche
 export { lateAfterMs } from './decide/schedules.js'
 export { scheduleOf, schedulesOf, type ScheduleView } from './queries/schedule-view.js'
 export { failurePattern, failureSignature } from './text/signature.js'
+export { WrongBase } from './snapshot/head.js'
 export { mergeSnapshots, type SnapshotMerge } from './snapshot/merge.js'
 export { beginIncrement, beginSnapshot, changedCount, foldVersion, fork, noteChanges, type SnapshotWork, snapshotPages } from './snapshot/snapshot.js'
 export { snapshotReader } from './snapshot/snapshot-reader.js'

@@ -26,19 +26,28 @@ export class TaskColumns {
     if (all.length !== columns * rows) throw new Error(`${rows} tasks have ${all.length} numbers, not ${columns * rows}`)
   }
 
-  static of(tasks: ReadonlyArray<TaskFacts>): TaskColumns {
-    const { length } = tasks
-    const all = new Float64Array(columns * length)
-    tasks.forEach((task, row) => {
-      all[column.length * length + row] = task.length
-      all[column.number * length + row] = task.number
-      all[column.group * length + row] = task.group
-      all[column.band * length + row] = task.band
-      all[column.isIndexed * length + row] = task.isIndexed ? 1 : 0
-      all[column.idHash * length + row] = task.idHash
-      all[column.keyHash * length + row] = task.keyHash
-    })
-    return new TaskColumns(all, length)
+  /** Columns for this many tasks. */
+  static for(rows: number): TaskColumns {
+    return new TaskColumns(new Float64Array(columns * rows), rows)
+  }
+
+  put(row: number, { length, number, group, band, isIndexed, idHash, keyHash }: TaskFacts): void {
+    const { all, rows } = this
+    all[column.length * rows + row] = length
+    all[column.number * rows + row] = number
+    all[column.group * rows + row] = group
+    all[column.band * rows + row] = band
+    all[column.isIndexed * rows + row] = isIndexed ? 1 : 0
+    all[column.idHash * rows + row] = idHash
+    all[column.keyHash * rows + row] = keyHash
+  }
+
+  /** The columns of the first `rows` tasks. */
+  first(rows: number): TaskColumns {
+    if (rows === this.rows) return this
+    const all = new Float64Array(columns * rows)
+    for (let each = 0; each < columns; each++) all.set(this.all.subarray(each * this.rows, each * this.rows + rows), each * rows)
+    return new TaskColumns(all, rows)
   }
 
   get lengths(): Float64Array {

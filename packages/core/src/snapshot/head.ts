@@ -69,9 +69,12 @@ export const headPage = (tables: Tables): SnapshotPage => {
 
 export const headIn = ({ text }: SnapshotPage): HeadText => JSON.parse(text) as HeadText
 
-/** Throws if a base has hashes with another seed than its increment. Another process made it then, although it is of the same moment. */
+/** An increment and a base that do not belong together, although each of them may be right. */
+export class WrongBase extends Error {}
+
+/** Throws {@link WrongBase} if a base has hashes with another seed than its increment. Then another process made it, of the same moment. */
 export const haveSameSeed = (increment: Pick<HeadText, 'seed'>, base: Pick<HeadText, 'seed'>): void => {
-  if (base.seed !== increment.seed) throw new Error('the base of the snapshot has hashes with another seed')
+  if (base.seed !== increment.seed) throw new WrongBase('its base has hashes with another seed')
 }
 
 /** Tables without tasks, as the head says. {@link restoreRest} must follow when they have their tasks. `store`: see `initial`. */

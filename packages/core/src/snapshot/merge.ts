@@ -6,7 +6,7 @@ import { ByteWriter } from '../rows/bytes.js'
 import { pageTasks } from '../rows/loaded-tasks.js'
 import { rowBytesOf } from '../rows/row-bytes.js'
 import { renameRow } from '../rows/task-bytes.js'
-import type { TaskFacts } from '../rows/task-columns.js'
+import { TaskColumns } from '../rows/task-columns.js'
 import { haveSameSeed, headIn, type HeadText } from './head.js'
 import { columnsIn, indexOf, taskNamesIn, pageOfTasks, roomForPage, type GroupText, type SnapshotPage } from './snapshot-page.js'
 import { Superseded } from './superseded.js'
@@ -33,7 +33,8 @@ export const mergeSnapshots = (): SnapshotMerge => {
   /** What the next page of tasks has so far. */
   const writer = new ByteWriter()
   let room = roomForPage()
-  let facts: Array<TaskFacts> = []
+  let gatheredRows = 0
+  let own = TaskColumns.for(pageTasks)
   let agents = new Map<string, number>()
   let newGroups: Array<GroupText> = []
 
@@ -46,10 +47,11 @@ export const mergeSnapshots = (): SnapshotMerge => {
 
   /** Tasks that were gathered, as a page. Empty if there are none. */
   const gathered = (): ReadonlyArray<SnapshotPage> => {
-    if (facts.length === 0) return []
-    const page = pageOfTasks({ agents: [...agents.keys()], groups: newGroups }, facts, room.slice(0, writer.length))
-    written += facts.length
-    facts = []
+    if (gatheredRows === 0) return []
+    const page = pageOfTasks({ agents: [...agents.keys()], groups: newGroups }, own.first(gatheredRows), gatheredRows, room.slice(0, writer.length))
+    written += gatheredRows
+    gatheredRows = 0
+    own = TaskColumns.for(pageTasks)
     agents = new Map()
     newGroups = []
     writer.length = 0
@@ -69,8 +71,8 @@ export const mergeSnapshots = (): SnapshotMerge => {
       const before = writer.length
       renameRow(writer, bytes, starts[row] as number, starts[row + 1] as number, (group) => renamed[group] as number, (agent) => indexOf(agents, names.agents[agent] as string))
       const group = renamed[columns.group(row)] as number
-      facts.push({ length: writer.length - before, number, group, band: columns.band(row), isIndexed: columns.isIndexed(row), idHash: columns.idHash(row), keyHash: columns.keyHash(row) })
-      if (facts.length < pageTasks) continue
+      own.put(gatheredRows++, { length: writer.length - before, number, group, band: columns.band(row), isIndexed: columns.isIndexed(row), idHash: columns.idHash(row), keyHash: columns.keyHash(row) })
+      if (gatheredRows < pageTasks) continue
       room = writer.end()
       pages.push(...gathered())
       writer.begin(room, 0)

@@ -8,7 +8,7 @@ import { ByteWriter } from '../rows/bytes.js'
 import type { KeptPage, NamesPage, RowsPage } from '../finished/finished-walk.js'
 import type { RowsPlace } from '../finished/row-store.js'
 import { bandOf, isIndexed, type NamesOf, writeTask } from '../rows/task-bytes.js'
-import { TaskColumns, type TaskFacts } from '../rows/task-columns.js'
+import { TaskColumns } from '../rows/task-columns.js'
 import type { Group } from '../state/group.js'
 import { pageTasks, type TaskRows } from '../rows/loaded-tasks.js'
 import type { TaskRecord } from '../state/state.js'
@@ -113,7 +113,8 @@ export const pageOf = (tasks: ReadonlyArray<TaskRecord>, groups: Map<Group, numb
   const newGroups: Array<GroupText> = []
   let known = groups.size
   writer.begin(room, 0)
-  const facts = tasks.map((task): TaskFacts => {
+  const columns = TaskColumns.for(tasks.length)
+  tasks.forEach((task, row) => {
     const start = writer.length
     const group = indexOf(groups, task.group)
     if (groups.size > known) {
@@ -122,15 +123,15 @@ export const pageOf = (tasks: ReadonlyArray<TaskRecord>, groups: Map<Group, numb
     }
     writeTask(writer, task, group, task.lease === null ? -1 : indexOf(agents, task.lease.agent))
     const { id, key, number } = task
-    return { length: writer.length - start, number, group, band: bandOf(task), isIndexed: isIndexed(task), idHash: hashOf(id, seed), keyHash: hashOf(key, seed) }
+    columns.put(row, { length: writer.length - start, number, group, band: bandOf(task), isIndexed: isIndexed(task), idHash: hashOf(id, seed), keyHash: hashOf(key, seed) })
   })
   room = writer.end()
-  return pageOfTasks({ agents: [...agents.keys()], groups: newGroups }, facts, room.slice(0, writer.length))
+  return pageOfTasks({ agents: [...agents.keys()], groups: newGroups }, columns, tasks.length, room.slice(0, writer.length))
 }
 
-/** A page of rows with these facts. */
-export const pageOfTasks = (names: TaskNames, facts: ReadonlyArray<TaskFacts>, bytes: Uint8Array<ArrayBuffer>): SnapshotPage =>
-  ({ kind: 'tasks', text: JSON.stringify(names), rows: facts.length, numbers: TaskColumns.of(facts).all, bytes })
+/** A page of `rows` rows with these columns. */
+export const pageOfTasks = (names: TaskNames, columns: TaskColumns, rows: number, bytes: Uint8Array<ArrayBuffer>): SnapshotPage =>
+  ({ kind: 'tasks', text: JSON.stringify(names), rows, numbers: columns.all, bytes })
 
 /** Throws if the page has not a number for each column and task. */
 export const columnsIn = ({ numbers, rows }: SnapshotPage): TaskColumns => new TaskColumns(numbers, rows)

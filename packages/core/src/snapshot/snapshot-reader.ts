@@ -14,7 +14,7 @@ import type { Tables } from '../state/tables.js'
 import { haveSameSeed, headIn, type HeadText, restoreRest, tablesFrom } from './head.js'
 import { columnsIn, type GroupText, keptIn, namesIn, type SnapshotPage, taskNamesIn, taskRowsIn } from './snapshot-page.js'
 import { Superseded } from './superseded.js'
-import { Tally } from './tally.js'
+import { Tally, type TallyTo } from './tally.js'
 
 export interface SnapshotReader {
   /** Adds a page. Pages must be given in order. Throws if it is malformed. */
@@ -49,7 +49,7 @@ class Load {
   private readonly records: Array<TaskRecord> = []
   private readonly rowList: RowList
   private readonly loadedTasks = new LoadedTasks()
-  /** The groups of unfinished tasks, and the count of merely ready ones. Each snapshot in a series numbers its groups anew, so {@link base} begins both again. */
+  /** The groups of unfinished tasks, and the count of merely ready ones. Each snapshot in a series numbers its groups anew. */
   private groupTexts: Array<GroupText> = []
   private readonly readyTally: Tally
   /** What the numbers for groups and agents in rows of finished tasks mean. A number that is not in use has none. */
@@ -67,8 +67,10 @@ class Load {
   ) {
     this.tables = tablesFrom(head, store)
     this.rowList = new RowList(head.unfinished)
-    this.readyTally = new Tally(this.tables, head.unfinished, (number) => this.groupOf(this.groupTexts[number]), (group, tasks) => this.tables.joinReady(group, tasks))
-    this.finishedTally = new Tally(this.tables, head.finished, (number) => this.groupOf(this.finishedGroups[number]), (group, tasks) => this.tables.joinGroup(group, tasks))
+    const { tables } = this
+    const list: TallyTo['list'] = (lists, status, priority, numbers) => tables.addListed(lists, status, priority, numbers)
+    this.readyTally = new Tally(head.unfinished, { groupOf: (number) => this.groupOf(this.groupTexts[number]), join: (group, tasks) => tables.joinReady(group, tasks), list })
+    this.finishedTally = new Tally(head.finished, { groupOf: (number) => this.groupOf(this.finishedGroups[number]), join: (group, tasks) => tables.joinGroup(group, tasks), list })
   }
 
   page(page: SnapshotPage): void {

@@ -6,32 +6,41 @@
 import { type NamesOf, priorityIn, statusIn } from '../rows/task-bytes.js'
 import type { Group } from '../state/group.js'
 import type { ListsByStatus } from '../state/state.js'
-import type { Tables } from '../state/tables.js'
+import type { Status } from '../model/task.js'
 
 /** More than there are bands (`rows/task-bytes.ts`). */
 const bandsMax = 256
+/** The largest number of tasks that are gathered before they are counted: 3.4 MB. */
+const roomMax = 2 ** 18
+
+export interface TallyTo {
+  /** The group with a number; `undefined` if the snapshot does not name it. */
+  readonly groupOf: (number: number) => Group | undefined
+  /** Counts this many tasks in their group. */
+  readonly join: (group: Group, tasks: number) => void
+  /** Adds tasks, by their numbers, to one of the lists of their phase. Throws if there is no such list. `numbers` must not be kept. */
+  readonly list: (lists: ListsByStatus, status: Status, priority: number, numbers: Float64Array) => void
+}
 
 export class Tally {
   /** The groups that were made, by the numbers that the snapshot has for them. */
   private made: Array<Group | undefined> = []
-  /** Whether a group was counted for its first task. */
+  /** Whether the first task of a group has joined it. */
   private begun: Array<boolean | undefined> = []
   /** Of each gathered task: its number, that of its group, and its band. */
   private readonly numbers: Float64Array<ArrayBuffer>
   private readonly groupNumbers: Uint32Array<ArrayBuffer>
   private readonly bands: Uint8Array<ArrayBuffer>
   private length = 0
+  /** Groups of which a gathered task, the first one, has joined already. */
+  private ahead: Array<number> = []
 
-  /**
-   * `room`: the largest number of tasks that are gathered; more are ignored. `groupOf`: the group with a number; `undefined` if the snapshot does not
-   * name it. `join` counts tasks in their group.
-   */
+  /** `tasks`: about how many there will be. */
   constructor(
-    private readonly tables: Tables,
-    room: number,
-    private readonly groupOf: (number: number) => Group | undefined,
-    private readonly join: (group: Group, tasks: number) => void,
+    tasks: number,
+    private readonly to: TallyTo,
   ) {
+    const room = Math.max(1, Math.min(roomMax, tasks))
     this.numbers = new Float64Array(room)
     this.groupNumbers = new Uint32Array(room)
     this.bands = new Uint8Array(room)
@@ -47,17 +56,21 @@ export class Tally {
   group(number: number): Group {
     const known = this.made[number]
     if (known !== undefined) return known
-    const group = this.groupOf(number)
+    const group = this.to.groupOf(number)
     if (group === undefined) throw new Error(`no page names the group ${number}`)
     return (this.made[number] = group)
   }
 
-  /** Gathers a task. `group`: the number of its group. `band`: see `rows/task-bytes.ts`. The first task of a group joins it at once, so that the state finds the group. */
+  /**
+   * Gathers a task. `group`: the number of its group. `band`: one that has a status (`rows/task-bytes.ts`). The first task of a group joins it at once, so
+   * that the state finds the group.
+   */
   add(number: number, group: number, band: number): void {
-    if (band >= bandsMax) throw new Error(`a task has the band ${band}`)
+    if (this.length === this.numbers.length) this.count()
     if (this.begun[group] !== true) {
-      this.join(this.group(group), 1)
+      this.to.join(this.group(group), 1)
       this.begun[group] = true
+      this.ahead.push(group)
     }
     const at = this.length++
     this.numbers[at] = number
@@ -65,28 +78,33 @@ export class Tally {
     this.bands[at] = band
   }
 
-  /** Counts what was gathered. After that, the numbers of groups may mean others. */
+  /** Must be called after the last task. After that, the numbers of groups may mean others. */
   end(): void {
-    this.joinGroups()
-    this.list()
-    this.length = 0
+    this.count()
     this.made = []
     this.begun = []
   }
 
-  /** All but the first task of each group join it. */
+  /** Counts what was gathered. */
+  private count(): void {
+    this.joinGroups()
+    this.list()
+    this.length = 0
+    this.ahead = []
+  }
+
   private joinGroups(): void {
     const counts = new Uint32Array(this.made.length)
     for (let i = 0; i < this.length; i++) (counts[this.groupNumbers[i] as number] as number)++
+    for (const number of this.ahead) (counts[number] as number)--
     counts.forEach((tasks, number) => {
-      if (tasks > 1) this.join(this.group(number), tasks - 1)
+      if (tasks > 0) this.to.join(this.group(number), tasks)
     })
   }
 
   /** Adds the tasks to the lists by status. Throws if there is no list for a band. */
   private list(): void {
-    const { numbers, groupNumbers, bands } = this
-    const length = Math.min(this.length, numbers.length)
+    const { numbers, groupNumbers, bands, length } = this
     const phases: Array<ListsByStatus> = []
     // Of each group, the number of its first list: it has one for each band.
     const firsts = Uint32Array.from(this.made, (group) => (group === undefined ? 0 : bandsMax * indexIn(phases, group.kind.byStatus)))
@@ -103,7 +121,7 @@ export class Tally {
     for (let i = 0; i < length; i++) sorted[(next[lists[i] as number] as number)++] = numbers[i] as number
     for (let list = 0; list < ends.length - 1; list++) {
       const part = sorted.subarray(ends[list], ends[list + 1])
-      if (part.length > 0) this.tables.addListed(phases[Math.floor(list / bandsMax)] as ListsByStatus, statusIn(list % bandsMax), priorityIn(list % bandsMax), part)
+      if (part.length > 0) this.to.list(phases[Math.floor(list / bandsMax)] as ListsByStatus, statusIn(list % bandsMax), priorityIn(list % bandsMax), part)
     }
   }
 }

@@ -76,7 +76,8 @@ export class TaskNumbers {
       return
     }
     this.base = least
-    this.slots = new Array<Slot | undefined>(length).fill(undefined)
+    // Not `new Array(length)`: with more than 2^25 slots that would be a dictionary.
+    while (this.slots.length < length) this.slots.push(undefined)
     for (const task of records) this.put(task.number - least, task)
     for (let i = 0; i < rows.length; i++) this.put((rows.numbers[i] as number) - least, rows.rows[i] as number)
   }

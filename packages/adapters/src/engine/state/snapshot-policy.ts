@@ -7,9 +7,9 @@
  * indexes are filled.
  *
  * A snapshot costs `writeUs` for each task that is written, or `writeFinishedUs` for a finished one, whose bytes are copied. Rows in files are only
- * named. Each snapshot has the names of all groups and agents of finished tasks, for `writeNameUs` each. The work on the queue costs about `workUs` per event. A snapshot is due when its cost is a tenth of the work since the last one; or,
- * whatever its cost, when a start would take five and a half seconds. If loading alone takes most of that time, a snapshot is due when replaying takes
- * half as long as loading.
+ * named. Each snapshot has the names of all groups and agents of finished tasks, for `writeNameUs` each. The work on the queue costs about `workUs` per
+ * event. A snapshot is due when its cost is a tenth of the work since the last one; or, whatever its cost, when a start would take five and a half
+ * seconds. If loading alone takes most of that time, a snapshot is due when replaying takes half as long as loading.
  *
  * An increment has only the tasks that changed since the last snapshot, so it is cheap when there are many tasks. But a start reads it and all on
  * which it is based, its series. When these have more than 1.5 times as many tasks as the queue, they are merged into a whole snapshot, which costs the
@@ -29,7 +29,7 @@ const workUs = 7
 
 const workShareMax = 1 / 10
 const startUsMax = 5.5e6
-/** The least number of events between snapshots: fewer are replayed within half a second, also by a thread whose code is not compiled yet. */
+/** The least number of events between snapshots: fewer are replayed within a second, also by a new thread, whose code is not compiled yet. */
 const eventsMin = 50_000
 /** An increment counts as at least this share of the unfinished tasks, so that a series has at most 33 increments while a queue keeps its size. */
 const seriesShareMin = 1 / 64
