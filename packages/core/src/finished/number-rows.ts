@@ -93,9 +93,6 @@ const ones = (word: number): number => {
   return Math.imul((fours + (fours >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24
 }
 
-/** The bit of a number in its block. Faster than `%`, which calls a function if the number is stored as a floating-point number. */
-const bitOf = (number: number): number => number - Math.floor(number / blockSize) * blockSize
-
 export class NumberRows {
   /** The blocks that have numbers, in order. */
   private readonly blocks: Array<Block> = []
@@ -118,14 +115,14 @@ export class NumberRows {
   get(number: number): number | undefined {
     this.closeAll()
     const block = this.blockOf(number)
-    const bit = bitOf(number)
+    const bit = number % blockSize
     return block?.has(bit) === true ? block.rows[block.rankOf(bit)] : undefined
   }
 
   /** Adds a number that is not there yet. */
   add(number: number, row: number): void {
     this.closeAll()
-    this.blockFor(number, false).add(bitOf(number), row)
+    this.blockFor(number, false).add(number % blockSize, row)
     this.count++
   }
 
@@ -133,15 +130,15 @@ export class NumberRows {
   addLater(number: number, row: number): void {
     const id = Math.floor(number / blockSize)
     const block = this.last?.block === id ? this.last : (this.last = this.blockFor(number, true))
-    block.put(bitOf(number), row)
+    block.put(number % blockSize, row)
     this.count++
   }
 
   remove(number: number): void {
     this.closeAll()
     const block = this.blockOf(number)
-    if (block?.has(bitOf(number)) !== true) return
-    block.remove(bitOf(number))
+    if (block?.has(number % blockSize) !== true) return
+    block.remove(number % blockSize)
     this.count--
     if (block.count === 0) this.blocks.splice(this.placeOf(block.block), 1)
   }
@@ -153,7 +150,7 @@ export class NumberRows {
     const at = this.placeOf(id)
     const block = this.blocks[at]
     if (block === undefined) return undefined
-    const bit = block.from(block.block === id ? bitOf(number) : 0)
+    const bit = block.from(block.block === id ? number % blockSize : 0)
     if (bit !== undefined) return block.block * blockSize + bit
     const next = this.blocks[at + 1]
     return next === undefined ? undefined : next.block * blockSize + (next.from(0) as number)

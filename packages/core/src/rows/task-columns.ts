@@ -21,7 +21,7 @@ export class TaskColumns {
   /** Throws if the array has not the length of this many rows. */
   constructor(
     readonly all: Float64Array,
-    private readonly rows: number,
+    readonly rows: number,
   ) {
     if (all.length !== columns * rows) throw new Error(`${rows} tasks have ${all.length} numbers, not ${columns * rows}`)
   }

@@ -33,8 +33,8 @@ export const mergeSnapshots = (): SnapshotMerge => {
   /** What the next page of tasks has so far. */
   const writer = new ByteWriter()
   let room = roomForPage()
-  let gatheredRows = 0
-  let own = TaskColumns.for(pageTasks)
+  let rows = 0
+  let columns = TaskColumns.for(pageTasks)
   let agents = new Map<string, number>()
   let newGroups: Array<GroupText> = []
 
@@ -47,11 +47,11 @@ export const mergeSnapshots = (): SnapshotMerge => {
 
   /** Tasks that were gathered, as a page. Empty if there are none. */
   const gathered = (): ReadonlyArray<SnapshotPage> => {
-    if (gatheredRows === 0) return []
-    const page = pageOfTasks({ agents: [...agents.keys()], groups: newGroups }, own.first(gatheredRows), gatheredRows, room.slice(0, writer.length))
-    written += gatheredRows
-    gatheredRows = 0
-    own = TaskColumns.for(pageTasks)
+    if (rows === 0) return []
+    const page = pageOfTasks({ agents: [...agents.keys()], groups: newGroups }, columns.first(rows), room.slice(0, writer.length))
+    written += rows
+    rows = 0
+    columns = TaskColumns.for(pageTasks)
     agents = new Map()
     newGroups = []
     writer.length = 0
@@ -61,18 +61,18 @@ export const mergeSnapshots = (): SnapshotMerge => {
   const gather = (page: SnapshotPage): ReadonlyArray<SnapshotPage> => {
     const names = taskNamesIn(page)
     for (const group of names.groups) renamed.push(numberOf(group))
-    const columns = columnsIn(page)
-    const { bytes, starts } = rowBytesOf(columns.lengths, page.bytes ?? noBytes, page.rows)
+    const from = columnsIn(page)
+    const { bytes, starts } = rowBytesOf(from.lengths, page.bytes ?? noBytes, page.rows)
     const pages: Array<SnapshotPage> = []
     writer.begin(room, writer.length)
     for (let row = 0; row < page.rows; row++) {
-      const number = columns.number(row)
+      const number = from.number(row)
       if (superseded.has(number)) continue
       const before = writer.length
       renameRow(writer, bytes, starts[row] as number, starts[row + 1] as number, (group) => renamed[group] as number, (agent) => indexOf(agents, names.agents[agent] as string))
-      const group = renamed[columns.group(row)] as number
-      own.put(gatheredRows++, { length: writer.length - before, number, group, band: columns.band(row), isIndexed: columns.isIndexed(row), idHash: columns.idHash(row), keyHash: columns.keyHash(row) })
-      if (gatheredRows < pageTasks) continue
+      const group = renamed[from.group(row)] as number
+      columns.put(rows++, { length: writer.length - before, number, group, band: from.band(row), isIndexed: from.isIndexed(row), idHash: from.idHash(row), keyHash: from.keyHash(row) })
+      if (rows < pageTasks) continue
       room = writer.end()
       pages.push(...gathered())
       writer.begin(room, 0)

@@ -126,12 +126,12 @@ export const pageOf = (tasks: ReadonlyArray<TaskRecord>, groups: Map<Group, numb
     columns.put(row, { length: writer.length - start, number, group, band: bandOf(task), isIndexed: isIndexed(task), idHash: hashOf(id, seed), keyHash: hashOf(key, seed) })
   })
   room = writer.end()
-  return pageOfTasks({ agents: [...agents.keys()], groups: newGroups }, columns, tasks.length, room.slice(0, writer.length))
+  return pageOfTasks({ agents: [...agents.keys()], groups: newGroups }, columns, room.slice(0, writer.length))
 }
 
-/** A page of `rows` rows with these columns. */
-export const pageOfTasks = (names: TaskNames, columns: TaskColumns, rows: number, bytes: Uint8Array<ArrayBuffer>): SnapshotPage =>
-  ({ kind: 'tasks', text: JSON.stringify(names), rows, numbers: columns.all, bytes })
+/** A page of rows with these columns. */
+export const pageOfTasks = (names: TaskNames, { rows, all }: TaskColumns, bytes: Uint8Array<ArrayBuffer>): SnapshotPage =>
+  ({ kind: 'tasks', text: JSON.stringify(names), rows, numbers: all, bytes })
 
 /** Throws if the page has not a number for each column and task. */
 export const columnsIn = ({ numbers, rows }: SnapshotPage): TaskColumns => new TaskColumns(numbers, rows)
