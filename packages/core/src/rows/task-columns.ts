@@ -18,7 +18,7 @@ export interface TaskFacts {
 
 /** The columns of `rows` tasks, one after the other in one array. */
 export class TaskColumns {
-  /** Throws if the array has not the length of this many rows. */
+  /** Throws if the array does not have as many numbers as these rows need. */
   constructor(
     readonly all: Float64Array,
     readonly rows: number,

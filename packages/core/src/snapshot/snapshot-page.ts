@@ -133,7 +133,7 @@ export const pageOf = (tasks: ReadonlyArray<TaskRecord>, groups: Map<Group, numb
 export const pageOfTasks = (names: TaskNames, { rows, all }: TaskColumns, bytes: Uint8Array<ArrayBuffer>): SnapshotPage =>
   ({ kind: 'tasks', text: JSON.stringify(names), rows, numbers: all, bytes })
 
-/** Throws if the page has not a number for each column and task. */
+/** The columns of a page of unfinished tasks. Throws if it has too few numbers, or too many. */
 export const columnsIn = ({ numbers, rows }: SnapshotPage): TaskColumns => new TaskColumns(numbers, rows)
 
 /** The index of `value` among the distinct values so far, which the map keeps in order. A new value is added. */

@@ -32,7 +32,7 @@ export class Tally {
   private readonly groupNumbers: Uint32Array<ArrayBuffer>
   private readonly bands: Uint8Array<ArrayBuffer>
   private length = 0
-  /** Groups of which a gathered task, the first one, has joined already. */
+  /** The groups whose first task is among the gathered ones: this task has joined already. */
   private ahead: Array<number> = []
 
   /** `tasks`: about how many there will be. */
@@ -78,7 +78,7 @@ export class Tally {
     this.bands[at] = band
   }
 
-  /** Must be called after the last task. After that, the numbers of groups may mean others. */
+  /** Must be called after the last task of a snapshot. The numbers of groups may mean others in the next one. */
   end(): void {
     this.count()
     this.made = []

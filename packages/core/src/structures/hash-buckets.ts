@@ -1,11 +1,11 @@
 /**
- * Many items that are added together, by their hashes. They are sorted into buckets, which takes less time and memory than to enter each of them in a
- * hash table. Items can be removed, but none can be added.
+ * An index of many items by their hashes. All are added at once: they are sorted into buckets, which takes about half of the time and memory of a
+ * hash table ([ADR 75](../../../../docs/adr/0075-records-on-demand.md)). Items can be removed, but none can be added.
  */
 
 /** Average number of items in a bucket. */
 const bucketItems = 8
-/** A bucket with more items has many with equal hashes. */
+/** If a bucket would have more items, many of them have equal hashes. */
 const bucketMax = 32
 
 export class HashBuckets {
@@ -17,8 +17,8 @@ export class HashBuckets {
   /** How many items there are. */
   count: number
 
-  /** Adds the first `length` of these items. No hash may be 0. `left` is called for those of a bucket that has too many. */
-  constructor(hashes: Int32Array, numbers: Float64Array, length: number, left: (hash: number, number: number) => void) {
+  /** Adds the first `length` of these items. No hash may be 0. `refuse` is called for all items of a bucket that would have too many. */
+  constructor(hashes: Int32Array, numbers: Float64Array, length: number, refuse: (hash: number, number: number) => void) {
     let buckets = 1
     while (buckets * bucketItems < length) buckets *= 2
     const begins = (this.begins = new Uint32Array(buckets + 1))
@@ -35,7 +35,7 @@ export class HashBuckets {
       const hash = hashes[i] as number
       const bucket = hash & (buckets - 1)
       const at = next[bucket] as number
-      if (at === begins[bucket + 1]) left(hash, numbers[i] as number)
+      if (at === begins[bucket + 1]) refuse(hash, numbers[i] as number)
       else {
         next[bucket] = at + 1
         ownHashes[at] = hash
@@ -44,7 +44,7 @@ export class HashBuckets {
     }
   }
 
-  /** How many items there were. */
+  /** How many items were added. */
   get capacity(): number {
     return this.hashes.length
   }

@@ -3,8 +3,8 @@
  * runs at half of its rate and a bulk enqueue at 0.83, both below their goals (docs/performance.md); a drain runs equally fast.
  *
  * A map reads the hash of each string that it compares from the string itself, which is a cache miss. Here the hashes are in one array, and only an
- * item with an equal hash is read. Items are stored as numbers, which the owner resolves. Items that are added together are not in the table, but sorted
- * into buckets, until most of them have left.
+ * item with an equal hash is read. Items are stored as numbers, which the owner resolves. Items that are added together are not in the table, but in
+ * buckets, until most of them have been removed.
  */
 import { HashBuckets } from './hash-buckets.js'
 
@@ -17,7 +17,7 @@ const hashedCharacters = 12
 const alikeMax = 8
 /** Fewer items that are added together go to the table. */
 const togetherMin = 16
-/** Buckets of which at least this share is left are kept. */
+/** When fewer of the items in the buckets are left than this share, they move to the table. */
 const leftMin = 1 / 8
 
 export class TextIndex<T> {
@@ -26,6 +26,7 @@ export class TextIndex<T> {
   /** The items' numbers, at the slots of their hashes. */
   private numbers: Array<number>
   private count = 0
+  /** The items that were added together. */
   private together: HashBuckets | undefined
   private readonly crowded = new Map<string, number>()
 
@@ -163,7 +164,7 @@ export class TextIndex<T> {
     return this.together?.find(hash, (number) => this.textOf(this.itemOf(number) as T) === text) ?? -1
   }
 
-  /** Removes the item at this place of the buckets. The last ones move to the table, so that its memory does not depend on those that left. */
+  /** Removes the item at this place of the buckets. When few are left, they move to the table: otherwise they would keep the memory of all. */
   private removeTogether(place: number): void {
     const { together } = this
     if (together === undefined) return
