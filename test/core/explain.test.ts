@@ -6,6 +6,7 @@ import { describe, expect, test } from 'vitest'
 import { runs } from '../properties/settings.js'
 import { agents, scenarios, skillNames, tenants } from '../properties/steps.js'
 import { type Checker, World } from '../properties/world.js'
+import { runSeed } from '../support/seed.js'
 import { Queue, start, task } from './queue.js'
 
 const explained = (state: QueueState, id: string, at: number, asker?: Asker): Explanation => {
@@ -158,14 +159,15 @@ const loadedFrom = (state: QueueState): QueueState => {
  * that is asked.
  */
 const agreesWithClaims = (seen: Map<string, number>, asked = (state: QueueState): QueueState => state): Checker => ({
-  step: ({ state, shadow, clock, isCloseLook }) => {
+  step: ({ state: latest, shadow, clock, isCloseLook }) => {
     if (!isCloseLook) return
     const at = Math.max(clock, shadow.at)
     for (const asker of [undefined, askers[shadow.revision % askers.length] as Asker]) {
+      const state = asked(latest)
       const order = shadow.pick({ ...(asker ?? everything), agent: asker?.agent ?? 'nobody before' }, Number.POSITIVE_INFINITY, at).map(({ task: each }) => each)
       for (const each of shadow.knownAt(at)) {
         const id = each.facts.task
-        const explanation = explained(asked(state), id, at, asker)
+        const explanation = explained(state, id, at, asker)
         for (const code of codes(explanation)) seen.set(code, (seen.get(code) ?? 0) + 1)
         const place = order.indexOf(each) + 1
         expect([id, explanation.runnable, explanation.position]).toEqual([id, place > 0, place > 0 ? place : null])
@@ -191,8 +193,8 @@ test.each([
     new World(() => agreesWithClaims(seen, asked)).run(scenario)
   })
   fc.assert(agrees, runs(60))
-  // Some reasons are rare, and by chance a run's histories may have none of them.
-  if (missing().length > 0) fc.assert(agrees, runs(1_000))
+  // A rare reason may be missing by chance. Then more histories are drawn.
+  for (let round = 1; round <= 20 && missing().length > 0; round++) fc.assert(agrees, { ...runs(60), seed: runSeed + round })
   expect(missing()).toEqual([])
 })
 
