@@ -98,7 +98,7 @@ test('a running server goes on without a warning; audit, a new start and a secon
     if (!closed) await server.close()
     await node.close()
   }
-}, 120_000)
+})
 
 test('EV-04, EV-07: a second server lacks the segments of one queue: read models and checkpoints of the others go on, and of this one when the segments are there', async () => {
   const node = await EventStoreServer.start()
@@ -177,4 +177,4 @@ test('archived events are picked while the store is away', async () => {
     await log.close()
     if (!closed) await node.close()
   }
-}, 60_000)
+})

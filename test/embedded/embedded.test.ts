@@ -143,7 +143,7 @@ describe('the same calls', () => {
       answers.set(name, await scenario(client))
       await close()
     }
-  }, 60_000)
+  })
 
   test.each(['memory', 'sqlite'])('are answered by a queue in this process (%s) as by a server', (name) => {
     expect(answers.get(name)).toEqual(answers.get('http'))

@@ -43,4 +43,4 @@ test('EV-08: each alert is a line when it is raised and a line when it is cleare
   expect(said()[2]).toBe('alert in queue q is over: breaker-open:mail')
   await second.close()
   expect(said()).toHaveLength(3)
-}, 60_000)
+})

@@ -65,7 +65,7 @@ test('none of what is sent to any route is in a line, and each answer has one', 
   // A line is written when the connection is done with the answer.
   await until(() => requestLines().length >= statuses.length, `${statuses.length} lines`)
   expect(leaks()).toEqual([])
-}, 120_000)
+})
 
 test('neither is what stands where a queue is named, and can be none', async () => {
   const before = requestLines().length

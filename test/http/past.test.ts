@@ -169,7 +169,7 @@ describe('over a store on disk, on a thread of its own', () => {
       }
     }
     expect(taken.size).toBeGreaterThan(100)
-  }, 120_000)
+  })
 
   test('a stream of lines ends at the revision', async () => {
     const { url, close } = await start()

@@ -96,7 +96,7 @@ test('SEC-1: every cell of route × role × state × queue is as the table of ro
   expect(wrong).toEqual([])
   expect(operations.length).toBeGreaterThan(60)
   expect(cells).toBe(operations.length * (5 * 9 + 3))
-}, 120_000)
+})
 
 test('SEC-1: every cell of role × state × queue of the WebSocket', async () => {
   const readers = ['operator', 'guardian', 'auditor', 'admin']

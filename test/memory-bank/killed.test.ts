@@ -50,4 +50,4 @@ test('TQM-MEM-001: killed while the memory is away, the next server gives it wha
   again.child.kill('SIGTERM')
   expect((await once(again.child, 'exit'))[0]).toBe(0)
   await bank.stop()
-}, 120_000)
+})

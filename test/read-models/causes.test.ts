@@ -98,11 +98,11 @@ describe('EV-06: the events of an actor and of a correlation id', () => {
 
   test('teeth: an index that leaves out one run is caught', async () => {
     await expect(findsAll((found) => (found === undefined ? undefined : { ...found, spans: found.spans.slice(1) }), true)).rejects.toThrow()
-  }, 60_000)
+  })
 
   test('teeth: an index that claims to know more than it does is caught', async () => {
     await expect(findsAll((found) => (found === undefined ? undefined : { ...found, isMore: false }), true)).rejects.toThrow()
-  }, 60_000)
+  })
 
   test('each event is in one run, with its actor and its correlation id, whatever the batches', () => {
     fc.assert(
@@ -121,7 +121,7 @@ describe('EV-06: the events of an actor and of a correlation id', () => {
       }),
       { numRuns: 50 },
     )
-  }, 60_000)
+  })
 
   const callers = (count: number, of: (i: number) => { readonly actor: string; readonly correlation?: string }): ReadonlyArray<RecordedEvent> =>
     Array.from({ length: count }, (_, revision) => {

@@ -72,7 +72,7 @@ test.each(operations)('%s: its examples are answered as documented', async (oper
     if (!records) expect(comparable(short), `${example.title}: RECORD=1 records it anew`).toEqual(before === undefined ? undefined : comparable(before))
   }
   played.set(operation, answers)
-}, 60_000)
+})
 
 describe('nothing is without an example', () => {
   test('every operation has one, with its body and an answer of each success', () => {
