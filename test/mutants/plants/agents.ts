@@ -80,7 +80,7 @@ export const agentPlants: ReadonlyArray<Plant> = [
   {
     title: 'a task is left to an agent that has no room for it',
     file: `${core}gates/other-agents.ts`,
-    find: ' || roomOf(tables, agent, at) === 0',
+    find: ' || isAskerShut(tables, agent, at, isBumped(task))',
     replace: '',
     killedBy: agents,
   },

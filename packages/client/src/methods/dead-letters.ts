@@ -43,6 +43,8 @@ export interface RetryReview extends Review {
 
 export interface Retried {
   readonly retried: ReadonlyArray<string>
+  /** Those that match a filter and stay dead letters, because another task with their idempotency key was enqueued since; 1,000 at most. Absent if there are none. */
+  readonly skipped?: ReadonlyArray<string>
 }
 
 export interface Snoozed {

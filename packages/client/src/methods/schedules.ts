@@ -3,7 +3,7 @@ import type { CallOptions } from '../options.js'
 import type { NewTask } from './tasks.js'
 
 /** What a schedule enqueues: a task without id, key, dependencies and times. */
-export type ScheduledTask = Omit<NewTask, 'id' | 'idempotencyKey' | 'dependencies' | 'availableAt' | 'deadlineAt' | 'deduplicate' | 'concurrencyLimit'>
+export type ScheduledTask = Omit<NewTask, 'id' | 'idempotencyKey' | 'dependencies' | 'availableAt' | 'deadlineAt' | 'deduplicate' | 'concurrencyLimit' | 'batchId'>
 
 export interface ScheduleFields {
   /** Five fields (minute, hour, day, month, weekday), or six with seconds first. Either `cron` or `every` is required. */

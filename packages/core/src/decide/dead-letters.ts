@@ -90,7 +90,11 @@ const chosen = (
   tables: Tables,
   at: number,
 ): E.Either<Rejection, ReadonlyArray<TaskRecord>> => {
-  if (command.task === undefined) return E.right(deadLettersMatching(tables, command.filter ?? {}, reviewMax))
+  if (command.task === undefined) {
+    // Those that cannot be sent back must not take the places of others.
+    const isTaken = ({ key }: TaskRecord): boolean => command.type === 'Retry' && holderOfKey(tables, key, at) !== undefined
+    return E.right(deadLettersMatching(tables, command.filter ?? {}, reviewMax, isTaken))
+  }
   return pipe(
     taskById(tables, command.task, at),
     E.filterOrElse(
@@ -102,7 +106,7 @@ const chosen = (
 }
 
 /**
- * The first `max` dead letters that match: by type, then by signature, then by rank.
+ * The first `max` dead letters that match: by type, then by signature, then by rank. `isLeftOut`: those that are passed over.
  *
  * Cost: O(dead letters examined). A filter by signature uses the index. Only a filter by `error` scans tasks that do not match.
  */
@@ -110,6 +114,7 @@ export const deadLettersMatching = (
   tables: Tables,
   filter: DeadLetterFilter,
   max: number,
+  isLeftOut: (task: TaskRecord) => boolean = () => false,
 ): ReadonlyArray<TaskRecord> => {
   const found: Array<TaskRecord> = []
   const error = filter.error?.toLowerCase()
@@ -119,7 +124,8 @@ export const deadLettersMatching = (
       if (found.length >= max) return found
       if (error !== undefined && task.extras.lastError?.toLowerCase().includes(error) !== true) continue
       if (filter.escalated !== undefined && filter.escalated !== (task.extras.escalated !== undefined)) continue
-      if (filter.snoozed === undefined || filter.snoozed === (task.extras.snooze !== undefined)) found.push(task)
+      if (filter.snoozed !== undefined && filter.snoozed !== (task.extras.snooze !== undefined)) continue
+      if (!isLeftOut(task)) found.push(task)
     }
   }
   return found

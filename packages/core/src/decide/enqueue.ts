@@ -222,7 +222,7 @@ const knownDependency = (
     return reject('unknown-dependency', `${task.id} depends on ${id}, but ${id} has the same idempotencyKey as ${foldedInto} and is taken for its duplicate: give it another, or depend on ${foldedInto}`)
   }
   if (dependency === undefined) {
-    return reject('unknown-dependency', `${task.id} depends on ${id}, which is not in queue ${known.tables.queue}: enqueue it first or in the same request`)
+    return reject('unknown-dependency', `${task.id} depends on ${id}, which is not in queue ${known.tables.queue}: enqueue it first, or before it in the same request`)
   }
   if (dependency.status !== 'cancelled' && dependency.status !== 'discarded') return undefined
   // An imported finished task may have depended on anything, and a dead letter may be sent back.

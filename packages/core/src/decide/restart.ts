@@ -36,10 +36,10 @@ const copyExtras = copierOf(extraFields)
 const factsOf = (task: TaskRecord, { id, reason }: CommandOf<'Restart'>, known: KnownTasks): TaskFacts => {
   const { group, extras, priority, timeout, maxRetries, backoffSeconds } = task
   const number = known.tables.head.lastNumber + 1
-  // A dependency that is no longer known was completed. One that has been cancelled since will never complete.
-  const dependencies = task.dependencies.filter((dependency) => {
-    const { status } = known.byId(dependency) ?? {}
-    return status !== undefined && status !== 'cancelled' && status !== 'discarded'
+  // A dependency that is no longer known was completed, also if a later task has its id. One that has been cancelled since will never complete.
+  const dependencies = task.dependencies.filter((id) => {
+    const dependency = known.byId(id)
+    return dependency !== undefined && dependency.number < task.number && dependency.status !== 'cancelled' && dependency.status !== 'discarded'
   })
   const facts: { -readonly [K in keyof TaskFacts]: TaskFacts[K] } = {
     task: id,

@@ -7,6 +7,8 @@ import { nameOf } from '../limits/limit.js'
 import type { Meter } from '../limits/meter.js'
 import { OtherAgents } from './other-agents.js'
 import { isFinal } from '../model/task.js'
+import { plural } from '../text/plural.js'
+import type { Settings } from '../model/settings.js'
 import type { TaskRecord } from '../state/state.js'
 import type { Tables } from '../state/tables.js'
 
@@ -27,17 +29,29 @@ export const atCapacity = ({ tables }: ClaimQuestion): Words => {
 /** The reason of a task whose limits have no room for another lease. */
 export const isFullBy = (meters: ReadonlyArray<Meter>): Words => ({
   message: meters.map(({ key, live, limit }) => `${nameOf(key)} may hold ${limit?.concurrency ?? 0} ${limit?.concurrency === 1 ? 'lease' : 'leases'} at once, and holds ${live}`).join('; '),
-  change: `the end of a lease, or a higher limit: PUT …/limits/${encodeURIComponent(meters[0]?.key ?? '')}`,
+  change: `${meters.some(({ limit }) => limit?.concurrency === 0) ? '' : 'the end of a lease, or '}a higher limit: PUT …/limits/${encodeURIComponent(meters[0]?.key ?? '')}`,
 })
 /** The reason of a task whose rates have no start left. */
 export const isUsedUp = (meters: ReadonlyArray<Meter>): Words => {
   const until = Math.max(...meters.map(({ shutUntil }) => shutUntil))
   return {
-    message: meters.map(({ key, limit }) => `${nameOf(key)} may start ${limit?.rate?.starts ?? 0} in ${limit?.rate?.perSeconds ?? 0} s, and has`).join('; '),
+    message: meters.map((meter) => `${rateText(meter)}, and has`).join('; '),
     change: `time, or a higher rate: PUT …/limits/${encodeURIComponent(meters[0]?.key ?? '')}`,
     ...(until > 0 ? { until } : {}),
   }
 }
+
+/** The reason of a task whose rate has no start left after those of the tasks that come first. */
+export const isToBeUsedUp = (meter: Meter): Words => ({
+  message: rateText(meter),
+  change: `the starts of the tasks that come first, and time; or a higher rate: PUT …/limits/${encodeURIComponent(meter.key)}`,
+})
+const rateText = ({ key, limit }: Meter): string => `${nameOf(key)} may start ${limit?.rate?.starts ?? 0} in ${limit?.rate?.perSeconds ?? 0} s`
+/** The reason of a task that comes after as many as its agent has room for. */
+export const roomFilled = (agent: string, room: number): Words => ({
+  message: `${agent} may take ${plural(room, 'more task')}, as it registered, and others come first`,
+  change: `the end of one of its leases, or register ${agent} with a higher maxTasks`,
+})
 
 export const skillsNeeded = (skills: ReadonlyArray<string>, lacking: ReadonlyArray<string>): Words => ({
   message: `only an agent with these skills may take it: ${skills.join(', ')}`,
@@ -58,6 +72,9 @@ export const retryWith = (task: TaskRecord, rival: TaskRecord | undefined): stri
   if (!isFinal(rival.status)) return `cancel ${rival.id}, which was enqueued since with the same idempotency key, and retry the dead letter`
   return `nothing, while ${rival.id}, which was enqueued since with the same idempotency key, is known: discard ${task.id}`
 }
+/** Of a task whose agent has completed it without the decision report. */
+export const incompleteText = ({ decisionReport }: Pick<Settings, 'decisionReport'>): string =>
+  decisionReport === 'required' ? 'has completed it and has to hand in the decision report' : 'has completed it without the decision report that was required then, and has to complete it again'
 export const listOf = (names: ReadonlyArray<string> = []): string => (names.length === 0 ? 'none' : names.join(', '))
 
 /** The task that must be finished before this one may run, because both have the same ordering key. */

@@ -8,7 +8,7 @@ import type { Group } from '../state/group.js'
 import type { ShapeOf } from '../ready/claim-shape.js'
 import { isBarred, lastUntil, roomOf } from './assignment.js'
 import { isBumped, isCapacityShut } from '../state/capacity.js'
-import { aheadOf, atCapacity, barred, failedHere, failedLately, haltText, isFullBy, isTestedBy, isUsedUp, listOf, missingOf, retryWith, skillsNeeded, waitingFor } from './gate-words.js'
+import { aheadOf, atCapacity, barred, failedHere, failedLately, haltText, incompleteText, isFullBy, isTestedBy, isUsedUp, listOf, missingOf, retryWith, skillsNeeded, waitingFor } from './gate-words.js'
 import { OtherAgents } from './other-agents.js'
 import { plural } from '../text/plural.js'
 import { holderOfKey } from '../state/retention.js'
@@ -132,8 +132,8 @@ export const gates: ReadonlyArray<Gate> = [
     code: 'held',
     scope: 'task',
     isShut: isHeld,
-    words: ({ task: { lease, status, extras: { maxRunSeconds } } }) => ({
-      message: `${lease?.agent ?? 'an agent'} ${status === 'incomplete' ? 'has completed it and has to hand in the decision report' : 'is working on it'}${maxRunSeconds === undefined ? '' : `, for ${maxRunSeconds} s at most`}`,
+    words: ({ tables: { head }, task: { lease, status, extras: { maxRunSeconds } } }) => ({
+      message: `${lease?.agent ?? 'an agent'} ${status === 'incomplete' ? incompleteText(head.settings) : 'is working on it'}${maxRunSeconds === undefined ? '' : `, for ${maxRunSeconds} s at most`}`,
       change: 'the report of this agent, or the end of its lease',
       ...(lease === null ? {} : { until: lease.expiresAt }),
     }),

@@ -1,7 +1,8 @@
 /** The other registered agents that could take a task instead of an agent that failed it (TQM-ASSIGN-005). */
 import type { RegisteredAgent } from '../state/agent-register.js'
-import { isBarred, lastUntil, roomOf } from './assignment.js'
-import { isGroupShut } from './gates.js'
+import { isBumped } from '../state/capacity.js'
+import { isBarred, lastUntil } from './assignment.js'
+import { isAskerShut, isGroupShut } from './gates.js'
 import type { TaskRecord } from '../state/state.js'
 import type { Tables } from '../state/tables.js'
 
@@ -19,15 +20,15 @@ export class OtherAgents {
   ) {}
 
   /**
-   * An agent that could take the task. Its registration has not ended and matches, it has room, and it neither gave the task back nor failed it
-   * lately. Once {@link looksMax} registrations were looked at, the answer is `undefined`.
+   * An agent that could take the task now. Its registration has not ended and matches, it has room, capacity lets it start, it does not sleep after
+   * a rate limit, and it neither gave the task back nor failed it lately. Once {@link looksMax} registrations were looked at, the answer is `undefined`.
    */
   for(task: TaskRecord): RegisteredAgent | undefined {
     const { tables, asker, at } = this
     for (const other of tables.agents.live(at)) {
       if (++this.looks > looksMax) return undefined
       const { agent } = other
-      if (agent === asker || isGroupShut(other, task.group) || roomOf(tables, agent, at) === 0) continue
+      if (agent === asker || isGroupShut(other, task.group) || isAskerShut(tables, agent, at, isBumped(task))) continue
       if (!isBarred(task, agent) && lastUntil(tables, task, agent, at) === 0) return other
     }
     return undefined

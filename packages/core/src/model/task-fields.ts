@@ -164,8 +164,8 @@ export const importedCodecs = codecsOf(importedFields)
  * Fields that a schedule's task cannot have. All runs would share them: points in time, other tasks, a batch, one trace, a limit that each run would set
  * again. A rule for duplicates would have no effect. The callback of a batch cannot have them either.
  */
-const unscheduled = ['traceparent', 'batchId', 'callbackOf', 'deduplicate', 'concurrencyLimit', 'dependencies', 'availableAt', 'deadlineAt'] as const
-const inSchedule = without(without(names, unscheduled), ['skills'])
+const unscheduled = ['traceparent', 'batchId', 'deduplicate', 'concurrencyLimit', 'dependencies', 'availableAt', 'deadlineAt'] as const
+const inSchedule = without(without(givenFields, unscheduled), ['skills'])
 /** The fields of a schedule's task that a prepared task has under the same name. */
 export const preparedInSchedule = without(inSchedule, fieldsWith({ kept: 'log' }))
 

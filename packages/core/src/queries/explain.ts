@@ -5,8 +5,8 @@
 import { type Picked, pickTasks } from '../decide/claim.js'
 import { findTask } from '../decide/lookup.js'
 import { isBumped, shownStatus } from '../state/capacity.js'
-import { takeOver } from '../gates/assignment.js'
-import { isFullBy, isTestedBy, isUsedUp, tooManyPassed } from '../gates/gate-words.js'
+import { roomOf, takeOver } from '../gates/assignment.js'
+import { isFullBy, isTestedBy, isToBeUsedUp, roomFilled, tooManyPassed } from '../gates/gate-words.js'
 import type { Asker, Question, Reason } from '../gates/gates.js'
 import type { Group } from '../state/group.js'
 import { nameOf as nameOfLimit } from '../limits/limit.js'
@@ -96,13 +96,15 @@ const inLine = (question: Question): Pick<Explanation, 'runnable' | 'reasons' | 
 }
 
 /** Why a claim that begins with these tasks never gets to a task whose gates are all open. `undefined` if it gets to it later. */
-const heldBackBy = ({ tables, at, task: { group } }: Question, served: ReadonlyArray<Picked>): Reason | undefined => {
+const heldBackBy = ({ tables, at, asker, task: { group } }: Question, served: ReadonlyArray<Picked>): Reason | undefined => {
   const { type } = group
   const probe = served.find((picked) => picked.probe && picked.task.group.type === type)
   if (probe !== undefined) return { code: 'breaker-half-open', ...isTestedBy(type, `${probe.task.id} comes first and will test it`) }
   const limit = limitedBy(group, served, at)
   if (limit !== undefined) return limit
   if (served.length >= positionMax) return undefined
+  const agent = asker?.agent
+  if (agent !== undefined && served.length >= roomOf(tables, agent, at)) return { code: 'agent-full', ...roomFilled(agent, served.length) }
   return { code: 'too-many-barred', ...tooManyPassed(tables) }
 }
 
@@ -113,7 +115,7 @@ const limitedBy = (group: Group, served: ReadonlyArray<Picked>, at: number): Rea
   for (const { task } of served) room.take(task.group)
   const meter = room.usedUp(group)
   if (meter === undefined) return undefined
-  const { code, words } = isFullAfter(meter, served) ? { code: 'concurrency-limit' as const, words: isFullBy([meter]) } : { code: 'rate-limit' as const, words: isUsedUp([meter]) }
+  const { code, words } = isFullAfter(meter, served) ? { code: 'concurrency-limit' as const, words: isFullBy([meter]) } : { code: 'rate-limit' as const, words: isToBeUsedUp(meter) }
   return { code, ...words, message: `tasks that come first use up what ${nameOfLimit(meter.key)} may have: ${words.message}` }
 }
 const isFullAfter = (meter: Meter, served: ReadonlyArray<Picked>): boolean => {

@@ -5,7 +5,7 @@
 import { isAtCapacity } from '../state/capacity.js'
 import { type Alert, failureCountsAt, discoveryIn, spikeStepMs } from '../state/alerts.js'
 import { nextAlert } from '../decide/alerts.js'
-import { deadLettersMatching } from '../decide/dead-letters.js'
+import { deadLettersMatching, reviewMax } from '../decide/dead-letters.js'
 import { findTask, recordOf } from '../decide/lookup.js'
 import { nextLeaseEnd as nextLeaseEndOf, nextOther } from '../decide/tick.js'
 import { type ClaimRequest, pickTasks } from '../decide/claim.js'
@@ -242,6 +242,15 @@ export const deadLetters = (state: QueueState, filter: DeadLetterFilter, max: nu
 
 /** The last redrive, under way or stopped; `null` if there was none. */
 export const redriveOf = (state: QueueState): Redrive | null => QueueState.tablesOf(state).head.redrive
+
+/**
+ * The dead letters that match and cannot be sent back, because a later task has their idempotency key; 1,000 at most. Cost: that of
+ * {@link countDeadLetters}.
+ */
+export const unretriable = (state: QueueState, filter: DeadLetterFilter, at = timeOf(state)): ReadonlyArray<string> => {
+  const tables = QueueState.tablesOf(state)
+  return deadLettersMatching(tables, filter, reviewMax).flatMap(({ id, key }) => (holderOfKey(tables, key, at) === undefined ? [] : [id]))
+}
 
 /** Number of dead letters that match. Cost: O(dead letters of the types and signatures that match). */
 export const countDeadLetters = (state: QueueState, filter: DeadLetterFilter): number =>

@@ -27,7 +27,10 @@ export const whyNoRecurrence = (rule: Recurrence): { readonly path: 'cron' | 'ti
     if (parsed(rule).nextRun(new Date(0)) === null) return { path: 'cron', message: `${JSON.stringify(rule.cron)} is never due` }
     return undefined
   } catch (error) {
-    const why = error instanceof Error ? error.message.replace(/^CronPattern: /, '') : String(error)
+    const fields = rule.cron.trim().split(/\s+/).length
+    const said = error instanceof Error ? error.message.replace(/^CronPattern: /, '') : String(error)
+    // The library's text about the number of fields allows more of them than is accepted here.
+    const why = fields === 5 || fields === 6 ? said : `it has ${fields} field${fields === 1 ? '' : 's'}`
     return { path: 'cron', message: `${JSON.stringify(rule.cron)} is not a cron expression (${why}): five fields, minute hour day month weekday, like 0 2 * * 1-5` }
   }
 }

@@ -81,6 +81,8 @@ export class ShadowClaims extends ShadowQueue {
         other.agent !== asker &&
         this.fits(task, other) &&
         this.roomOf(other.agent, at) > 0 &&
+        !this.sleepers.has(other.agent) &&
+        this.hasCapacityFor(task, other.agent) &&
         !task.barred.includes(other.agent) &&
         !this.isLast(task, other.agent, at),
     )

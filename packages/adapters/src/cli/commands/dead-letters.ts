@@ -157,7 +157,11 @@ const decide = async ({ io, printer, client }: Session, verb: Verb, options: Rev
     if (id === undefined && payload !== undefined) throw new UsageError('a new payload is for one dead letter: name it')
     const amended = payload === undefined ? said : { ...said, payload: await readJsonOrText(payload, io) }
     const answer = id === undefined ? await deadLetters.retryAll(filter, said) : await deadLetters.retry(id, amended)
-    printer.answer(answer, () => tellOf(answer.retried, 'sent back'))
+    const { retried, skipped = [] } = answer
+    printer.answer(answer, () => {
+      if (retried.length > 0 || skipped.length === 0) tellOf(retried, 'sent back')
+      if (skipped.length > 0) printer.line(`${plural(skipped.length, 'dead letter')} not sent back, because another task with the same key was enqueued since: ${clean(skipped.join(', '), 500)}`)
+    })
     return answer.retried.length === 0 ? exitCodes.refused : exitCodes.done
   }
   const answer = id === undefined ? await deadLetters.discardAll(filter, said) : await deadLetters.discard(id, said)

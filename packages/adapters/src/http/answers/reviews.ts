@@ -14,7 +14,7 @@ const Redrive = t.intersection(
 )
 
 export const RedriveAnswer = t.type({ redrive: orNull(Redrive) }, 'Last redrive')
-export const RetriedAnswer = t.intersection([t.type({ retried: ids }), t.partial({ count: t.number, redrive: Redrive })], 'Retried')
+export const RetriedAnswer = t.intersection([t.type({ retried: ids }), t.partial({ skipped: ids, count: t.number, redrive: Redrive })], 'Retried')
 export const SnoozedAnswer = t.type({ snoozed: ids }, 'Snoozed')
 export const EscalatedAnswer = t.type({ escalated: ids }, 'Escalated')
 export const DiscardedAnswer = t.type({ discarded: ids, cancelled: ids }, 'Discarded')

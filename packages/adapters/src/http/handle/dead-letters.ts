@@ -1,5 +1,5 @@
 /** The review of dead letters (LK-11). */
-import { countDeadLetters, type DeadLetterFilter, deadLetterPatterns, type Json, type Redrive, redriveOf } from '@daybook/core'
+import { countDeadLetters, type DeadLetterFilter, deadLetterPatterns, type Json, type Redrive, redriveOf, unretriable } from '@daybook/core'
 import type { PatternsQuery, ReasonQuery } from '../query.js'
 import * as E from 'fp-ts/lib/Either.js'
 import { submitWithPayload } from '../../engine/index.js'
@@ -59,7 +59,11 @@ export const retryMany = async ({ queue, body, caller }: QueueCall<BulkRetryBody
   const { perMinute, dryRun = false, ...command } = body
   const count = (state: Parameters<typeof countDeadLetters>[0]): number => countDeadLetters(state, command.filter)
   if (dryRun) return replyWith(await queue.read(count), (found) => JSON.stringify({ retried: [], count: found }))
-  if (perMinute === undefined) return replyWith(await queue.submit({ type: 'Retry', ...command }, caller), retriedText)
+  if (perMinute === undefined) {
+    const outcome = await queue.submit({ type: 'Retry', ...command }, caller)
+    const left = await queue.read((state) => unretriable(state, command.filter))
+    return replyWith(outcome, ({ retried }) => JSON.stringify({ retried, ...(E.isRight(left) && left.right.value.length > 0 ? { skipped: left.right.value } : {}) }))
+  }
   const found = await queue.read(count)
   if (E.isLeft(found)) return E.left(problemOf(found.left))
   return replyWith(await queue.submit({ type: 'Redrive', ...command, perMinute }, caller), (redrive) =>

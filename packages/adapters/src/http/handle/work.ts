@@ -179,7 +179,7 @@ const answerText = (kind: Kind): ((reply: Replies[CommandType]) => string) => {
 
 const completedText = ({ status, spawned = [], approvals = [], left = 0 }: Replies['Complete']): string =>
   `{"status":"${status}","spawned":${quoteAll(spawned)}${approvals.length === 0 ? '' : `,"approvals":${quoteAll(approvals)}`}${left === 0 ? '' : `,"left":${left}`}${status === 'incomplete' ? reportMissing : ''}}`
-const reportMissing = `,"detail":${JSON.stringify('the queue wants a decision report: complete the task again with result.decisionReport before the lease ends; what was handed in is kept. Or set decisionReport to optional')}`
+const reportMissing = `,"detail":${JSON.stringify('the queue wants a decision report: complete the task again with result.decisionReport before the lease ends; what was handed in is kept. Or set decisionReport to optional, and complete the task again without one')}`
 
 // -------------------------------------------------------------------------------------- many at once
 

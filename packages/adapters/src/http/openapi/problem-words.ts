@@ -15,7 +15,7 @@ export const problemWords: Readonly<Record<ProblemCode, { readonly meaning: stri
   'capacity-exceeded': { meaning: 'No more agents may start.', detail: '11 agents at work, and the limit is 10 and 1 more for bumped tasks: wait for one to end' },
   'too-large': { meaning: 'The body, a task, a result or the number of tasks is over its limit. Keep large data elsewhere, or send less at a time.', detail: 'the body is over 4194304 bytes: send its tasks or outcomes in several requests, 1000 in each at most. A single content or result may have 262144 bytes: keep larger data elsewhere and send a reference' },
   'unsupported-media-type': { meaning: 'The body is not JSON.', detail: 'send JSON, with Content-Type: application/json' },
-  'unknown-dependency': { meaning: 'A dependency is not in the queue, or will never complete.', detail: 'deploy depends on test, which is not in queue builds: enqueue it first or in the same request' },
+  'unknown-dependency': { meaning: 'A dependency is not in the queue, or will never complete.', detail: 'deploy depends on test, which is not in queue builds: enqueue it first, or before it in the same request' },
   'dependency-cycle': { meaning: 'Tasks depend on each other in a circle.', detail: 'a → b → a: none of these could ever start' },
   'too-many-requests': { meaning: 'The token is used more often than its rate allows. Wait as long as `Retry-After` says.', detail: 'token ci may be used less often: send several tasks or reports in one request, or ask an admin for another rate' },
   'headers-too-large': { meaning: 'The request line and headers are over 16 KiB.', detail: 'the request line and headers are over 16 KiB' },
