@@ -81,6 +81,17 @@ test('TQM-CAP-001: an agent holds as many tasks as it registered for at most, an
   expect(q.claim('ann', { max: 9 }).ids).toEqual(['c'])
 })
 
+test('TQM-CAP-001, EV-10: explain says so, too, of a task that comes after as many as its agent has room for', () => {
+  const q = new Queue().enqueue(task('a'), task('b'), task('c'))
+  register(q, 'ann', { maxTasks: 1 })
+  expect(explainOf(q.state, 'a', q.at, { agent: 'ann' })).toMatchObject({ runnable: true, position: 1 })
+  expect(explainOf(q.state, 'b', q.at, { agent: 'ann' })).toMatchObject({
+    runnable: false, position: null, reasons: [{ code: 'agent-full', message: 'ann may take 1 more task, as it registered, and others come first' }],
+  })
+  register(q, 'ann', { maxTasks: 2 })
+  expect(explainOf(q.state, 'b', q.at, { agent: 'ann' })).toMatchObject({ runnable: true, position: 2 })
+})
+
 test('TQM-ASSIGN-005: after its failure an agent comes last for the task, and gets it if there is nothing else', () => {
   const q = new Queue().enqueue(failing('a', { priority: 10 }), failing('b', { priority: 1 }))
   fail(q, 'a')
@@ -137,6 +148,22 @@ test('TQM-ASSIGN-005: it does not get the task while another registered agent co
   expect([q.look('ann', go), q.look('bob', go)]).toEqual([[], []])
   q.at += 30_000
   expect(q.look('ann', go)).toEqual(['a'])
+})
+
+test('TQM-ASSIGN-005: nor is it left to an agent that gets nothing now: one that sleeps after a rate limit, or that capacity shuts out', () => {
+  const q = new Queue().configure({ rateLimit: { slowdownFactor: 0 } }).enqueue(failing('a'), failing('r', { type: 'other' }))
+  const shut = (): boolean => q.look('ann', { types: ['work'] }).length === 0
+  fail(q, 'a')
+  register(q, 'bob', { ttlSeconds: 3_600 })
+  expect(shut()).toBe(true)
+  const held = q.claim('bob', { types: ['other'] })
+  q.do({ type: 'Fail', task: 'r', agent: 'bob', token: held.token, error: { message: '429', retryAfter: 900 }, retryable: true })
+  expect([q.look('bob'), shut(), whyNothing(q.state, { agent: 'ann' })]).toEqual([[], false, undefined])
+  q.wait(900)
+  expect([q.look('bob', { types: ['work'] }), shut()]).toEqual([['a'], true])
+  q.configure({ capacity: { maxConcurrentAgents: 1 } })
+  expect(q.claim('ann', { types: ['other'] }).ids).toEqual(['r'])
+  expect([q.look('bob'), shut()]).toEqual([[], false])
 })
 
 test('TQM-ASSIGN-005: a terminated agent is no longer waited for', () => {

@@ -60,6 +60,13 @@ describe('a batch', () => {
     expect(q.do({ type: 'CloseBatch', id: 'b' })).toEqual([])
   })
 
+  test('that is open is closed by the same request without `open`, and not opened again by the first one', () => {
+    const q = withBatch({ open: true })
+    expect(names(q.do(create()))).toEqual(['BatchClosed'])
+    expect(q.do(create({ open: true }))).toEqual([])
+    expect(view(q)).toMatchObject({ state: 'closed', tasks: 2 })
+  })
+
   test('can be made again by the same request, which changes nothing', () => {
     const q = withBatch()
     expect(q.do(create())).toEqual([])

@@ -45,6 +45,10 @@ describe('EV-10: every reason why a task is not running, in words, with what wou
       status: 'in-progress', runnable: false, position: null, score: null, scoreParts: null,
       reasons: [{ code: 'held', message: 'ann is working on it', change: 'the report of this agent, or the end of its lease', until: start + 3_600_000 }],
     })
+    q.complete('a', token, false)
+    expect(of(q, 'a').reasons).toMatchObject([{ code: 'held', message: 'ann has completed it and has to hand in the decision report' }])
+    q.configure({ decisionReport: 'optional' })
+    expect(of(q, 'a').reasons).toMatchObject([{ code: 'held', message: 'ann has completed it without the decision report that was required then, and has to complete it again' }])
     q.fail('a', token, false)
     expect(of(q, 'a')).toMatchObject({ runnable: false, reasons: [{ code: 'dead-letter', change: 'retry the dead letter' }] })
     q.do({ type: 'Discard', task: 'a', reviewer: 'r', reason: 'r' })

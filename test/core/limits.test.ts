@@ -28,6 +28,11 @@ describe('INV-23: live leases', () => {
     expect(q.claim('bob', { max: 10 }).ids).toEqual(['t3'])
   })
 
+  test('EV-10: of a limit of 0, no end of a lease is said to help', () => {
+    const q = limited('db', { concurrency: 0 }).enqueue(...many(1, { concurrencyKey: 'db' }))
+    expect(explainOf(q.state, 't1', q.at)?.reasons).toMatchObject([{ code: 'concurrency-limit', change: 'a higher limit: PUT …/limits/db' }])
+  })
+
   test('INV-23: every end of a lease makes room: failure, release, expiry, cancel, termination', () => {
     const q = limited('db', { concurrency: 1 }).enqueue(...many(6, { concurrencyKey: 'db', backoffSeconds: 0, timeout: 30 }))
     const next = (): string => q.claim('ann', { max: 9 }).ids.join()
@@ -130,6 +135,11 @@ describe('INV-23: starts', () => {
 
   test('INV-23: one claim gets no more than are left, and the rest at the instant at which the rate admits it', () => {
     const q = limited('db', { rate: { starts: 2, perSeconds: 60 } }).enqueue(...many(4, { concurrencyKey: 'db' }))
+    expect(explainOf(q.state, 't3', q.at)?.reasons).toEqual([{
+      code: 'rate-limit',
+      message: 'tasks that come first use up what concurrency key db may have: concurrency key db may start 2 in 60 s',
+      change: 'the starts of the tasks that come first, and time; or a higher rate: PUT …/limits/db',
+    }])
     expect(q.claim().ids).toEqual(['t1'])
     q.wait(30)
     expect(q.claim('ann', { max: 9 }).ids).toEqual(['t2'])

@@ -33,6 +33,16 @@ test('TQM §11: a restarted task waits for what is still to be done, not for wha
   expect(restart(q, 'a', 'c').status).toBe('pending')
 })
 
+test('TQM §11: nor for a later task that has the id of a dependency, which was completed and evicted', () => {
+  const q = new Queue().configure({ retentionSeconds: 60 }).enqueue(task('dep'), task('a', { dependencies: ['dep'] }))
+  q.complete('dep', q.claim().token)
+  q.kill('a')
+  q.wait(61)
+  q.enqueue(task('dep', { type: 'unrelated' }))
+  expect(restart(q, 'a', 'b').status).toBe('pending')
+  expect(q.task('b').dependencies).toEqual([])
+})
+
 test('TQM §11: a dead letter that is restarted stays one', () => {
   const q = new Queue().enqueue(task('a'))
   q.kill('a')

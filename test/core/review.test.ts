@@ -1,4 +1,4 @@
-import { type DeadLetterFilter, deadLetterPatterns, deadLetters, failureSignature, fork, listTasks, reviewMax, taskOf } from '@daybook/core'
+import { type DeadLetterFilter, deadLetterPatterns, deadLetters, failureSignature, fork, listTasks, reviewMax, taskOf, unretriable } from '@daybook/core'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { Queue, task } from './queue.js'
@@ -116,6 +116,17 @@ test('LK-11: retrying a dead letter whose key is in use again is a conflict; a b
   q.enqueue(task('b', { idempotencyKey: 'k' }))
   expect(q.refuse({ type: 'Retry', task: 'a', ...review })).toMatchObject({ code: 'conflict', detail: expect.stringContaining('b was enqueued since') })
   expect(q.do({ type: 'Retry', filter: {}, ...review })).toEqual([])
+})
+
+test('LK-11: a bulk retry reaches those behind as many whose keys are taken as it sends back, and what it leaves can be asked for', () => {
+  const q = new Queue()
+  const dead = Array.from({ length: reviewMax }, (_, i) => ({ ...task(`t${i}`, { priority: 10, idempotencyKey: `k${i}` }), status: 'dead-letter' as const }))
+  q.do({ type: 'Import', tasks: dead })
+  q.enqueue(...dead.map((_, i) => task(`new ${i}`, { idempotencyKey: `k${i}` })))
+  q.do({ type: 'Import', tasks: [{ ...task('free', { priority: 1 }), status: 'dead-letter' }] })
+  expect(q.ask({ type: 'Retry', filter: {}, ...review }).retried).toEqual(['free'])
+  expect(unretriable(q.state, {})).toHaveLength(reviewMax)
+  expect(unretriable(q.state, { type: 'other' })).toEqual([])
 })
 
 test('LK-11, INV-7: of several dead letters with one key, a bulk retry sends back only the first', () => {

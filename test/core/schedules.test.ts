@@ -218,7 +218,7 @@ describe('a schedule that is changed', () => {
 test.each<[Create, string, string]>([
   [{}, 'cron', 'is required'],
   [{ cron: '0 2 * * *', every: 60 }, 'every', 'either cron or every'],
-  [{ cron: '0 2 * *' }, 'cron', 'five fields'],
+  [{ cron: '0 2 * *' }, 'cron', '(it has 4 fields): five fields'],
   [{ cron: '61 2 * * *' }, 'cron', 'minute'],
   [{ cron: '0 0 30 2 *' }, 'cron', 'never due'],
   [{ cron: '2026-01-05T02:00:00' }, 'cron', 'a schedule repeats'],

@@ -40,6 +40,16 @@ test('LK-11: snooze: one or all that match; shown, listed by filter, and sent ba
   expect(events.slice(-2)).toMatchObject([{ type: 'Snoozed', data: { until: soon } }, { type: 'Requeued', data: review }])
 })
 
+test('LK-11: a retry of all that match names those that stay, because another task has their key', async () => {
+  const q = await dead(2)
+  const [{ idempotencyKey }] = (await server.get(`${q}/dead-letters`)).body.tasks
+  await server.post(`${q}/tasks`, { id: 'rival', type: 't', idempotencyKey })
+  expect((await server.post(`${q}/dead-letters/retry`, { ...review, filter: {} })).body).toEqual({ retried: ['d1'], skipped: ['d0'] })
+  expect((await server.post(`${q}/dead-letters/retry`, { ...review, filter: {} })).body).toEqual({ retried: [], skipped: ['d0'] })
+  await server.post(`${q}/tasks/rival/cancel`, { reason: 'r' })
+  expect((await server.post(`${q}/dead-letters/retry`, { ...review, filter: {} })).body).toEqual({ retried: ['d0'] })
+})
+
 test('LK-11: escalate: one or all that match, shown and listed by filter', async () => {
   const q = await dead(3)
   expect((await server.post(`${q}/dead-letters/d1/escalate`, review)).body).toEqual({ escalated: ['d1'] })

@@ -34,6 +34,7 @@ test.each([
   [{ name: 'a b', every: 60, task }, 'name', 'schedule name'],
   [{ name: 'n', every: 0.5, task }, 'every', 'whole number'],
   [{ name: 'n', every: 60, task: { ...task, availableAt: '2026-01-05T09:00:00Z' } }, 'task.availableAt', 'is not a field here'],
+  [{ name: 'n', every: 60, task: { ...task, generation: 99 } }, 'task.generation', 'is not a field here'],
   [{ name: 'n', every: 60, task: { ...task, payload: 2 ** 60 } }, 'task.payload', '9007199254740991'],
 ])('refused: %j', async (body, path, message) => {
   const answer = await server.post(`${q}/schedules`, body)

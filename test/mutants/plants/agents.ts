@@ -78,10 +78,31 @@ export const agentPlants: ReadonlyArray<Plant> = [
     killedBy: agents,
   },
   {
-    title: 'a task is left to an agent that has no room for it',
+    title: 'a task is left to an agent that gets nothing now',
     file: `${core}gates/other-agents.ts`,
     find: ' || isAskerShut(tables, agent, at, isBumped(task))',
     replace: '',
+    killedBy: agents,
+  },
+  {
+    title: 'a restarted task waits for another task with the id of a dependency',
+    file: `${core}decide/restart.ts`,
+    find: 'dependency.number < task.number && ',
+    replace: '',
+    killedBy: ['test/core/restart.test.ts'],
+  },
+  {
+    title: 'a retry of all gets stuck at those that cannot be sent back',
+    file: `${core}decide/dead-letters.ts`,
+    find: 'if (!isLeftOut(task)) found.push(task)',
+    replace: 'found.push(task)',
+    killedBy: ['test/core/review.test.ts'],
+  },
+  {
+    title: 'explain invents tasks that an agent without room gave back',
+    file: `${core}queries/explain.ts`,
+    find: 'agent !== undefined && served.length >= roomOf(tables, agent, at)',
+    replace: 'agent === undefined && served.length >= roomOf(tables, agent, at)',
     killedBy: agents,
   },
   {

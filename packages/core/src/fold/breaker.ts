@@ -66,10 +66,6 @@ export const breakerMoved = (tables: Tables, event: BreakerMove): void => {
         breaker.openedAt = event.at
         breaker.halfOpenAt = event.data.cause === 'manual' ? 0 : event.at + Math.ceil(halfOpenAfter * 1_000)
         breaker.epoch++
-        if (event.data.cause === 'probe-failed') {
-          breaker.failures++
-          breaker.lastFailure = event.at
-        }
         breaker.reason = event.data.reason ?? event.data.cause
         return
       case 'BreakerHalfOpened':

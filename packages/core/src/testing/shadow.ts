@@ -351,7 +351,6 @@ export class Shadow extends ShadowClaims {
     const wait = Math.ceil(this.rules(event.data.taskType).halfOpenAfter * 1_000)
     const halfOpenAt = cause === 'manual' ? 0 : event.at + wait
     Object.assign(breaker, { state: 'open', openedAt: event.at, halfOpenAt, reason, epoch: breaker.epoch + 1 })
-    if (cause === 'probe-failed') Object.assign(breaker, { failures: [...breaker.failures, event.at], lastFailure: event.at })
   }
 
   private breaker(type: string): ShadowBreaker {

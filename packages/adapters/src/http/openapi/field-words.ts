@@ -308,9 +308,9 @@ export const fieldWords: Readonly<Record<string, Words>> = {
   Agent: { status: 'Whether it holds tasks.', tasks: 'The tasks that it holds.', leases: 'When its leases end.' },
   Breaker: {
     state: '`closed`: tasks run. `open`: none is claimed. `half-open`: one tests the type.',
-    failures: 'Failures in a row.',
-    lastFailure: 'When the last one was.',
-    openedAt: 'When it opened.',
+    failures: 'Failures in a row while it was closed. A probe that fails is not counted.',
+    lastFailure: 'When the last of these was.',
+    openedAt: 'When it opened: the last time that a probe failed, if `reason` is `probe-failed`.',
     halfOpenAt: 'When one task may test the type.',
     probe: 'The task that tests it.',
     reason: 'Why it opened or closed: `threshold`, `probe-failed`, `probe-succeeded`, or what somebody said who did it by hand.',
