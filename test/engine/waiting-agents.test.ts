@@ -37,6 +37,15 @@ const changes: ReadonlyArray<readonly [string, (waits: Waiting) => Promise<unkno
       return engine.claim({ ...claim('bob'), types: ['ops'] }, caller)
     },
   ],
+  [
+    'the other agent sleeps, because it met a rate limit',
+    async ({ submit, engine, waiting }) => {
+      await submit(enqueue(task('b', { type: 'ops' })))
+      const [held] = ok(await engine.claim({ ...claim('bob'), types: ['ops'] }, caller))
+      expect(await isSettled(waiting)).toBe(false)
+      return submit({ type: 'Fail', task: 'b', agent: 'bob', token: held!.token, error: { message: '429', retryAfter: 900 }, retryable: true })
+    },
+  ],
 ]
 test.each(changes)('TQM-ASSIGN-005: a claim that leaves a task to another agent is served when %s', async (_, change) => {
   const waits = await annWaits()
