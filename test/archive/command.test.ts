@@ -10,6 +10,7 @@ import { serve } from '@daybook/adapters/serve'
 import Database from 'better-sqlite3'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Ended, runHere } from '../cli/program.js'
+import { until } from '../support/queue.js'
 
 const dir = mkdtempSync(join(tmpdir(), 'daybook-archive-command-'))
 const dataDir = join(dir, 'data')
@@ -204,6 +205,34 @@ test('without its segments, a server starts from a snapshot, and says what it ca
     renameSync(hidden, archiveDir)
   }
   expect((await audit('verify')).code).toBe(0)
+})
+
+test.each<[string, (file: string, whole: Buffer) => void, string]>([
+  ['missing', (file) => rmSync(file), 'put them back there'],
+  ['empty', (file) => writeFileSync(file, ''), 'is damaged'],
+  ['cut short', (file, whole) => writeFileSync(file, whole.subarray(0, whole.length / 2)), 'is damaged'],
+  ['altered', (file, whole) => writeFileSync(file, Buffer.from(whole).fill(0, 100, 101)), 'is damaged'],
+])('a start that needs a segment that is %s refuses this queue alone, and opens it when the segment is back', async (_, spoil, reason) => {
+  const copy = mkdtempSync(join(dir, 'spoilt-'))
+  cpSync(dataDir, copy, { recursive: true })
+  rmSync(join(copy, 'snapshots'), { recursive: true })
+  const log = join(copy, 'daybook.sqlite')
+  const [segment] = await listSegments(archiveBeside(log), 'taskqueue-q')
+  const whole = readFileSync(segment!.path)
+  spoil(segment!.path, whole)
+  const server = await serve({ host: '127.0.0.1', port: 0, dataDir: copy, store: { kind: 'sqlite', file: log, sharing: 'exclusive' }, auth: 'off', memory: { kind: 'off' } })
+  const client = createClient({ url: server.url, queue: 'q', retryForMs: 10 })
+  try {
+    expect(server.daybook.refused()).toEqual([{ queue: 'q', reason: expect.stringContaining(reason) as string }])
+    expect(server.daybook.queues().map(({ name }) => name)).toEqual(['side'])
+    await expect(client.summary()).rejects.toThrow(reason)
+    writeFileSync(segment!.path, whole)
+    await until(() => client.summary().then(() => true, () => false))
+    expect(server.daybook.refused()).toEqual([])
+  } finally {
+    await client.close()
+    await server.close()
+  }
 })
 
 test('beside a running server it is refused, and --dry-run is not', async () => {

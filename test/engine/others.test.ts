@@ -1,7 +1,7 @@
 /** Other processes on the same queue: their events are followed, and neither process starves. */
 import { createDaybook } from '@daybook/adapters/engine'
 import { openMemoryStore } from '@daybook/adapters/memory'
-import { type Delivered, type EventStore, StoreError } from '@daybook/adapters/store'
+import { type Delivered, type EventStore, LostEvents, StoreError } from '@daybook/adapters/store'
 import { isUnreadable, taskOf } from '@daybook/core'
 import { NEVER, Observable } from 'rxjs'
 import { expect, test } from 'vitest'
@@ -197,6 +197,38 @@ test('a queue whose log was truncated is refused with the reason, and the others
   isCut = false
   expect((await daybook.open('cut')).status().revision).toBe(1)
   expect(daybook.refused()).toEqual([])
+  await daybook.close()
+})
+
+test('a queue whose events are brought back opens at a request, or by itself, and is not read more than once a second', async () => {
+  const inner = openMemoryStore()
+  const before = createDaybook({ store: { ...inner, close: async () => undefined } })
+  for (const name of ['asked', 'idle']) ok(await (await before.open(name)).submit(enqueue('a', 'b'), caller))
+  await before.close()
+  let isAway = true
+  let reads = 0
+  const store: EventStore = {
+    ...inner,
+    read: async function* (name, options) {
+      reads++
+      if (isAway) throw new LostEvents('damaged', 0, 1, 'the segment is damaged', 'bring it back')
+      yield* inner.read(name, options)
+    },
+  }
+  const warnings: Array<string> = []
+  const daybook = createDaybook({ store, warn: (message) => warnings.push(message) })
+  await daybook.ready
+  expect(daybook.refused().map(({ queue }) => queue)).toEqual(['asked', 'idle'])
+  await sleep(1_000)
+  for (let i = 0; i < 5; i++) expect(await daybook.find('asked')).toBeUndefined()
+  await expect(daybook.visit('asked')).rejects.toThrow('the segment is damaged')
+  expect([reads, warnings.length]).toEqual([3, 2])
+  isAway = false
+  await sleep(1_000)
+  expect((await daybook.find('asked'))?.status().revision).toBe(1)
+  expect(daybook.refused().map(({ queue }) => queue)).toEqual(['idle'])
+  await until(() => daybook.refused().length === 0, 120_000)
+  expect(daybook.queue('idle')?.status().revision).toBe(1)
   await daybook.close()
 })
 

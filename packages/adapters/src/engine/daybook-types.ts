@@ -9,7 +9,7 @@ export interface Loading {
   readonly of: number
 }
 
-/** A queue whose log was deleted or truncated by somebody. It is not opened, and not created again. If it was open, it continues from memory. */
+/** A queue whose log was deleted or truncated by somebody, or whose archive is damaged. It is not opened, and not created again. If it was open, it continues from memory. */
 export interface RefusedQueue {
   readonly queue: string
   readonly reason: string
@@ -35,7 +35,7 @@ export interface Daybook {
   readonly queues: () => ReadonlyArray<QueueEngine>
   /** Why a shared store could not be listed at the last attempt. */
   readonly problem: () => string | undefined
-  /** Existing queues that cannot be opened, or opened again. A request for such a queue tries again. Other queues are not affected. */
+  /** Existing queues that cannot be opened, or opened again. A request for such a queue tries again, once a second at most. Other queues are not affected. */
   readonly refused: () => ReadonlyArray<RefusedQueue>
   /** Queues that are still being replayed; empty when ready. */
   readonly loading: () => ReadonlyArray<Loading>

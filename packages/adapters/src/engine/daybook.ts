@@ -24,8 +24,10 @@ export const createDaybook = (options: DaybookOptions): Daybook => new Registry(
 
 /** Interval at which new queues of other processes are looked for, in milliseconds. */
 const lookMs = 3_000
-/** Pause before a queue that could not be opened is tried again, in milliseconds. A request that names the queue tries at once. */
+/** Pause before a queue that could not be opened is tried again, in milliseconds. */
 const retryMs = 60_000
+/** The same for a request that names the queue. An attempt may read much of the log. */
+const requestRetryMs = 1_000
 /** Number of queues without events that stay open for requests. Each takes about 170 KiB. */
 const visitedMax = 1_000
 /** How many of them are looked at, at most, when there are more. Some may be busy. */
@@ -59,7 +61,7 @@ class Registry implements Daybook {
     this.warn = options.warn ?? (() => undefined)
     this.clock = new CheckedClock(options, () => options.store.time?.())
     this.ready = this.openAll()
-    if (options.store.isShared) this.ready.then(() => this.lookAround(), () => undefined)
+    this.ready.then(() => this.lookAround(), () => undefined)
     // The rejection must not end a process that does not await `ready`.
     this.ready.catch(() => undefined)
   }
@@ -79,9 +81,10 @@ class Registry implements Daybook {
 
   async find(name: string): Promise<QueueEngine | undefined> {
     const known = this.queue(name)
+    if (known !== undefined) return known
+    if (this.unusable.has(name)) return this.tryAgain(name)
     const { store } = this.options
-    if (known !== undefined || !store.isShared || (await store.head(streamOf(name))) < 0) return known
-    return this.open(name)
+    return store.isShared && (await store.head(streamOf(name))) >= 0 ? this.open(name) : undefined
   }
 
   open(name: string): Promise<QueueEngine> {
@@ -90,11 +93,27 @@ class Registry implements Daybook {
   }
 
   async visit(name: string): Promise<QueueEngine> {
+    if (!this.engines.has(name) && this.unusable.has(name)) {
+      const found = await this.tryAgain(name)
+      if (found === undefined) throw new Error(this.unusable.get(name))
+      return found
+    }
     const isNew = !this.engines.has(name) && !this.opening.has(name)
     if (isNew) this.visited.add(name)
     const engine = await this.opened(name)
     if (isNew) this.closeVisited()
     return engine
+  }
+
+  /** Opens, for a request, a queue that could not be opened. `undefined` if that fails again, or was tried just now. */
+  private async tryAgain(name: string): Promise<QueueEngine | undefined> {
+    if (this.isTooSoonFor(name, requestRetryMs) && !this.opening.has(name)) return undefined
+    try {
+      return await this.open(name)
+    } catch (error) {
+      this.refuse(name, error)
+      return undefined
+    }
   }
 
   private opened(name: string): Promise<QueueEngine> {
@@ -140,19 +159,24 @@ class Registry implements Daybook {
     }
   }
 
-  /** Records a queue whose log is destroyed. The other queues still work. */
+  /** Records a queue of which events are gone. The other queues still work. */
   private refuse(name: string, error: unknown): void {
     if (!isDestroyed(error)) throw error
+    const isKnown = this.unusable.get(name) === error.message
     this.unusable.set(name, error.message)
     this.triedAt.set(name, performance.now())
-    this.warn(`queue ${name} is not opened: ${error.message}`)
+    if (!isKnown) this.warn(`queue ${name} is not opened: ${error.message}`)
   }
 
-  /** Opens queues that other processes created: their timers must run even if nobody here asks for them. */
+  /**
+   * Opens queues that other processes created, and queues whose events were brought back: their timers must run even if nobody here asks for them. Ends
+   * when there can be neither.
+   */
   private lookAround(): void {
-    if (this.closing !== undefined) return
+    const { isShared } = this.options.store
+    if (this.closing !== undefined || (!isShared && this.unusable.size === 0)) return
     this.looking = setTimeout(() => {
-      Promise.all([this.openNew(), this.lookIntoOne()])
+      Promise.all(isShared ? [this.openNew(), this.lookIntoOne()] : [this.openEach([...this.unusable.keys()])])
         .then(
           () => (this.storeProblem = undefined),
           (error: unknown) => this.noteProblem(describe(error)),
@@ -169,11 +193,16 @@ class Registry implements Daybook {
   }
 
   private async openNew(): Promise<void> {
-    for (const stream of await this.options.store.streams(streamPrefix)) {
-      const name = stream.slice(streamOf('').length)
+    const streams = await this.options.store.streams(streamPrefix)
+    await this.openEach(streams.map((stream) => stream.slice(streamOf('').length)))
+  }
+
+  private async openEach(names: ReadonlyArray<string>): Promise<void> {
+    for (const name of names) {
       if (this.closing !== undefined) return
-      if (this.engines.has(name) || this.isTooSoonFor(name)) continue
+      if (this.engines.has(name) || this.isTooSoonFor(name, retryMs)) continue
       await this.open(name).catch((error: unknown) => {
+        if (isDestroyed(error)) return this.refuse(name, error)
         this.triedAt.set(name, performance.now())
         this.warn(`queue ${name} cannot be opened: ${describe(error)}`)
       })
@@ -196,9 +225,9 @@ class Registry implements Daybook {
     }
   }
 
-  private isTooSoonFor(name: string): boolean {
+  private isTooSoonFor(name: string, pauseMs: number): boolean {
     const triedAt = this.triedAt.get(name)
-    return triedAt !== undefined && performance.now() - triedAt < retryMs
+    return triedAt !== undefined && performance.now() - triedAt < pauseMs
   }
 
   private async openQueue(name: string): Promise<QueueEngine> {

@@ -162,7 +162,3 @@ export class StoreUnreachable extends StoreError {
     super('unavailable', message, options)
   }
 }
-
-/** Whether the error means that somebody has removed events. Retrying is useless. */
-export const isDestroyed = (error: unknown): error is StoreError =>
-  error instanceof StoreError && (error.code === 'deleted' || error.code === 'truncated')

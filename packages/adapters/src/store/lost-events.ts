@@ -15,3 +15,10 @@ export class LostEvents extends StoreError {
     super(code, `${reason}: ${advice}.`, options)
   }
 }
+
+/**
+ * Whether the error means that events of one stream are gone: somebody has removed them, or their segment of the archive is damaged. Retrying is
+ * useless until somebody brings them back. Damage of the store itself is not meant, because it may concern every stream.
+ */
+export const isDestroyed = (error: unknown): error is StoreError =>
+  error instanceof LostEvents || (error instanceof StoreError && (error.code === 'deleted' || error.code === 'truncated'))
