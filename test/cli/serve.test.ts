@@ -1,10 +1,12 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { run as runProgram } from '@daybook/adapters/cli'
 import Database from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { ended, noTerminal, run, runHere, type Server, start, startServer } from './program.js'
+import { inTime } from '../support/in-time.js'
+import { ended, noTerminal, root, run, runHere, type Server, start, startServer } from './program.js'
 
 let dir = ''
 const servers: Array<Server> = []
@@ -71,6 +73,26 @@ describe('daybook serve', () => {
     } finally {
       child.kill('SIGKILL')
     }
+  })
+
+  // Permissions do not apply to root, so another user has to try.
+  test('a file that the user of the server may not use is named, with what to do', async () => {
+    const isRoot = process.getuid?.() === 0
+    const folder = join(dir, 'snapshots')
+    mkdirSync(folder)
+    chmodSync(folder, isRoot ? 0o700 : 0)
+    if (isRoot) chownSync(dir, 65534, 65534)
+    const child = spawn(process.execPath, [join(root, 'packages/adapters/bin/daybook.js'), 'serve', '--port', '0', '--auth', 'off', '--data', dir], isRoot ? { uid: 65534, gid: 65534 } : {})
+    try {
+      const { code, err } = await inTime('the end of a server that may not read its snapshots', ended(child))
+      expect([code, err]).toEqual([1, expect.stringMatching(`^daybook: the user .+ may not use ${folder} .+ chown`)])
+    } finally {
+      child.kill('SIGKILL')
+    }
+  })
+
+  test('--token is refused, and says what a server takes instead', async () => {
+    expect(await runHere(['serve', '--token', 'x', '--data', join(dir, 'data')])).toMatchObject({ code: 2, err: expect.stringMatching(/DAYBOOK_TOKEN .+ daybook token create/) as string })
   })
 
   test('a terminal shows the progress of reading the log', async () => {

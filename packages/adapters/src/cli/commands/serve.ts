@@ -1,3 +1,4 @@
+import { userInfo } from 'node:os'
 import { resolve } from 'node:path'
 import { Command } from 'commander'
 import * as E from 'fp-ts/lib/Either.js'
@@ -5,6 +6,7 @@ import { readServeOptions, type ServeFlags } from '../../config/index.js'
 import { returnMemory } from '../../return-memory.js'
 import type { RunningServer } from '../../serve/index.js'
 import { type Cli, examples } from '../cli.js'
+import type { ConnectionOptions } from '../connection.js'
 import { CliError, exitCodes, UsageError } from '../exit-codes.js'
 import { firstStartText } from '../first-start.js'
 import { createProgress } from '../progress.js'
@@ -72,8 +74,10 @@ Configuration file:
     queues: [default]
 ${examples('daybook serve', 'daybook serve --port 0 --store memory: --auth off', "daybook serve --store 'esdb://db1:2113,db2:2113,db3:2113?tls=false'", 'daybook serve --host 0.0.0.0 --tls-cert fullchain.pem --tls-key privkey.pem', 'DAYBOOK_TOKEN=… daybook serve --data /var/lib/daybook --queue-files .loki/queue')}`)
     .configureHelp({ showGlobalOptions: false })
-    .action(cli.local<ServeFlags>(async (printer, flags) => {
+    .action(cli.local<ServeFlags>(async (printer, flags, command) => {
       const { io } = cli
+      // A variable with the same meaning for clients may be set on this machine, so only the option is refused.
+      if (command.optsWithGlobals<ConnectionOptions>().token !== undefined) throw new UsageError(tokenAdvice)
       const read = await readServeOptions(flags, io.env)
       if (E.isLeft(read)) throw new UsageError(read.left.join('\n'))
       // Loaded only here: all other commands start three times as fast without the server.
@@ -129,10 +133,26 @@ ${examples('daybook serve', 'daybook serve --port 0 --store memory: --auth off',
       }
     }))
 
+const tokenAdvice = '--token says who a client is, and a server makes its own: DAYBOOK_TOKEN sets its admin token, daybook token create makes others (docs/tokens.md)'
+
 const startProblem = (error: unknown, host: string, port: number): string => {
-  const code = (error as NodeJS.ErrnoException).code
+  const { code, syscall, path } = error as NodeJS.ErrnoException
   if (code === 'EADDRINUSE') return `${host}:${port} is in use, perhaps by another daybook: stop that one, or give another --port (0 takes a free one)`
-  if (code === 'EACCES') return `${host}:${port} may not be listened on: give a --port above 1023`
+  if (code === 'EACCES' && syscall === 'listen') return `${host}:${port} may not be listened on: give a --port above 1023`
+  if ((code === 'EACCES' || code === 'EPERM') && path !== undefined) return mayNotUse(path, (error as Error).message)
   if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') return `${host} is no address of this machine: give another --host`
   return error instanceof Error ? error.message : String(error)
+}
+
+/** A restore as root leaves such files. */
+const mayNotUse = (path: string, reason: string): string =>
+  `the user ${userName()}, as which the server runs, may not use ${path} (${reason}): run it as the owner of its data, or give that user the files with chown, as is needed after a restore by root`
+
+/** The number, if the user has no name. */
+const userName = (): string => {
+  try {
+    return userInfo().username
+  } catch {
+    return String(process.getuid?.())
+  }
 }
