@@ -56,6 +56,14 @@ const append = async (store: EventStore, queue: string, events: ReadonlyArray<Qu
   )()
   if (appended._tag === 'Left') throw new Error(appended.left._tag)
 }
+/** A log with one task. */
+const smallLog = async (): Promise<string> => {
+  const file = join(dir, 'log.db')
+  const store = await openSqliteStore({ file })
+  await append(store, 'q', life(1))
+  await store.close()
+  return file
+}
 interface Answer {
   readonly file: string
   readonly queues: ReadonlyArray<{ readonly queue: string; readonly revision: number; readonly result: unknown }>
@@ -190,10 +198,7 @@ describe('EV-04: a projection of a user\'s own', () => {
   })
 
   test('a module may fold into tables of its own', async () => {
-    const log = join(dir, 'log.db')
-    const store = await openSqliteStore({ file: log })
-    await append(store, 'q', life(1))
-    await store.close()
+    const log = await smallLog()
     const module = join(dir, 'claims.mjs')
     writeFileSync(module, `
       const text = { type: 'TEXT', isOptional: false, about: 'a text' }
@@ -279,14 +284,34 @@ describe('EV-04: a projection of a user\'s own', () => {
   })
 
   test('the file of another projection is refused', async () => {
-    const log = join(dir, 'log.db')
-    const store = await openSqliteStore({ file: log })
-    await append(store, 'q', life(1))
-    await store.close()
+    const log = await smallLog()
     expect((await runHere(['project', '--once', '--data', dir, '--store', `sqlite:${log}`])).code).toBe(0)
     const { code, err } = await runHere(['project', '--module', example, '--once', '--store', `sqlite:${log}`, '--views', join(dir, 'views.db')])
     expect(code).toBe(1)
     expect(err).toContain('each module has a file of its own')
+  })
+
+  test('the file of a module is refused to the read models, and one that is damaged is named', async () => {
+    const log = await smallLog()
+    const own = join(dir, 'own.db')
+    const project = (...args: ReadonlyArray<string>) => runHere(['project', '--once', '--store', `sqlite:${log}`, '--views', own, ...args])
+    expect((await project('--module', example)).code).toBe(0)
+    expect(await project()).toMatchObject({ code: 1, err: expect.stringContaining(`${own} belongs to the module run-time-by-tenant`) as string })
+    expect((await project('--module', example)).code).toBe(0)
+    writeFileSync(own, 'no database'.repeat(1_000))
+    expect(await project('--module', example)).toMatchObject({ code: 1, err: expect.stringContaining(`${own} cannot be used (file is not a database): it is damaged`) as string })
+  })
+
+  test('a fold or a result that is a promise is refused, and no checkpoint is written', async () => {
+    const log = await smallLog()
+    const once = async (members: string) => {
+      const file = join(dir, `${randomUUID()}.mjs`)
+      writeFileSync(file, `import * as t from 'io-ts'\nexport default { name: 'late', version: 1, codec: t.number, initial: () => 0, ${members} }`)
+      return runHere(['project', '--module', file, '--once', '--json', '--data', dir, '--store', `sqlite:${log}`])
+    }
+    expect((await once('fold: async (n) => n + 1')).err).toContain('late failed at revision 0 (TaskEnqueued) of queue q: fold returned a promise')
+    expect((await once('fold: (n) => n + 1, result: async (n) => n')).err).toContain('result is a promise')
+    expect((JSON.parse((await once('fold: (n) => n + 1')).out) as Answer).queues).toEqual([{ queue: 'q', revision: 2, result: 3 }])
   })
 })
 

@@ -38,7 +38,12 @@ export const projectionOf = <S, R = unknown>(own: ValueProjection<S, R>): Projec
   name: own.name,
   version: own.version,
   initial: own.initial,
-  fold: own.fold,
+  fold: (state, logged) => {
+    const next = own.fold(state, logged)
+    if (next === undefined) throw new Error('fold returned no state: return the one to go on with')
+    if (isPromise(next)) throw new Error('fold returned a promise: it must return the new state itself')
+    return next
+  },
   // Without `result` the codec's output is the result, whatever its type is.
   result: own.result ?? ((state) => own.codec.encode(state) as R),
   encode: (state) => own.codec.encode(state),
@@ -72,7 +77,6 @@ export const valueTables = <S, R>(own: ValueProjection<S, R>): TableProjection =
       return {
         fold: (logged) => {
           state = fold(state, logged)
-          if (state === undefined) throw new Error('fold returned no state: return the one to go on with')
         },
         settle: () => kept.put({ queue, result: jsonText(result(state), 'result'), state: jsonText(encode(state), 'what the codec encodes') }),
       }
@@ -86,7 +90,10 @@ const stateOf = <S>({ queue, state }: RowOf<typeof results>, decode: Projection<
   throw new ProjectionFailed(`the codec of ${name} cannot read the state of queue ${queue} that it has written (${decoded.left}): if the codec is another one than before, raise the version`)
 }
 
+const isPromise = (value: unknown): boolean => typeof (value as { readonly then?: unknown } | null)?.then === 'function'
+
 const jsonText = (value: unknown, what: string): string => {
+  if (isPromise(value)) throw new Error(`${what} is a promise: it must be the value itself`)
   const json: unknown = JSON.stringify(value)
   if (typeof json === 'string') return json
   throw new Error(`${what} is no JSON value`)

@@ -2,7 +2,7 @@ export { type Building, feedViews, type FeedOptions, type FeedStatus, type Queue
 export { buildEventsMin, type FeedWorker, isNearlyLevel, startFeedWorker } from './feed-worker.js'
 export { causesIn, readCauses } from './find-causes.js'
 export { Group } from './group.js'
-export { assertOwnFile, loadProjection, type OwnResult, readResults, UnusableModule } from './own-module.js'
+export { assertOwnFile, assertReadModelsFile, loadProjection, type OwnResult, readResults, UnusableModule } from './own-module.js'
 export { type ReadModels, type ReadModelsOptions, type ReadModelStatus, startReadModels } from './service.js'
 export { restAfter } from './rest-after.js'
 export { sorting, ViewsFile, type ViewsOptions } from './views-file.js'

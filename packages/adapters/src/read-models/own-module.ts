@@ -2,9 +2,10 @@
 import { existsSync } from 'node:fs'
 import { basename, extname, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { readOwn, results, type TableProjection } from '@daybook/projections'
+import { readModels, readOwn, results, type TableProjection } from '@daybook/projections'
 import Database from 'better-sqlite3'
 import * as E from 'fp-ts/lib/Either.js'
+import { unusable } from './views-file.js'
 
 /** A module, or the file of its tables, cannot be used as it is. The message says what to do. */
 export class UnusableModule extends Error {
@@ -38,7 +39,26 @@ export const loadProjection = async (path: string): Promise<TableProjection> => 
   return read.right
 }
 
-const openForReading = (file: string): Database.Database | undefined => (existsSync(file) ? new Database(file, { readonly: true }) : undefined)
+/** What `look` finds in the file; `undefined` if there is no file. */
+const lookInto = <A>(file: string, look: (db: Database.Database) => A): A | undefined => {
+  if (!existsSync(file)) return undefined
+  let db: Database.Database | undefined
+  try {
+    db = new Database(file, { readonly: true })
+    return look(db)
+  } catch (error) {
+    throw unusable(error, file)
+  } finally {
+    db?.close()
+  }
+}
+
+/** The names of the projections in a file. */
+const namesIn = (file: string): ReadonlyArray<string> =>
+  lookInto(file, (db) => {
+    const isOurs = db.prepare("SELECT count(*) FROM sqlite_schema WHERE name = 'projections'").pluck().get() === 1
+    return isOurs ? db.prepare<[], string>('SELECT DISTINCT name FROM projections').pluck().all() : []
+  }) ?? []
 
 /**
  * A file belongs to one module, because all tables of a file are built anew together.
@@ -46,13 +66,19 @@ const openForReading = (file: string): Database.Database | undefined => (existsS
  * @throws UnusableModule if it has tables of another projection.
  */
 export const assertOwnFile = (file: string, { name }: TableProjection): void => {
-  const db = openForReading(file)
-  try {
-    const isOurs = db?.prepare("SELECT count(*) FROM sqlite_schema WHERE name = 'projections'").pluck().get() === 1
-    const others = isOurs ? (db?.prepare<[string], string>('SELECT DISTINCT name FROM projections WHERE name <> ?').pluck().all(name) ?? []) : []
-    if (others.length > 0) throw new UnusableModule(`${file} has ${others.join(', ')}, not ${name}: each module has a file of its own, see --views`)
-  } finally {
-    db?.close()
+  const others = namesIn(file).filter((found) => found !== name)
+  if (others.length > 0) throw new UnusableModule(`${file} has ${others.join(', ')}, not ${name}: each module has a file of its own, see --views`)
+}
+
+/**
+ * The same for the read models. A file of another version may have read models that this one does not know.
+ *
+ * @throws UnusableModule if it has the tables of a module.
+ */
+export const assertReadModelsFile = (file: string): void => {
+  const found = namesIn(file)
+  if (found.length > 0 && !found.some((name) => readModels.some((model) => model.name === name))) {
+    throw new UnusableModule(`${file} belongs to the module ${found.join(', ')}, and the read models need another file: see --views`)
   }
 }
 
@@ -66,11 +92,8 @@ export interface OwnResult {
 /** The results of a value projection, for each queue. Empty for a projection with tables of its own. */
 export const readResults = (file: string, { name, tables }: TableProjection): ReadonlyArray<OwnResult> => {
   if (!tables.some((table) => table === results)) return []
-  const db = openForReading(file)
-  try {
-    const rows = db?.prepare<[string], OwnResult>("SELECT queue, revision, result FROM results JOIN projections USING (queue) WHERE name = ? AND projections.state = 'current' ORDER BY queue")
-    return rows?.all(name) ?? []
-  } finally {
-    db?.close()
-  }
+  return lookInto(file, (db) => {
+    const rows = db.prepare<[string], OwnResult>("SELECT queue, revision, result FROM results JOIN projections USING (queue) WHERE name = ? AND projections.state = 'current' ORDER BY queue")
+    return rows.all(name)
+  }) ?? []
 }

@@ -149,6 +149,7 @@ export const sorting = (db: Database.Database, work: () => void): void => {
 const adviceOn: Readonly<Record<string, string>> = {
   SQLITE_NOTADB: 'it is damaged, or no file of read models: move it away, it is built anew from the log; or name another one',
   SQLITE_CANTOPEN: 'see whether it is a folder, and whether it may be read and written',
+  SQLITE_IOERR_READ: 'see whether it is a folder, and whether the disk can be read',
 }
 
 /** The error, with the name of the file and what to do if it is SQLite's. */

@@ -48,13 +48,14 @@ ${examples('daybook project --once                          # then: sqlite3 dayb
       if (store.right.kind === 'memory') throw new UsageError('a memory store leaves nothing to read')
       const log: LogAddress = store.right
       // Loaded only here: other commands start faster without them.
-      const [{ assertOwnFile, feedViews, loadProjection, readResults, wakeable }, { openLog }, { makeFolder }, { readModels }] = await Promise.all([
+      const [{ assertOwnFile, assertReadModelsFile, feedViews, loadProjection, readResults, wakeable }, { openLog }, { makeFolder }, { readModels }] = await Promise.all([
         import('../../read-models/index.js'), import('../../open-log.js'), import('../../files/make-folder.js'), import('@daybook/projections'),
       ])
       const own = options.module === undefined ? undefined : await loadProjection(options.module)
       const models = own === undefined ? readModels : [own]
       const file = resolve(options.views ?? (own === undefined ? join(dataDir, 'views.db') : join(dataDir, 'projections', `${own.name}.db`)))
-      if (own !== undefined) assertOwnFile(file, own)
+      if (own === undefined) assertReadModelsFile(file)
+      else assertOwnFile(file, own)
       await assertLogFile(log)
       const opened = await openLog(log, true)
       makeFolder(dirname(file))
