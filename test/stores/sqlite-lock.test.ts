@@ -1,3 +1,4 @@
+import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { describe, expect, test } from 'vitest'
@@ -36,6 +37,16 @@ describe('one server per file', () => {
     await holder.line(/^open/)
     holder.process.kill('SIGKILL')
     expect(await holder.ended).toBe('SIGKILL')
+    const store = await openSqliteStore({ file })
+    expect((await idsIn(store, 's')).length).toBe(3)
+    await store.close()
+  })
+
+  test('EV-03 a damaged lock file is named, and may be deleted while no server runs', async () => {
+    const file = await storeFile(join(root, 'spoilt-lock.daybook'), 3)
+    writeFileSync(`${file}.lock`, 'no database'.repeat(100))
+    await expect(openSqliteStore({ file })).rejects.toThrow(`delete ${file}.lock`)
+    rmSync(`${file}.lock`)
     const store = await openSqliteStore({ file })
     expect((await idsIn(store, 's')).length).toBe(3)
     await store.close()

@@ -180,4 +180,5 @@ export const sqlitePlants: ReadonlyArray<Plant> = [
   { title: 'a server collects garbage before it is ready, however much is in use', file: 'packages/adapters/src/return-memory.ts', find: ' || heapUsed > usedMax', replace: '', killedBy: ['test/smoke/return-memory.test.ts'] },
   { title: 'a server with a small heap collects garbage before it is ready', file: 'packages/adapters/src/return-memory.ts', find: 'heapTotal < heapMin || ', replace: '', killedBy: ['test/smoke/return-memory.test.ts'] },
   { title: 'a server that is ready keeps the garbage of its start', file: 'packages/adapters/src/return-memory.ts', find: "await session.post('HeapProfiler.collectGarbage')", replace: 'void session', killedBy: ['test/smoke/return-memory.test.ts'] },
+  { title: 'SQLite: a damaged lock file looks like a damaged log', file: at('server-lock.ts'), find: 'if (isDamage(error)) throw', replace: 'if (error === null) throw', killedBy: locks },
 ]

@@ -4,6 +4,7 @@
  */
 import Database from 'better-sqlite3'
 import { StoreError } from '../store/index.js'
+import { isDamage } from './errors.js'
 
 export type Sharing = 'exclusive' | 'shared'
 
@@ -26,6 +27,11 @@ export const takeServerLock = (file: string, sharing: Sharing, words = `Another 
     if (error instanceof Database.SqliteError && error.code.startsWith('SQLITE_BUSY')) {
       throw new StoreError('locked', words, { cause: error })
     }
+    if (isDamage(error)) throw new StoreError('not-a-database', damagedLock(file), { cause: error })
     throw error
   }
 }
+
+/** Two servers could open the same file if its lock were deleted under the first one. */
+const damagedLock = (file: string): string =>
+  `The lock file ${file}.lock is damaged, and ${file} itself was not looked at. The lock holds no data: see that no Daybook server runs on ${file}, then delete ${file}.lock.`
