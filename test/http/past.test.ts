@@ -55,7 +55,7 @@ describe('which moment', () => {
       expect(await server.get(`${q}/depth?at=${before}`)).toMatchObject({ status: 200, revision: revision - 1, body: { total: revision } })
     }
     const before = new Date(Date.parse(times[0] as string) - 1).toISOString()
-    expect(await server.get(`${q}/tasks/a?at=${before}`)).toMatchObject({ status: 404, body: { detail: expect.stringContaining('a queue is created by') } })
+    expect(await server.get(`${q}/tasks/a?at=${before}`)).toMatchObject({ status: 404, revision: -1, body: { detail: expect.stringContaining('a queue is created by') } })
     expect(await server.get(`${q}/tasks/b?revision=0`)).toMatchObject({ status: 404, revision: 0 })
   })
 

@@ -66,7 +66,7 @@ export const answerPastFrom = ({ log, stored = log, snapshots, limits, causes, s
     const { revision, at } = await known(queue, moment)
     const answer = async (state: QueueState): Promise<Handled> => {
       const refusal = refusalOfUnused(route.unused, queue, revision, headOf(state).deleted)
-      if (refusal !== undefined) return E.left(refusal)
+      if (refusal !== undefined) return E.left({ revision, ...refusal })
       const view = pastView(queue, state, at ?? timeOf(state), log, causes)
       const handled = await route.handle({ queue: view, params, query: query as Moment, limits, tenants: undefined, wantsLines, gone: () => signal })
       return E.isRight(handled) ? handled : E.left({ revision, ...handled.left })
