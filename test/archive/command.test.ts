@@ -235,6 +235,28 @@ test.each<[string, (file: string, whole: Buffer) => void, string]>([
   }
 })
 
+test('a damaged segment: the doctor says how far the log can be read and checks the other queues, the server logs the reason, and audit verify names the file', async () => {
+  const copy = join(dir, 'damaged')
+  cpSync(dataDir, copy, { recursive: true })
+  const { from, path } = (await listSegments(archiveBeside(join(copy, 'daybook.sqlite')), 'taskqueue-q')).at(-1)!
+  const bytes = readFileSync(path)
+  writeFileSync(path, bytes.fill(0, Math.floor(bytes.length / 2)))
+  const said: Array<string> = []
+  const other = await serve({ host: '127.0.0.1', port: 0, dataDir: copy, store: { kind: 'sqlite', file: join(copy, 'daybook.sqlite'), sharing: 'exclusive' }, auth: 'off' }, { log: { write: (text) => void said.push(text) } })
+  try {
+    const { code, out } = await runHere(['doctor', '--url', other.url], { NO_COLOR: '1' })
+    expect([code, out]).toEqual([1, expect.stringMatching(/BAD +queue q: the log can be read up to revision \d+ only: .*; run `daybook audit verify --data DIR --queue q`/)])
+    expect(out).toMatch(/ok +queue side: \d+ events, all readable/)
+    expect(said.filter((line) => line.includes('an answer broke off'))).toEqual([expect.stringContaining(path)])
+    const client = createClient({ url: other.url, queue: 'q', retryForMs: 10 })
+    await expect(client.events({ from })).rejects.toThrow('run `daybook audit verify --data DIR --queue QUEUE`')
+    await client.close()
+    expect((await runHere(['audit', 'verify', '--data', copy, '--queue', 'q'])).out).toContain(path)
+  } finally {
+    await other.close()
+  }
+})
+
 test('beside a running server it is refused, and --dry-run is not', async () => {
   await served(async () => {
     expect(await cli('archive', '--data', dataDir, '--before', '1000000')).toMatchObject({ code: 1, err: expect.stringContaining('stop the server') as string })

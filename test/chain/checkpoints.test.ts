@@ -218,7 +218,7 @@ test('EV-07: lost checkpoints are named by audit verify, the doctor and the serv
     expect(await runHere(['doctor', '--data', dataDir], { NO_COLOR: '1' })).toMatchObject({ code: 1, out: expect.stringContaining(reason) })
     const again = await serve(options)
     await until(async () => JSON.stringify(await (await fetch(`${again.url}/readyz`)).json()).includes(reason))
-    await expect(createClient({ url: again.url, queue: 'q', retryForMs: 10 }).verify()).rejects.toThrow('run `daybook doctor')
+    await expect(createClient({ url: again.url, queue: 'q', retryForMs: 10 }).verify()).rejects.toThrow('run `daybook audit verify')
     await again.close()
   }
 })
@@ -372,7 +372,7 @@ test('EV-07: a server signs with a key of its own, tells its witness, and finds 
   const keyFile = join(dataDir, 'checkpoints', 'q.key')
   writeFileSync(keyFile, 'nonsense')
   expect(await verify()).toMatchObject({ code: 1, err: expect.stringContaining('nothing to verify them with') })
-  await expect(createClient({ url: again.url, queue: 'q', retryForMs: 10 }).verify()).rejects.toThrow('run `daybook doctor')
+  await expect(createClient({ url: again.url, queue: 'q', retryForMs: 10 }).verify()).rejects.toThrow('run `daybook audit verify')
   expect(await verify('--checkpoint-key', publicKey)).toMatchObject({ code: 1, out: expect.stringContaining('NOT WHOLE  cut') })
   rmSync(keyFile)
   expect(await verify()).toMatchObject({ code: 1, err: expect.stringContaining('nothing to verify them with') })

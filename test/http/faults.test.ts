@@ -47,8 +47,8 @@ const breakable = (inner: EventStore): EventStore & { fault: StoreError | undefi
 }
 
 test.each([
-  ['damaged', 'Events 0 to 0 of taskqueue-q are not all where they should be: run the doctor, or restore a backup.', 'the log is damaged at events 0 to 0 of taskqueue-q: run `daybook doctor --data DIR` where the server runs'],
-  ['damaged', 'Cannot use the store /srv/secret.sqlite. It is damaged.', 'the log is damaged: run `daybook doctor --data DIR` where the server runs'],
+  ['damaged', 'Events 0 to 0 of taskqueue-q are not all where they should be: run the doctor, or restore a backup.', 'the log is damaged at events 0 to 0 of taskqueue-q: run `daybook audit verify --data DIR --queue QUEUE` where the server runs'],
+  ['damaged', 'Cannot use the store /srv/secret.sqlite. It is damaged.', 'the log is damaged: run `daybook audit verify --data DIR --queue QUEUE` where the server runs'],
   ['unavailable', 'Cannot use the store /srv/secret.sqlite. Check the disk.', 'the log cannot be read now; the server\'s own log has more under this correlation id'],
 ] as const)('EV-11: a log that cannot be read (%s: %s) is unavailable, with advice', async (code, message, detail) => {
   const store = breakable(openMemoryStore())

@@ -36,5 +36,5 @@ const problemOfStore = ({ code, message }: StoreError): Problem => {
     return problem('unavailable', 'the log cannot be read now; the server\'s own log has more under this correlation id', { retryAfterSeconds: 1 })
   }
   const [, where] = /^Events (\d+ to \d+ of \S+)/.exec(message) ?? []
-  return problem('unavailable', `the log is damaged${where === undefined ? '' : ` at events ${where}`}: run \`daybook doctor --data DIR\` where the server runs`)
+  return problem('unavailable', `the log is damaged${where === undefined ? '' : ` at events ${where}`}: run \`daybook audit verify --data DIR --queue QUEUE\` where the server runs`)
 }

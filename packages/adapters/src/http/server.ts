@@ -232,7 +232,10 @@ const addRoutes = (app: FastifyInstance, { routes, context, tokens, state, waiti
           return refuse(reply, request, tooMuch, meter)
         }
         meter.answered(route.method, route.path, sent.status)
-        if (typeof sent.text !== 'string') reply.raw.once('close', grant.onEnd(() => reply.raw.destroy()))
+        if (typeof sent.text !== 'string') {
+          reply.raw.once('close', grant.onEnd(() => reply.raw.destroy()))
+          sent.text.once('error', (error) => reportBroken(reply, request, error))
+        }
         if (sent.undelivered !== undefined) unlessDelivered(reply, sent.undelivered)
         return send(reply, request, sent, state.isDraining)
       },
@@ -252,6 +255,11 @@ const addRoutes = (app: FastifyInstance, { routes, context, tokens, state, waiti
     if (what.status >= 500) request.log.error({ err: error, correlationId: request.id }, 'a request failed')
     return refuse(reply, request, what, meter)
   })
+}
+
+/** A stream that breaks off after its status was sent: only the log has the reason. Before, the error is answered. If the caller has left, nothing is wrong. */
+const reportBroken = ({ raw }: FastifyReply, request: FastifyRequest, error: Error): void => {
+  if (raw.headersSent && !raw.destroyed) request.log.error({ err: error, correlationId: request.id }, 'an answer broke off')
 }
 
 /** Calls `undelivered` if the connection ends before the answer was handed to the operating system. The server cannot see further. */

@@ -27,14 +27,28 @@ export const checkServer = async (client: DaybookClient, url: string, tell: Tell
   const queues = await client.queues()
   if (queues.length + notOpen === 0) findings.push({ level: 'note', about: url, says: 'holds no queues yet' })
   for (const { name } of queues) {
-    const check = new FoldCheck(name)
+    findings.push(...(await checkQueue(client, name, tell)))
+  }
+  return findings
+}
+
+/** @throws DaybookError if the server does not answer any more. */
+const checkQueue = async (client: DaybookClient, name: string, tell: Tell): Promise<ReadonlyArray<Finding>> => {
+  const check = new FoldCheck(name)
+  try {
     for await (const event of client.in(name).eachEvent()) {
       check.event(event.revision, event.type, eventOf(event))
       if (check.events % 1_000 === 0) tell(`${name}: ${check.events} events`)
     }
-    findings.push(...check.findings())
+    return check.findings()
+  } catch (error) {
+    if (!(error instanceof DaybookError)) throw error
+    // A stream that breaks off is an event that cannot be read, if the server is there.
+    await client.health()
+    const upTo = check.events === 0 ? 'no event of the log can be read' : `the log can be read up to revision ${check.events - 1} only`
+    const advice = error.code === 'unreachable' ? `; run \`daybook audit verify --data DIR --queue ${name}\` where the server runs: it names what is damaged` : ''
+    return [{ level: 'bad', about: `queue ${name}`, says: `${upTo}: ${error.detail}${advice}` }]
   }
-  return findings
 }
 
 /** An older server sends no `schemaVersion`. Then the newest version is assumed. */
