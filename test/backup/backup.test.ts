@@ -10,6 +10,7 @@ import Database from 'better-sqlite3'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { type Ended, root, runHere } from '../cli/program.js'
 import type { Io } from '@daybook/adapters/cli'
+import { goesWithout, mount } from '../support/needs.js'
 
 const dir = mkdtempSync(join(tmpdir(), 'daybook-backup-'))
 afterAll(() => rmSync(dir, { recursive: true, force: true }))
@@ -117,6 +118,17 @@ test('a folder that is there, one inside the data, and data that are not there a
   writeFileSync(join(dir, 'other.sqlite'), 'not a database')
   expect((await backup(join(dir, 'failed'), dataDir, '--store', join(dir, 'other.sqlite'))).code).toBe(1)
   expect(readdirSync(dir).filter((name) => name.includes('unfinished') || name === 'failed' || name === 'never')).toEqual([])
+})
+
+test.skipIf(goesWithout(mount))('a data folder that may not be written is named, with what to do', async () => {
+  const dataDir = join(dir, 'not-writable')
+  await served(dataDir, (client) => client.enqueue({ type: 'mail' }))
+  const script = 'mount --bind "$1" "$1" && mount -o remount,bind,ro "$1" && exec "$2" "$3" backup "$4" --data "$1"'
+  const child = spawn('unshare', ['-rm', 'sh', '-c', script, 'sh', dataDir, process.execPath, join(root, 'packages/adapters/bin/daybook.js'), join(dir, 'not-writable-copy')], { stdio: ['ignore', 'ignore', 'pipe'] })
+  let err = ''
+  child.stderr.on('data', (chunk: Buffer) => (err += chunk.toString()))
+  const [code] = (await once(child, 'close')) as [number]
+  expect([code, err]).toEqual([1, expect.stringContaining(`run this as a user who may write into ${dataDir}`)])
 })
 
 test('a backup that is killed leaves nothing under its name', async () => {

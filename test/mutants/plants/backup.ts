@@ -13,6 +13,14 @@ export const backupPlants: ReadonlyArray<Plant> = [
     killedBy,
   },
   {
+    title: 'a backup of a folder that may not be written does not name it',
+    file: `${backup}copy-data.ts`,
+    find: '/^SQLITE_(READONLY|CANTOPEN)/.test(error.code)',
+    replace: "error.code === ''",
+    killedBy,
+    named: 'may not be written',
+  },
+  {
     title: 'a backup lacks the archive',
     file: `${backup}backup.ts`,
     find: 'if (archive !== undefined && (await exists(archive))) {',

@@ -1,7 +1,7 @@
 /** Copies files for a backup, even while a server writes to them. */
 import { constants, openSync, closeSync } from 'node:fs'
 import { copyFile, mkdir, open, readdir, stat } from 'node:fs/promises'
-import { basename, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
 
 const magic = 'SQLite format 3\0'
@@ -26,10 +26,18 @@ export const copyDatabase = async (from: string, to: string): Promise<void> => {
   const db = await openToCopy(from, to)
   try {
     db.prepare('VACUUM INTO ?').run(to)
+  } catch (error) {
+    throw withFolder(error, from)
   } finally {
     db.close()
   }
 }
+
+/** Whoever reads an SQLite file with a WAL must write beside it. SQLite's own words name neither the folder nor what to do. */
+const withFolder = (error: unknown, file: string): unknown =>
+  error instanceof Database.SqliteError && /^SQLITE_(READONLY|CANTOPEN)/.test(error.code)
+    ? new Error(`${file} cannot be read, because SQLite may not write beside it (${error.message}): run this as a user who may write into ${dirname(file)}`, { cause: error })
+    : error
 
 /** Number of pages that are copied in a step, which takes some milliseconds. */
 const stepPages = 1_000
@@ -52,6 +60,8 @@ export const copyDatabaseInSteps = async (from: string, to: string, step: (part:
         return stepPages
       },
     })
+  } catch (error) {
+    throw withFolder(error, from)
   } finally {
     db.close()
   }
