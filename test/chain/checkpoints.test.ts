@@ -13,7 +13,7 @@ import Database from 'better-sqlite3'
 import { afterAll, expect, test } from 'vitest'
 import { runHere } from '../cli/program.js'
 import { until } from '../support/queue.js'
-import { resigned, sealNext, someEvent, stream } from './logs.js'
+import { newLog, resigned, sealNext, someEvent, stream } from './logs.js'
 
 
 const dir = mkdtempSync(join(tmpdir(), 'daybook-checkpoints-'))
@@ -38,21 +38,6 @@ test('EV-07: notes are those of C2SP: the example of its first implementation is
 const keyFile = join(dir, 'key.pem')
 const key = openSigningKey(keyFile)
 const signer = signerOf(key, 'q')
-
-/** A log with a chain, in a store. */
-const newLog = async (sizes: ReadonlyArray<number>): Promise<{ readonly store: EventStore; readonly grow: (size: number) => Promise<void> }> => {
-  const store = openMemoryStore()
-  const chain = new Chain(stream, undefined)
-  let head = -1
-  const grow = async (size: number): Promise<void> => {
-    const texts: Array<EventToAppend> = Array.from({ length: size }, () => someEvent())
-    sealNext(chain, texts, head)
-    await store.append(stream, texts, head < 0 ? 'no_stream' : head)()
-    head += size
-  }
-  for (const size of sizes) await grow(size)
-  return { store, grow }
-}
 
 const checkpointerOf = (store: EventStore, folder: string, warnings: Array<string> = [], witness?: Witness): Checkpointer =>
   new Checkpointer({ log: store, stream, queue: 'q', folder, key, signer, witness, warn: (text) => void warnings.push(text) })

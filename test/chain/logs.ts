@@ -1,6 +1,7 @@
 /** Logs with a chain, made by hand, and what an attacker does to them. */
 import { Chain, readSeal, sealed as sealedAppend, withSeal } from '@daybook/adapters/chain'
-import type { EventToAppend, RecordedEvent } from '@daybook/adapters/store'
+import { openMemoryStore } from '@daybook/adapters/memory'
+import type { EventStore, EventToAppend, RecordedEvent } from '@daybook/adapters/store'
 
 export const stream = 'taskqueue-q'
 
@@ -69,4 +70,19 @@ export const withMember = (event: RecordedEvent, member: 'from' | 'to' | 'hash' 
   const flipped = (text: string): string => `${text.startsWith('A') ? 'B' : 'A'}${text.slice(1)}`
   const other = { from: { from: seal.from + 1 }, to: { to: seal.to + 1 }, hash: { hash: flipped(seal.hash) }, leaves: { leaves: flipped(seal.leaves) }, fewer: { leaves: seal.leaves.slice(8) } }[member]
   return { ...event, metadata: withSeal(bare, { ...seal, ...other }) }
+}
+
+/** A log with a chain, in a store. */
+export const newLog = async (sizes: ReadonlyArray<number>): Promise<{ readonly store: EventStore; readonly grow: (size: number) => Promise<void> }> => {
+  const store = openMemoryStore()
+  const chain = new Chain(stream, undefined)
+  let head = -1
+  const grow = async (size: number): Promise<void> => {
+    const texts: Array<EventToAppend> = Array.from({ length: size }, () => someEvent())
+    sealNext(chain, texts, head)
+    await store.append(stream, texts, head < 0 ? 'no_stream' : head)()
+    head += size
+  }
+  for (const size of sizes) await grow(size)
+  return { store, grow }
 }

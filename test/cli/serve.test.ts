@@ -272,6 +272,7 @@ describe('daybook doctor on files', () => {
     expect(says).toMatch(/unknown version: Claimed/)
     expect(says).toMatch(/malformed data: Completed/)
     expect(says).toMatch(/1 event does not fit/)
+    expect(says).toMatch(/once a start replays this event, because no snapshot covers it, the queue is read-only: event \d+ \(/)
     const server = await serving()
     const online = await server.daybook(['doctor'])
     expect(online.code).toBe(1)
@@ -301,6 +302,54 @@ describe('daybook doctor on files', () => {
     const { code, findings } = await doctor('--data', data)
     expect(code).toBe(0)
     expect(findings.filter(({ level }) => level === 'note')).toHaveLength(1)
+  })
+
+  test('an event below the snapshot that cannot be read any more: the doctor of the server does not call its queue read-only', async () => {
+    const data = await filled()
+    const second = await serving()
+    await second.daybook(['enqueue', 'y', '--id', 'b'])
+    servers.pop()
+    await second.stop()
+    const db = new Database(join(data, 'daybook.sqlite'))
+    db.prepare("UPDATE events SET type = 'Tickled' WHERE revision = 0").run()
+    db.close()
+    const server = await serving()
+    expect(await server.daybook(['enqueue', 'z', '--id', 'c'])).toMatchObject({ code: 0, err: '' })
+    const { code, out } = await server.daybook(['doctor'])
+    expect([code, out]).toEqual([1, expect.stringMatching(/unknown type: Tickled/)])
+    expect(out).not.toContain('read-only')
+  })
+
+  test.each([
+    ['checkpoint-key.pem', 'holds no private key that signs checkpoints'],
+    ['tokens.json', 'is damaged: restore it'],
+  ])('a %s with which no server starts is found, and a backup warns of it', async (name, reason) => {
+    const data = await filled()
+    const file = join(data, name)
+    const whole = readFileSync(file, 'utf8')
+    for (const text of ['', whole.slice(0, whole.length / 2), 'junk']) {
+      writeFileSync(file, text)
+      const { code, findings } = await doctor('--data', data)
+      expect([code, findings]).toEqual([1, expect.arrayContaining([{ level: 'bad', about: file, says: expect.stringContaining(reason) as string }])])
+    }
+    expect(await runHere(['backup', join(dir, 'copy'), '--data', data])).toMatchObject({ code: 0, err: expect.stringContaining(reason) as string })
+    expect(await runHere(['serve', '--port', '0', '--data', data], {}, '')).toMatchObject({ code: 1, err: expect.stringContaining(reason) as string })
+  })
+
+  test('a file in place of a folder, or a folder in place of a file, is named, and the rest is checked nevertheless', async () => {
+    const data = await filled()
+    const bad = async () => (await doctor('--data', data)).findings.filter(({ level }) => level === 'bad')
+    const [snapshots, checkpoints] = [join(data, 'snapshots'), join(data, 'checkpoints')]
+    rmSync(snapshots, { recursive: true })
+    writeFileSync(snapshots, '')
+    const key = join(checkpoints, 'default.key')
+    mkdirSync(key, { recursive: true })
+    writeFileSync(join(checkpoints, 'default.checkpoints'), 'x\n\n— x y\n')
+    expect(await bad()).toMatchObject([{ about: snapshots }, { about: 'queue default', says: expect.stringContaining(key) as string }])
+    rmSync(checkpoints, { recursive: true })
+    writeFileSync(checkpoints, '')
+    expect(await bad()).toMatchObject([{ about: snapshots }, { about: checkpoints, says: expect.stringContaining('ENOTDIR') as string }])
+    expect((await doctor('--data', data)).findings).toContainEqual(expect.objectContaining({ level: 'good', about: 'queue default' }))
   })
 
   test('a folder without a log is an error', async () => {

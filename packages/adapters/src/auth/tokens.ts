@@ -64,6 +64,11 @@ type Stored = t.TypeOf<typeof Stored>
 
 const fileName = 'tokens.json'
 
+export const tokensFileOf = (dir: string): string => join(dir, fileName)
+
+/** @throws Error when the file of a data folder is there and a server cannot start with it. */
+export const assertTokens = (dir: string): void => void readTokens(tokensFileOf(dir))
+
 /**
  * Opens the tokens of a data folder; makes an admin token if there is none. The file is written by {@link OpenedTokens.keep}.
  *
@@ -74,7 +79,7 @@ export const openTokens = (options: TokensOptions): OpenedTokens => {
   if (adminToken !== undefined && !isToken(adminToken)) {
     throw new Error('the admin token must be printable ASCII without spaces, since it travels in a header')
   }
-  const stored = dir === 'memory' ? [] : readTokens(join(dir, fileName))
+  const stored = dir === 'memory' ? [] : readTokens(tokensFileOf(dir))
   const known = stored.find(({ name }) => name === 'admin')
   const isSame = adminToken !== undefined && known !== undefined && hashOf(adminToken) === known.sha256
   if (known !== undefined && (adminToken === undefined || isSame)) return { tokens: tokensOf(stored, options), made: undefined, keep: () => undefined }
@@ -158,5 +163,5 @@ const writeTokens = (dir: string, tokens: ReadonlyArray<Stored>): void => {
   } finally {
     closeSync(descriptor)
   }
-  renameSync(draft, join(dir, fileName))
+  renameSync(draft, tokensFileOf(dir))
 }

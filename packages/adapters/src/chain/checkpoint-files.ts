@@ -31,6 +31,13 @@ const missing = (error: NodeJS.ErrnoException): undefined => {
   throw error
 }
 
+/** `undefined` if there is no file. Node's words do not always name the file. */
+const textOf = (file: string): Promise<string | undefined> =>
+  readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined
+    throw new Error(`${file} cannot be read: ${error.message}`, { cause: error })
+  })
+
 export const checkpointFolderOf = (dataDir: string): string => join(dataDir, 'checkpoints')
 
 const fileOf = (folder: string, queue: string, ending: string): string => join(folder, `${encodeURIComponent(queue)}.${ending}`)
@@ -41,9 +48,9 @@ const fileOf = (folder: string, queue: string, ending: string): string => join(f
  */
 export const lostCheckpoints = async (folder: string, queue: string): Promise<string | undefined> => {
   // In this order: the server writes the tree after the checkpoint.
-  const isSigned = (await readFile(fileOf(folder, queue, 'tree')).catch(missing)) !== undefined
+  const isSigned = (await textOf(fileOf(folder, queue, 'tree'))) !== undefined
   const file = fileOf(folder, queue, 'checkpoints')
-  const text = await readFile(file, 'utf8').catch(missing)
+  const text = await textOf(file)
   if (text === undefined ? !isSigned : splitNotes(text).length > 0) return undefined
   return `${file} ${text === undefined ? `is missing, and ${fileOf(folder, queue, 'tree')} says that checkpoints were signed` : 'has no checkpoint'}: restore it from a backup or from a witness's file`
 }
@@ -57,12 +64,24 @@ export const readCheckpoints = async (folder: string, queue: string, trusted?: S
   const lost = await lostCheckpoints(folder, queue)
   // Without them nothing would be compared, and a log that was cut short would pass.
   if (lost !== undefined) throw new StoreError('damaged', lost)
-  const [notes, key] = await Promise.all(['checkpoints', 'key'].map((ending) => readFile(fileOf(folder, queue, ending), 'utf8').catch(missing)))
+  const [notes, key] = await Promise.all(['checkpoints', 'key'].map((ending) => textOf(fileOf(folder, queue, ending))))
   if (notes === undefined) return undefined
   const signer = trusted ?? (key === undefined ? undefined : readVerifierKey(key))
   // Without it nothing would be compared, and an altered log would pass.
   if (signer === undefined) throw new StoreError('damaged', `${fileOf(folder, queue, 'key')} is ${key === undefined ? 'missing' : 'no key'}: there are checkpoints, and nothing to verify them with`)
   return { signer, notes: splitNotes(notes) }
+}
+
+/**
+ * Why this signer must not go on with the checkpoints of a queue; `undefined` if it may: one key verifies all of them. Without the public key, the
+ * checkpoints tell who signed them.
+ */
+export const signedByAnother = async (folder: string, queue: string, signer: Signer): Promise<string | undefined> => {
+  const key = await textOf(fileOf(folder, queue, 'key'))
+  const [first] = splitNotes((await textOf(fileOf(folder, queue, 'checkpoints'))) ?? '')
+  const known = key === undefined ? undefined : readVerifierKey(key)
+  const isOwn = known === undefined ? first === undefined || openNote(first, signer) !== undefined : verifierKey(known) === verifierKey(signer)
+  return isOwn ? undefined : `signed so far by another key: restore checkpoint-key.pem from a backup, or move the files of the queue in ${folder} away`
 }
 
 /** The queues of which checkpoints were signed in this folder, whether the log has them or not, and whether the checkpoints are still there or not. */
@@ -107,15 +126,16 @@ export class CheckpointFiles {
     private readonly signer: Signer,
   ) {}
 
-  lost(): Promise<string | undefined> {
-    return lostCheckpoints(this.folder, this.queue)
+  /** Why nothing may be signed after these checkpoints; `undefined` if it may. */
+  async obstacle(): Promise<string | undefined> {
+    return (await lostCheckpoints(this.folder, this.queue)) ?? (await signedByAnother(this.folder, this.queue, this.signer))
   }
 
   /** The last checkpoint. An unfinished one after it, left by a crash, is removed. */
   async last(): Promise<Checkpoint | undefined> {
     await mkdir(this.folder, { recursive: true })
     const file = this.file('checkpoints')
-    const text = await readFile(file, 'utf8').catch(missing)
+    const text = await textOf(file)
     if (text === undefined) return undefined
     const notes = splitNotes(text)
     for (let count = notes.length; count > 0; count--) {
@@ -130,7 +150,7 @@ export class CheckpointFiles {
   }
 
   async place(): Promise<TreePlace | undefined> {
-    const text = await readFile(this.file('tree'), 'utf8').catch(missing)
+    const text = await textOf(this.file('tree'))
     if (text === undefined) return undefined
     try {
       const { size, hashes, leaf, seal } = JSON.parse(text) as { readonly size: number; readonly hashes: ReadonlyArray<string>; readonly leaf: string; readonly seal?: SealPlace | null }
@@ -145,10 +165,10 @@ export class CheckpointFiles {
   async add(note: string, { tree, leaf, seal }: TreePlace): Promise<void> {
     await mkdir(this.folder, { recursive: true })
     const key = this.file('key')
-    if ((await readFile(key, 'utf8').catch(missing)) === undefined) await appendDurably(key, `${verifierKey(this.signer)}\n`)
+    if ((await textOf(key)) === undefined) await appendDurably(key, `${verifierKey(this.signer)}\n`)
     const checkpoints = this.file('checkpoints')
     // The first one appears whole: a file without a checkpoint means that somebody removed them.
-    if ((await readFile(checkpoints).catch(missing)) === undefined) {
+    if ((await textOf(checkpoints)) === undefined) {
       await replace(checkpoints, entryOf(note))
       await syncFolder(this.folder)
     } else await appendNote(checkpoints, note)

@@ -100,9 +100,9 @@ export class Checkpointer {
   /** Signs a checkpoint if the log has grown. Rejects if something cannot be read or written; then it may be tried again. */
   async round(signal?: AbortSignal): Promise<void> {
     if (this.refusal === undefined) {
-      const lost = this.reading === undefined ? await this.files.lost() : undefined
-      // What was signed before cannot be compared with the log.
-      if (lost !== undefined) this.refuse(lost, 'Then start the server again')
+      const obstacle = this.reading === undefined ? await this.files.obstacle() : undefined
+      // What was signed before cannot be compared with the log, or what is signed now could not be verified.
+      if (obstacle !== undefined) this.refuse(obstacle, 'Then start the server again')
       else await this.sign(signal)
     }
     await this.payWitness(signal)

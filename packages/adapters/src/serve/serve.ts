@@ -8,7 +8,7 @@ import { type DestinationStream, pino } from 'pino'
 import { archiveFolderOf, joinedStore } from '../archive/index.js'
 import { logAlerts } from '../alerts/index.js'
 import { openTokens, refusalOfAuthOff } from '../auth/index.js'
-import { checkpointFolderOf, type Checkpoints, startCheckpoints, verificationsOn } from '../chain/index.js'
+import { checkpointFolderOf, type Checkpoints, signingKeyFileOf, startCheckpoints, verificationsOn } from '../chain/index.js'
 import { type CheckpointStore, memoryCheckpoints } from '@daybook/projections'
 import { checkpointMsDefault, keysFileName, memoryDefault, type ServeOptions } from '../config/index.js'
 import { createDaybook, type Daybook, type Loading } from '../engine/index.js'
@@ -142,7 +142,7 @@ export const serve = async (
     }
     const { checkpoints = {} } = options
     if (checkpoints !== 'off' && options.store.kind !== 'memory') {
-      const { keyFile = join(options.dataDir, checkpointKeyName), witness, everyMs = checkpointMsDefault } = checkpoints
+      const { keyFile = signingKeyFileOf(options.dataDir), witness, everyMs = checkpointMsDefault } = checkpoints
       const started = startCheckpoints({ log: options.store, dataDir: options.dataDir, keyFile, witness, everyMs, warn: (text) => logger.warn(text) })
       signing = started
       beside.push(() => started.close())
@@ -194,9 +194,6 @@ const makeDataFolder = (dir: string): void => {
 
 /** The file of the embedded memory. */
 const memoryFileName = 'memory.db'
-
-/** The private key that signs checkpoints. */
-const checkpointKeyName = 'checkpoint-key.pem'
 
 /** The file of the read models. */
 

@@ -32,11 +32,12 @@ ${examples(
       const store = flags.store ?? (cli.io.env.DAYBOOK_STORE || undefined)
       const log = logAddressOf({ data: dataDir, ...(store === undefined ? {} : { store }) })
       if (log === undefined) throw new CliError('nothing to back up')
-      const { backUp } = await import('../../backup/index.js')
+      const [{ backUp }, { checkDataFolder }] = await Promise.all([import('../../backup/index.js'), import('../doctor/data-folder.js')])
       const progress = createProgress(cli.io, printer)
       try {
         const { at, folder: to, queues } = await interruptible(cli.io, (signal) => backUp({ dataDir, log, to: folder, signal, progress: (what) => progress.show(clean(what)) }))
         progress.clear()
+        for (const { about, says } of await checkDataFolder(to)) printer.note(`${about}: ${says}`)
         const shown = queues.map(({ queue, verified: { ok, events, head, broken } }) => ({ queue, ok, events, head, ...(broken === null ? {} : { broken }) }))
         printer.answer({ folder: to, at, queues: shown }, () => {
           for (const { queue, ok, events, head, broken } of shown) {

@@ -38,11 +38,12 @@ export const doctorCommand = (cli: Cli): Command =>
         const store = readStore(text, dataDir)
         if (E.isLeft(store)) throw new UsageError(store.left)
         if (store.right.kind === 'memory') throw new UsageError('a memory store leaves nothing to look at')
-        const { checkFile, checkEventStoreDb } = await import('../doctor/store.js')
+        const [{ checkFile, checkEventStoreDb }, { checkDataFolder }] = await Promise.all([import('../doctor/store.js'), import('../doctor/data-folder.js')])
         const show = (what: string): void => progress.show(what)
         findings = await (store.right.kind === 'sqlite'
           ? checkFile(store.right.file, options.data, show)
           : checkEventStoreDb(store.right, options.data, show))
+        if (options.data !== undefined) findings = [...findings, ...(await checkDataFolder(options.data))]
       } else {
         const connection = readConnection(command.optsWithGlobals<ConnectionOptions>(), io.env)
         const client = connect(connection)

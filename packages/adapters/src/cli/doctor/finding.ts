@@ -6,4 +6,14 @@ export interface Finding {
   readonly says: string
 }
 
+/** What `run` returns. If it fails, the reason becomes a bad finding, and the doctor goes on. */
+export const orBad = async <A>(findings: Array<Finding>, about: string, run: () => Promise<A>): Promise<A | undefined> => {
+  try {
+    return await run()
+  } catch (error) {
+    findings.push({ level: 'bad', about, says: error instanceof Error ? error.message : String(error) })
+    return undefined
+  }
+}
+
 export type Tell = (what: string) => void

@@ -23,8 +23,8 @@ export class FoldCheck {
     return this.next
   }
 
-  /** `now`: the time by this machine's clock, which is compared with the queue's time. */
-  findings(now = Number.POSITIVE_INFINITY): ReadonlyArray<Finding> {
+  /** `offline`: no server says whether the queue is read-only, or ahead of the time by this machine's clock, which is `now`. */
+  findings(offline?: { readonly now: number }): ReadonlyArray<Finding> {
     const about = `queue ${this.queue}`
     const { unreadable, misfits, paused } = headOf(this.state)
     const found: Array<Finding> = Object.entries(unreadable).map(([what, count]) => ({
@@ -33,12 +33,12 @@ export class FoldCheck {
       says: `${plural(count, 'event')} cannot be read (${what}): kept, and passed over`,
     }))
     const last = lastUnreadableOf(this.state)
-    if (last !== null) found.push({ level: 'bad', about, says: readOnlyReason(this.queue, last) })
+    if (last !== null && offline !== undefined) found.push({ level: 'bad', about, says: `once a start replays this event, because no snapshot covers it, the queue is ${readOnlyReason(this.queue, last)}` })
     if (misfits > 0) found.push({ level: 'bad', about, says: `${plural(misfits, 'event')} ${misfits === 1 ? 'does' : 'do'} not fit what was before: another program has written to this log` })
     if (this.gap !== undefined) found.push({ level: 'bad', about, says: `${this.gap}: events are missing` })
     if (found.length === 0) found.push({ level: 'good', about, says: `${plural(this.next, 'event')}, all readable` })
     if (paused !== null) found.push({ level: 'note', about, says: `${pauseText(paused)}: no task is handed out until somebody resumes it` })
-    const aheadMs = timeOf(this.state) - now
+    const aheadMs = offline === undefined ? 0 : timeOf(this.state) - offline.now
     if (aheadMs > aheadMsMax) found.push({ level: 'note', about, says: aheadText(aheadMs / 1_000, "this machine's clock") })
     return found
   }

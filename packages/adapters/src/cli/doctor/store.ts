@@ -1,15 +1,16 @@
 /** The doctor for the log itself. */
+import type { KeyObject } from 'node:crypto'
 import { join } from 'node:path'
 import { foldVersion, keptIn, type KeptRows, plural, tasksInPage } from '@daybook/core'
 import { archiveBeside, joinedStore } from '../../archive/index.js'
-import { checkpointFolderOf, readCheckpoints, signedQueues } from '../../chain/index.js'
+import { checkpointFolderOf, readCheckpoints, readSigningKey, signedByAnother, signedQueues, signerOf, signingKeyFileOf } from '../../chain/index.js'
 import { decodeRecorded, streamOf, streamPrefix } from '../../engine/index.js'
 import { openSnapshotFolder } from '../../files/index.js'
 import { checkSqliteFile, openSqliteStore } from '../../sqlite/index.js'
 import { type EventStore, type SnapshotStore, StoreError } from '../../store/index.js'
 import { keysFileOf } from '../../task-keys/index.js'
 import { assertLogFile } from '../log-file.js'
-import type { Finding, Tell } from './finding.js'
+import { type Finding, orBad, type Tell } from './finding.js'
 import { FoldCheck } from './fold-check.js'
 import { KeyCheck } from './key-check.js'
 
@@ -51,10 +52,10 @@ const checkEvents = async (store: EventStore, keysFile: string | undefined, data
   const findings: Array<Finding> = []
   const keys = keysFile === undefined ? undefined : new KeyCheck(keysFile)
   try {
-    const snapshots = dataDir === undefined ? undefined : await openSnapshotFolder(join(dataDir, 'snapshots'))
     const streams = await store.streams(streamPrefix)
-    const signed = dataDir === undefined ? [] : await signedQueues(checkpointFolderOf(dataDir))
-    for (const queue of signed) findings.push(...(await checkSigned(dataDir as string, queue, streams)))
+    const folder = dataDir === undefined ? undefined : join(dataDir, 'snapshots')
+    const snapshots = folder === undefined ? undefined : await orBad(findings, folder, () => openSnapshotFolder(folder))
+    if (dataDir !== undefined) findings.push(...(await checkAllSigned(dataDir, streams)))
     for (const stream of streams) {
       const queue = stream.slice(streamOf('').length)
       const check = new FoldCheck(queue)
@@ -67,12 +68,12 @@ const checkEvents = async (store: EventStore, keysFile: string | undefined, data
           tell(`${queue}: ${plural(check.events, 'event')}`)
         }
       } catch (error) {
-        if (!(error instanceof StoreError)) throw error
-        findings.push({ level: 'bad', about: `queue ${queue}`, says: `can be read up to revision ${check.events - 1} only: ${adviceless(error.message)}` })
+        const reason = error instanceof Error ? adviceless(error.message) : String(error)
+        findings.push({ level: 'bad', about: `queue ${queue}`, says: `can be read up to revision ${check.events - 1} only: ${reason}` })
         continue
       }
-      findings.push(...check.findings(Date.now()), ...(keys?.findings(queue) ?? []))
-      if (snapshots !== undefined) findings.push(...(await checkSnapshots(snapshots, stream, queue, check.events - 1)))
+      findings.push(...check.findings({ now: Date.now() }), ...(keys?.findings(queue) ?? []))
+      if (snapshots !== undefined) findings.push(...((await orBad(findings, `${folder}, queue ${queue}`, () => checkSnapshots(snapshots, stream, queue, check.events - 1))) ?? []))
     }
     return findings
   } finally {
@@ -81,17 +82,33 @@ const checkEvents = async (store: EventStore, keysFile: string | undefined, data
   }
 }
 
-/** Whether the log has a queue that was signed, and whether its checkpoints can be verified. `daybook audit verify` compares them with the log. */
-const checkSigned = async (dataDir: string, queue: string, streams: ReadonlyArray<string>): Promise<ReadonlyArray<Finding>> => {
-  const about = `queue ${queue}`
-  if (!streams.includes(streamOf(queue))) return [{ level: 'bad', about, says: 'the log has none of its events, and checkpoints of it were signed: restore a backup' }]
-  try {
-    await readCheckpoints(checkpointFolderOf(dataDir), queue)
-    return []
-  } catch (error) {
-    if (!(error instanceof StoreError)) throw error
-    return [{ level: 'bad', about, says: error.message }]
+/** Whether the log has each queue that was signed, and whether its checkpoints can be verified. `daybook audit verify` compares them with the log. */
+const checkAllSigned = async (dataDir: string, streams: ReadonlyArray<string>): Promise<ReadonlyArray<Finding>> => {
+  const folder = checkpointFolderOf(dataDir)
+  const findings: Array<Finding> = []
+  const key = keyOf(dataDir)
+  for (const queue of (await orBad(findings, folder, () => signedQueues(folder))) ?? []) {
+    const about = `queue ${queue}`
+    if (streams.includes(streamOf(queue))) await orBad(findings, about, () => assertSigned(folder, queue, key))
+    else findings.push({ level: 'bad', about, says: 'the log has none of its events, and checkpoints of it were signed: restore a backup' })
   }
+  return findings
+}
+
+/** `undefined` if there is none that can be used, which the check of the data folder reports. */
+const keyOf = (dataDir: string): KeyObject | undefined => {
+  try {
+    return readSigningKey(signingKeyFileOf(dataDir))
+  } catch {
+    return undefined
+  }
+}
+
+/** @throws Error if the checkpoints of a queue cannot be verified, or if the key is not the one that signed them. */
+const assertSigned = async (folder: string, queue: string, key: KeyObject | undefined): Promise<void> => {
+  await readCheckpoints(folder, queue)
+  const another = key === undefined ? undefined : await signedByAnother(folder, queue, signerOf(key, queue))
+  if (another !== undefined) throw new Error(another)
 }
 
 /** The reader is running the doctor already. */
