@@ -170,6 +170,11 @@ def _read(kind: Type[T], value: Mapping[str, Json]) -> T:
     return kind(**known)
 
 
+def _sendable(text: str) -> str:
+    """The text without what UTF-8 cannot hold, such as bytes of a file name that ``surrogateescape`` has kept."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
 def _written(value: Any) -> Json:
     """A dataclass as the API takes it: camelCase, without members that are ``None``."""
     return {_camel(each.name): getattr(value, each.name) for each in dataclasses.fields(value) if getattr(value, each.name) is not None}
@@ -690,7 +695,7 @@ class Worker:
         self.poll_seconds = poll_seconds
         self.max_run_seconds = max_run_seconds
         self.skills = skills
-        self._tell = on_event or (lambda _kind, _about: None)
+        self._on_event = on_event
         # The claims have a client of their own, so that one that waits can be cut off.
         self._claims = Client(urllib.parse.urlunsplit(client._parts), client._token, client.queue, timeout=client.timeout, retry_seconds=0, ssl_context=client._context)
         self._ready: "queues.Queue[Optional[Task]]" = queues.Queue()
@@ -844,10 +849,10 @@ class Worker:
             return lambda wait=wait: self._or_fail(  # type: ignore[misc]
                 task, "parking", lambda: self.client.park(*of, wait.callback_key, wait.timeout_seconds, on_timeout=wait.on_timeout, **more))
         except RateLimited as limit:
-            error: Dict[str, Json] = {"message": str(limit), "code": "429", **({} if limit.retry_after is None else {"retryAfter": limit.retry_after})}
+            error: Dict[str, Json] = {"message": _sendable(str(limit)), "code": "429", **({} if limit.retry_after is None else {"retryAfter": limit.retry_after})}
             return lambda: self.client.fail(*of, error)
         except BaseException as raised:  # noqa: B902: a handler that exits has failed, and its thread goes on
-            failure = {"message": f"{type(raised).__name__}: {raised}"[:4_000], "stack": traceback.format_exc()[-16_000:]}
+            failure = {"message": _sendable(f"{type(raised).__name__}: {raised}"[:4_000]), "stack": _sendable(traceback.format_exc()[-16_000:])}
             retryable = not isinstance(raised, NotRetryable)
             return lambda: self.client.fail(*of, failure, retryable=retryable)
         result = _written(returned) if isinstance(returned, Result) else {"output": returned}
@@ -869,16 +874,26 @@ class Worker:
             retryable = isinstance(refused, Conflict)
             return self.client.fail(task.id, self.agent_id, task.token, f"{what} was refused ({refused.code}): {refused.detail}", retryable=retryable)
 
+    def _tell(self, kind: str, about: Dict[str, Any]) -> None:
+        """What the caller does with it must not stop the work: an exception is printed."""
+        if self._on_event is None:
+            return
+        try:
+            self._on_event(kind, about)
+        except Exception:  # noqa: B902: its thread goes on
+            traceback.print_exc()
+
     def _send(self, task: Task, report: Callable[[], Any]) -> None:
         try:
             answer = report()
-            self._tell("settled", {"task": task.id, **answer})
         except (TypeError, ValueError) as error:
             # What the handler returned is no JSON.
             why = f"the output is no JSON: {error}"
             self._send(task, lambda: self.client.fail(task.id, self.agent_id, task.token, why, retryable=False))
         except DaybookError as error:
             self._tell("error", {"error": error, "doing": "report", "task": task.id})
+        else:
+            self._tell("settled", {"task": task.id, **answer})
 
 
 # ---------------------------------------------------------------------------------------- command line

@@ -281,6 +281,24 @@ Worker(client, "other", None, handler, **{options!r}).run()
             self.assertIn(why, self.client.show(kind).last_error)
             self.assertEqual([event for event, task in told if task == kind], ["error", "settled"])
 
+    def test_a_failure_that_no_utf8_can_hold_is_a_failure_like_others(self):
+        def handler(_task):
+            raise RuntimeError("tool said " + b"\xff".decode("utf-8", "surrogateescape"))
+
+        self.client.enqueue("odd", id="odd")
+        self.work(handler)
+        until(lambda: self.status("odd") == "scheduled", "another try")
+        self.assertEqual(self.client.show("odd").last_error, "RuntimeError: tool said \\udcff")
+
+    def test_an_exception_of_whoever_is_told_does_not_stop_the_work(self):
+        def told(_kind, _about):
+            raise KeyError("a bug")
+
+        for number in range(3):
+            self.client.enqueue("w", number, id=f"t{number}")
+        Worker(self.client, "w", None, lambda _task: 1, on_event=told).run(until_empty=True, handle_signals=False)
+        self.assertEqual([self.status(f"t{number}") for number in range(3)], ["completed"] * 3)
+
     def test_a_cancelled_task_is_told(self):
         reasons = {}
 

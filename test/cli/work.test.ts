@@ -183,19 +183,20 @@ describe('daybook work -- COMMAND', () => {
   })
 
   test('a task is reported as done only after the queue has accepted the completion', async () => {
-    const q = await queueOf({ id: 'good', type: 'x', payload: 1 }, { id: 'bad', type: 'x', payload: 2, maxRetries: 1 }, { id: 'taken', type: 'x', payload: 3 })
+    const q = await queueOf({ id: 'good', type: 'x', payload: 1 }, { id: 'bad', type: 'x', payload: 2, maxRetries: 1 }, { id: 'taken', type: 'x', payload: 3 }, { id: 'odd', type: 'x', payload: 4, maxRetries: 1 })
     // The program cancels its own task, so that the completion is refused.
     const bin = join(root, 'packages/adapters/bin/daybook.js')
     const command = program('each', `
       if (task.id === 'bad') { console.error('no such page'); process.exit(65) }
       if (task.id === 'taken') require('node:child_process').execFileSync(process.execPath, [${JSON.stringify(bin)}, 'cancel', 'taken'], { env: { ...env, DAYBOOK_QUEUE: ${JSON.stringify(q)} } })
-      console.log('{"decisionReport":"done"}')`)
+      console.log(task.id === 'odd' ? '{"__proto__":1}' : '{"decisionReport":"done"}')`)
     const { code, out } = await work(q, command, '--json')
     expect(code).toBe(1)
     const lines = out.trim().split('\n').map((line) => JSON.parse(line) as { readonly event: string; readonly task?: string; readonly status?: string; readonly error?: string })
     expect(lines.filter(({ task }) => task === 'good')).toEqual([expect.objectContaining({ event: 'done', type: 'x', status: 'completed', ms: expect.any(Number) as number })])
     expect(lines.filter(({ task }) => task === 'bad')).toEqual([expect.objectContaining({ event: 'failed', status: 'dead-letter', error: 'no such page' })])
     expect(lines.filter(({ task }) => task === 'taken').map(({ event }) => event)).toEqual(['refused'])
+    expect(lines.filter(({ task }) => task === 'odd')).toMatchObject([{ event: 'refused' }, { event: 'failed', error: expect.stringMatching(/^the result was refused \(invalid\): .*__proto__/) }])
   })
 
   test('--lease and --max-run that are not durations are wrong usage, reported before any task is claimed', async () => {

@@ -154,6 +154,19 @@ describe('a wait ends', () => {
     expect(await errorOf(sent.result({ timeoutMs: 0 }))).toMatchObject({ code: 'timeout', message: expect.stringContaining('in-progress') })
   })
 
+  test('as given up by the caller, also while no server can be reached', async () => {
+    const away = createClient({ url: 'http://127.0.0.1:9', queue: 'q', token: 'x', retryForMs: 60_000 })
+    try {
+      const stop = new AbortController()
+      const waiting = errorOf(away.enqueue({ type: 'x' }, { signal: stop.signal }))
+      await new Promise((resolve) => setTimeout(resolve, 50))
+      stop.abort('no longer')
+      expect(await waiting).toMatchObject({ code: 'aborted', cause: 'no longer' })
+    } finally {
+      await away.close()
+    }
+  })
+
   test('when its caller gives up, at the server too', async () => {
     const client = await fresh()
     const sent = await client.enqueue({ type: 'x' })

@@ -134,6 +134,21 @@ export const clientPlants: ReadonlyArray<Plant> = [
     killedBy: faults,
   },
   {
+    title: 'work: a refused result fails without a reason',
+    file: 'packages/adapters/src/cli/work-report.ts',
+    find: 'this.explain(event.taskId, `the result was refused (${event.code}): ${event.detail}`)',
+    replace: '',
+    killedBy: ['test/cli/work.test.ts'],
+    named: 'reported as done only after',
+  },
+  {
+    title: 'client: a call that its caller gave up fails as unreachable',
+    file: 'packages/client/src/transport/retry.ts',
+    find: 'if (signal?.aborted === true) throw abortedError(signal)',
+    replace: 'if (signal?.aborted === true) throw error',
+    killedBy: ['test/client/handles.test.ts'],
+  },
+  {
     title: 'client: a restarted server is noticed late',
     file: `${client}transport/retry.ts`,
     find: 'const soonDelayMsMax = 250',

@@ -23,7 +23,7 @@ export const addFilterOptions = (command: Command, known: ReadonlyArray<Status> 
     .option('-s, --status <names>', `with commas: ${known.join(', ')}`, list)
     .option('-t, --type <pattern>', 'exact, eng-* or *')
     .option('--phase <phase>', 'of this phase')
-    .option('-p, --priority <n>', 'a number, or CRITICAL, HIGH, MEDIUM, LOW', priority)
+    .option('-p, --priority <n>', 'a number, or CRITICAL (10), HIGH (8), MEDIUM (5), LOW (3)', priority)
     .option('--ticket <id>', 'of this ticket')
     .option('--batch <id>', 'of this batch')
     .option('--tenant <name>', 'of this tenant')

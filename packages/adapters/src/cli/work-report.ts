@@ -77,9 +77,8 @@ export class WorkReport implements OutageTeller {
           { event: 'incomplete', task: event.taskId },
         )
       case 'run-time-exceeded': {
-        const started = this.started.get(event.taskId)
         const error = `it ran longer than ${event.maxRunSeconds} s (--max-run) and was ended`
-        if (started !== undefined) started.error = error
+        this.explain(event.taskId, error)
         return this.line(`${colors.yellow('ending')}  ${clean(event.taskId, 60)}: ${error}`, { event: event.type, task: event.taskId, maxRunSeconds: event.maxRunSeconds })
       }
       case 'lease-lost':
@@ -87,6 +86,7 @@ export class WorkReport implements OutageTeller {
         return this.line(`${colors.yellow('lost')}    ${clean(event.taskId, 60)}: ${clean(event.detail, 200)}`, { event: 'lease-lost', task: event.taskId, detail: event.detail })
       case 'outcome-refused':
         this.refused++
+        this.explain(event.taskId, `the result was refused (${event.code}): ${event.detail}`)
         return this.line(`${colors.red('refused')} ${clean(event.taskId, 60)}: ${clean(event.detail, 200)}`, { event: 'refused', task: event.taskId, code: event.code, detail: event.detail })
       case 'outcome-given-up':
       case 'abandoned':
@@ -125,6 +125,12 @@ export class WorkReport implements OutageTeller {
     if (printer.isJson) io.out(`${JSON.stringify({ event: 'end', agent: worker.agentId, completed: done, failed, incomplete, released, parked, lost })}\n`)
     else io.err(`${plural(done, 'task')} completed${rest.length === 0 ? '' : `, ${rest.join(', ')}`}\n`)
     return incomplete > 0 || this.refused > 0 ? exitCodes.refused : exitCodes.done
+  }
+
+  /** Notes why an attempt is about to fail. */
+  private explain(taskId: string, error: string): void {
+    const started = this.started.get(taskId)
+    if (started !== undefined) started.error = error
   }
 
   private accepted({ taskId, kind, status }: Extract<WorkerEvent, { type: 'outcome-accepted' }>): void {

@@ -1,12 +1,11 @@
 /** Waiting for the result of a task for longer than one request lasts, while servers stop, restart and take over from each other. */
 import { isSettled } from '@daybook/core/common'
-import { onAbort } from '../transport/abort.js'
+import { abortedError, onAbort } from '../transport/abort.js'
 import { DaybookError } from '../errors.js'
 import { longTimer } from '../transport/long-timer.js'
 import type { CallOptions } from '../options.js'
 import { pause } from '../transport/retry.js'
 import type { TaskResult } from '../methods/tasks.js'
-import { abortedError } from '../transport/transport.js'
 
 export interface ResultOptions {
   /** How long to wait, in milliseconds. Then it rejects with `timeout`, and the message says where the task stands. Default: for ever. */

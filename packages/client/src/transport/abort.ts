@@ -1,3 +1,8 @@
+/** When a call's signal aborts: the error of the call, and a callback. */
+import { DaybookError } from '../errors.js'
+
+export const abortedError = (signal: AbortSignal): DaybookError => new DaybookError('aborted', 'given up by the caller', { cause: signal.reason })
+
 /** Adds one listener per signal, however many calls share it: Node warns of a leak at the eleventh listener. */
 const waiting = new WeakMap<AbortSignal, Set<() => void>>()
 

@@ -1,6 +1,6 @@
 /** When a failed request is sent again. */
 import { longTimer } from './long-timer.js'
-import { onAbort } from './abort.js'
+import { abortedError, onAbort } from './abort.js'
 import { DaybookError } from '../errors.js'
 
 /**
@@ -73,7 +73,7 @@ export const retrying = async <T>(
       const delayMs = backoffMs(failures, error)
       if (Date.now() + delayMs > deadline) throw error
       await pause(delayMs, signal)
-      if (signal?.aborted === true) throw error
+      if (signal?.aborted === true) throw abortedError(signal)
     }
   }
 }

@@ -18,7 +18,7 @@ export const parameterWords: Readonly<Record<string, string>> = {
   at: 'Answer as it was at this time, which must be past.',
   status: 'Tasks in one of these statuses, separated by commas.',
   phase: 'Tasks of this phase.',
-  priority: 'Tasks of this priority, or of a range: `8`, `HIGH`, `5-7`, `LOW-MEDIUM`.',
+  priority: 'Tasks of this priority, or of a range: `8`, `HIGH`, `5-7`, `LOW-MEDIUM`. A name is one number: CRITICAL 10, HIGH 8, MEDIUM 5, LOW 3.',
   ticketId: 'Of this ticket.',
   tenant: 'Of this tenant.',
   agent: 'Tasks that this agent holds or has completed.',
