@@ -1,9 +1,9 @@
 /** EV-07: all checkpoints of a queue are signed by one key. */
 import type { KeyObject } from 'node:crypto'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Checkpointer, openSigningKey, readCheckpoints, signerOf, verifyScan } from '@daybook/adapters/chain'
+import { Checkpointer, openSigningKey, readCheckpoints, signerOf, verifierKey, verifyScan } from '@daybook/adapters/chain'
 import { createClient } from '@daybook/adapters/client'
 import { serve } from '@daybook/adapters/serve'
 import { afterAll, expect, test } from 'vitest'
@@ -39,6 +39,20 @@ test('EV-07: another key signs nothing of a queue that was signed, with or witho
   expect((await readCheckpoints(folder, 'q'))?.notes).toHaveLength(1)
   await of(key).round()
   expect(await verifyScan(stream, { head: await store.head(stream), pages: store.read(stream) }, { checkpoints: await readCheckpoints(folder, 'q') })).toMatchObject({ ok: true, checkpoint: { size: 5, count: 2 } })
+})
+
+test('EV-07: a public key that is torn, or that signed nothing, is written anew', async () => {
+  const folder = newFolder()
+  const { store, grow } = await newLog([3])
+  const key = openSigningKey(join(dir, 'key.pem'))
+  mkdirSync(folder)
+  for (const text of [`${verifierKey(signerOf(openSigningKey(join(dir, 'other.pem')), 'q'))}\n`, '']) {
+    writeFileSync(join(folder, 'q.key'), text)
+    await grow(1)
+    await new Checkpointer({ log: store, stream, queue: 'q', folder, key, signer: signerOf(key, 'q'), warn: () => undefined }).round()
+    expect(readFileSync(join(folder, 'q.key'), 'utf8')).toBe(`${verifierKey(signerOf(key, 'q'))}\n`)
+  }
+  expect((await readCheckpoints(folder, 'q'))?.notes).toHaveLength(2)
 })
 
 test('EV-07: a server whose key is another one says so in /readyz and metrics, and so does the doctor; the log and its backups stay whole', async () => {

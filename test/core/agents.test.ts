@@ -86,7 +86,7 @@ test('TQM-CAP-001, EV-10: explain says so, too, of a task that comes after as ma
   register(q, 'ann', { maxTasks: 1 })
   expect(explainOf(q.state, 'a', q.at, { agent: 'ann' })).toMatchObject({ runnable: true, position: 1 })
   expect(explainOf(q.state, 'b', q.at, { agent: 'ann' })).toMatchObject({
-    runnable: false, position: null, reasons: [{ code: 'agent-full', message: 'ann may take 1 more task, as it registered, and others come first' }],
+    runnable: false, position: null, reasons: [{ code: 'agent-full', message: 'ann may take 1 more task, as it registered, and others come first', change: 'the end of the tasks that it takes first, or register ann with a higher maxTasks' }],
   })
   register(q, 'ann', { maxTasks: 2 })
   expect(explainOf(q.state, 'b', q.at, { agent: 'ann' })).toMatchObject({ runnable: true, position: 2 })

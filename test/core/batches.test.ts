@@ -60,10 +60,11 @@ describe('a batch', () => {
     expect(q.do({ type: 'CloseBatch', id: 'b' })).toEqual([])
   })
 
-  test('that is open is closed by the same request without `open`, and not opened again by the first one', () => {
+  test('that is open is not taken for a closed one by a request without `open`, nor opened again by the first one', () => {
     const q = withBatch({ open: true })
-    expect(names(q.do(create()))).toEqual(['BatchClosed'])
-    expect(q.do(create({ open: true }))).toEqual([])
+    expect(q.refuse(create())).toMatchObject({ code: 'conflict', detail: 'queue q has a batch b already, and it is open: send it with open, close it, or use another id' })
+    q.do({ type: 'CloseBatch', id: 'b' })
+    expect([q.do(create({ open: true })), q.do(create())]).toEqual([[], []])
     expect(view(q)).toMatchObject({ state: 'closed', tasks: 2 })
   })
 

@@ -29,8 +29,11 @@ describe('INV-23: live leases', () => {
   })
 
   test('EV-10: of a limit of 0, no end of a lease is said to help', () => {
-    const q = limited('db', { concurrency: 0 }).enqueue(...many(1, { concurrencyKey: 'db' }))
-    expect(explainOf(q.state, 't1', q.at)?.reasons).toMatchObject([{ code: 'concurrency-limit', change: 'a higher limit: PUT …/limits/db' }])
+    const q = limited('key', { concurrency: 1 }).enqueue(...many(2, { concurrencyKey: 'key' }))
+    expect(q.claim().ids).toEqual(['t1'])
+    expect(explainOf(q.state, 't2', q.at)?.reasons).toMatchObject([{ code: 'concurrency-limit', change: 'the end of a lease, or a higher limit: PUT …/limits/key' }])
+    q.do({ type: 'SetLimit', key: 'type:work', concurrency: 0 })
+    expect(explainOf(q.state, 't2', q.at)?.reasons).toMatchObject([{ code: 'concurrency-limit', change: 'a higher limit: PUT …/limits/type%3Awork' }])
   })
 
   test('INV-23: every end of a lease makes room: failure, release, expiry, cancel, termination', () => {

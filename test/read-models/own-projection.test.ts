@@ -310,6 +310,7 @@ describe('EV-04: a projection of a user\'s own', () => {
       return runHere(['project', '--module', file, '--once', '--json', '--data', dir, '--store', `sqlite:${log}`])
     }
     expect((await once('fold: async (n) => n + 1')).err).toContain('late failed at revision 0 (TaskEnqueued) of queue q: fold returned a promise')
+    expect((await once('initial: async () => 0, fold: (n) => n + 1')).err).toContain('initial returned a promise')
     expect((await once('fold: (n) => n + 1, result: async (n) => n')).err).toContain('result is a promise')
     expect((JSON.parse((await once('fold: (n) => n + 1')).out) as Answer).queues).toEqual([{ queue: 'q', revision: 2, result: 3 }])
   })

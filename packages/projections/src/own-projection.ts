@@ -37,7 +37,11 @@ export class ProjectionFailed extends Error {
 export const projectionOf = <S, R = unknown>(own: ValueProjection<S, R>): Projection<S, R> => ({
   name: own.name,
   version: own.version,
-  initial: own.initial,
+  initial: () => {
+    const first = own.initial()
+    if (isPromise(first)) throw new Error('initial returned a promise: it must return the state itself')
+    return first
+  },
   fold: (state, logged) => {
     const next = own.fold(state, logged)
     if (next === undefined) throw new Error('fold returned no state: return the one to go on with')

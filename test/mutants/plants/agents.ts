@@ -95,7 +95,7 @@ export const agentPlants: ReadonlyArray<Plant> = [
     title: 'a retry of all gets stuck at those that cannot be sent back',
     file: `${core}decide/dead-letters.ts`,
     find: 'if (!isLeftOut(task)) found.push(task)',
-    replace: 'found.push(task)',
+    replace: 'if (Boolean(task)) found.push(task)',
     killedBy: ['test/core/review.test.ts'],
   },
   {

@@ -9,7 +9,7 @@ export const batchPlants: ReadonlyArray<Plant> = [
   { title: 'batch: a rollback keeps a task that was never there', file: `${core}state/tables.ts`, find: 'if (this.batches.size > 0) this.batches.moved(task, task.status, undefined)', replace: '', killedBy: rules },
   { title: 'batch: a dead letter does not hold it', file: `${core}state/batches.ts`, find: "(on === 'settled' || cancelled !== null ||", replace: "(on !== 'settled' || cancelled !== null ||", killedBy: rules },
   { title: 'batch: what waits for a guardian does not hold it', file: `${core}state/batches.ts`, find: '(deadLetters === 0 && approvals === 0)', replace: 'deadLetters === 0', killedBy: rules },
-  { title: 'batch: the same request without open leaves it open', file: `${core}decide/batches.ts`, find: 'command.open !== true && known.closedAt === 0', replace: 'false', killedBy: rules },
+  { title: 'batch: an open one is taken for closed by whoever sends it without open', file: `${core}decide/batches.ts`, find: 'command.open !== true && known.closedAt === 0', replace: 'false', killedBy: rules },
   { title: 'batch: it is finished while it is open', file: `${core}state/batches.ts`, find: '  closedAt > 0 && open === 0', replace: '  open === 0', killedBy: rules },
   { title: 'batch: a task of an earlier batch with the same id is counted', file: `${core}state/batches.ts`, find: 'batch !== undefined && revision > batch.revision ? batch', replace: 'batch !== undefined ? batch', killedBy: rules },
   { title: 'batch: one that was cut off is never finished', file: `${core}decide/tick.ts`, find: 'if (batches.isAnyRipe) return 0', replace: '', killedBy: rules },

@@ -69,7 +69,8 @@ export const chainPlants: ReadonlyArray<Plant> = [
   { title: 'audit verify: a queue without events on the server is whole', file: 'packages/adapters/src/cli/commands/audit-verify.ts', find: 'if (verdict.events === 0 && verdict.ok) throw new CliError(`queue', replace: 'if (verdict.events < 0) throw new CliError(`queue', killedBy: commands },
   { title: 'a row behind the end of a log is not read', file: 'packages/adapters/src/sqlite/scan-events.ts', find: '      yield* rows(last, head)\n', replace: '', killedBy: commands },
   { title: 'another key goes on with the checkpoints of a queue', file: of('checkpoint-files'), find: ' ?? (await signedByAnother(this.folder, this.queue, this.signer))', replace: '', killedBy: anotherKey },
-  { title: 'another key goes on if the public key is gone', file: of('checkpoint-files'), find: 'first === undefined || openNote(first, signer) !== undefined', replace: 'first !== null', killedBy: anotherKey },
+  { title: 'another key goes on if the public key is gone', file: of('checkpoint-files'), find: 'openNote(first, signer) !== undefined', replace: 'first !== null', killedBy: anotherKey },
+  { title: 'a torn public key stays torn', file: of('checkpoint-files'), find: "if ((await textOf(this.file('key'))) !== own)", replace: "if ((await textOf(this.file('key'))) === undefined)", killedBy: anotherKey },
   { title: 'the doctor does not compare the key with the one that signed', file: 'packages/adapters/src/cli/doctor/store.ts', find: 'if (another !== undefined) throw', replace: "if (another === '') throw", killedBy: anotherKey },
   { title: 'checkpoints that stay late are told in each round', file: 'packages/adapters/src/chain/checkpoint-thread.ts', find: 'if (problem !== allLate) warn(problem)', replace: 'warn(problem)', killedBy: ['test/chain/checkpoints.test.ts'] },
 ]

@@ -351,6 +351,7 @@ export const enginePlants: ReadonlyArray<Plant> = [
   { title: 'queues that requests name stay open without end', file: 'packages/adapters/src/engine/daybook.ts', find: '    if (isNew) this.closeVisited()\n', replace: '', killedBy: ['test/engine/closing.test.ts'] },
   { title: 'a queue that cannot be opened looks unused', file: 'packages/adapters/src/http/serve-route.ts', find: 'if (refused !== undefined) return E.left', replace: 'if (refused === null) return E.left', killedBy: ['test/archive/command.test.ts'] },
   { title: 'a queue that could not be opened is read anew with each request', file: 'packages/adapters/src/engine/daybook.ts', find: 'this.isTooSoonFor(name, requestRetryMs)', replace: 'this.isTooSoonFor(name, -1)', killedBy: ['test/engine/others.test.ts'] },
+  { title: 'a queue of which events are lost is replayed with each attempt', file: 'packages/adapters/src/engine/daybook.ts', find: 'if (lost instanceof LostEvents) for await', replace: "if (lost instanceof LostEvents && lost.message === '') for await", killedBy: ['test/engine/others.test.ts'] },
   { title: 'a queue whose events are back waits for a request', file: 'packages/adapters/src/engine/daybook.ts', find: '(!isShared && this.unusable.size === 0)', replace: '!isShared', killedBy: ['test/engine/others.test.ts'] },
   { title: 'a queue whose events are back is not looked for at a request', file: 'packages/adapters/src/engine/daybook.ts', find: '    if (this.unusable.has(name)) return this.tryAgain(name)\n', replace: '', killedBy: ['test/engine/others.test.ts'] },
 ]

@@ -77,10 +77,12 @@ export const readCheckpoints = async (folder: string, queue: string, trusted?: S
  * checkpoints tell who signed them.
  */
 export const signedByAnother = async (folder: string, queue: string, signer: Signer): Promise<string | undefined> => {
-  const key = await textOf(fileOf(folder, queue, 'key'))
   const [first] = splitNotes((await textOf(fileOf(folder, queue, 'checkpoints'))) ?? '')
+  // A key alone tells nothing: a server may have ended before the first checkpoint.
+  if (first === undefined) return undefined
+  const key = await textOf(fileOf(folder, queue, 'key'))
   const known = key === undefined ? undefined : readVerifierKey(key)
-  const isOwn = known === undefined ? first === undefined || openNote(first, signer) !== undefined : verifierKey(known) === verifierKey(signer)
+  const isOwn = known === undefined ? openNote(first, signer) !== undefined : verifierKey(known) === verifierKey(signer)
   return isOwn ? undefined : `signed so far by another key: restore checkpoint-key.pem from a backup, or move the files of the queue in ${folder} away`
 }
 
@@ -164,8 +166,9 @@ export class CheckpointFiles {
 
   async add(note: string, { tree, leaf, seal }: TreePlace): Promise<void> {
     await mkdir(this.folder, { recursive: true })
-    const key = this.file('key')
-    if ((await textOf(key)) === undefined) await appendDurably(key, `${verifierKey(this.signer)}\n`)
+    const own = `${verifierKey(this.signer)}\n`
+    // It may be torn, or of a server that ended before its first checkpoint.
+    if ((await textOf(this.file('key'))) !== own) await replace(this.file('key'), own)
     const checkpoints = this.file('checkpoints')
     // The first one appears whole: a file without a checkpoint means that somebody removed them.
     if ((await textOf(checkpoints)) === undefined) {

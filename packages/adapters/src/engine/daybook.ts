@@ -1,5 +1,5 @@
 /** All queues of one store. They are replayed at the start, or opened when first named. */
-import { type EventStore, isDestroyed, type LogReader, type SnapshotStore } from '../store/index.js'
+import { type EventStore, isDestroyed, type LogReader, LostEvents, type SnapshotStore, type StoreError } from '../store/index.js'
 import { noKeys, revealingLog } from '../task-keys/index.js'
 import { CheckedClock } from './time/checked-clock.js'
 import type { Daybook, Loading, RefusedQueue } from './daybook-types.js'
@@ -17,6 +17,8 @@ export interface DaybookOptions extends EngineOptions {
   readonly progress?: (loading: Loading) => void
   /** Called with each queue as soon as it is open, before anything is decided on it here. */
   readonly opened?: (engine: QueueEngine) => void
+  /** The pause before a queue that could not be opened is tried again without a request, in milliseconds. Default 60,000. */
+  readonly retryMs?: number
 }
 
 /** Starts replaying. `ready` resolves when it is done, and rejects if the store cannot be read. */
@@ -24,10 +26,11 @@ export const createDaybook = (options: DaybookOptions): Daybook => new Registry(
 
 /** Interval at which new queues of other processes are looked for, in milliseconds. */
 const lookMs = 3_000
-/** Pause before a queue that could not be opened is tried again, in milliseconds. */
-const retryMs = 60_000
-/** The same for a request that names the queue. An attempt may read much of the log. */
+const retryMsDefault = 60_000
+/** The pause before a request that names a queue which could not be opened tries again, in milliseconds. */
 const requestRetryMs = 1_000
+/** After an attempt that took long, the pause is this many times as long, but no longer than without a request. An attempt may replay much of the log. */
+const restFactor = 20
 /** Number of queues without events that stay open for requests. Each takes about 170 KiB. */
 const visitedMax = 1_000
 /** How many of them are looked at, at most, when there are more. Some may be busy. */
@@ -45,12 +48,13 @@ class Registry implements Daybook {
   private readonly opening = new Map<string, Promise<QueueEngine>>()
   /** Queues without events that are open for requests alone, the oldest first. A request may give any name, so there may be no end to them. */
   private readonly visited = new Set<string>()
-  private readonly unusable = new Map<string, string>()
-  /** By queue that could not be opened: the time of the last automatic attempt. */
-  private readonly triedAt = new Map<string, number>()
+  private readonly unusable = new Map<string, StoreError>()
+  /** By queue that could not be opened: when it was tried last, and how long that took. */
+  private readonly tried = new Map<string, { readonly at: number; readonly tookMs: number }>()
   private readonly progress = new Map<string, Loading>()
   private readonly warn: (message: string) => void
   private readonly clock: CheckedClock
+  private readonly retryMs: number
   private looks = 0
   private looking: NodeJS.Timeout | undefined
   private storeProblem: string | undefined
@@ -59,6 +63,7 @@ class Registry implements Daybook {
   constructor(private readonly options: DaybookOptions) {
     this.contentLog = revealingLog(options.store, options.keys ?? noKeys)
     this.warn = options.warn ?? (() => undefined)
+    this.retryMs = options.retryMs ?? retryMsDefault
     this.clock = new CheckedClock(options, () => options.store.time?.())
     this.ready = this.openAll()
     this.ready.then(() => this.lookAround(), () => undefined)
@@ -95,7 +100,7 @@ class Registry implements Daybook {
   async visit(name: string): Promise<QueueEngine> {
     if (!this.engines.has(name) && this.unusable.has(name)) {
       const found = await this.tryAgain(name)
-      if (found === undefined) throw new Error(this.unusable.get(name))
+      if (found === undefined) throw new Error(this.unusable.get(name)?.message)
       return found
     }
     const isNew = !this.engines.has(name) && !this.opening.has(name)
@@ -109,10 +114,25 @@ class Registry implements Daybook {
   private async tryAgain(name: string): Promise<QueueEngine | undefined> {
     if (this.isTooSoonFor(name, requestRetryMs) && !this.opening.has(name)) return undefined
     try {
-      return await this.open(name)
+      return await this.openNow(name)
     } catch (error) {
       this.refuse(name, error)
       return undefined
+    }
+  }
+
+  /** Notes when it was tried. What is known to be lost is looked for first: to replay everything before it takes long. */
+  private async openNow(name: string): Promise<QueueEngine> {
+    const at = performance.now()
+    this.tried.set(name, { at, tookMs: 0 })
+    try {
+      const lost = this.unusable.get(name)
+      if (lost instanceof LostEvents) for await (const _ of this.options.store.read(streamOf(name), { from: lost.from, limit: 1 })) break
+      return await this.open(name)
+    } catch (error) {
+      const now = performance.now()
+      this.tried.set(name, { at: now, tookMs: now - at })
+      throw error
     }
   }
 
@@ -139,7 +159,7 @@ class Registry implements Daybook {
   }
 
   refused(): ReadonlyArray<RefusedQueue> {
-    return [...this.unusable].map(([queue, reason]) => ({ queue, reason }))
+    return [...this.unusable].map(([queue, { message }]) => ({ queue, reason: message }))
   }
 
   loading(): ReadonlyArray<Loading> {
@@ -155,16 +175,15 @@ class Registry implements Daybook {
     const streams = await this.options.store.streams(streamPrefix)
     for (const stream of streams) {
       const name = stream.slice(streamOf('').length)
-      await this.open(name).catch((error: unknown) => this.refuse(name, error))
+      await this.openNow(name).catch((error: unknown) => this.refuse(name, error))
     }
   }
 
   /** Records a queue of which events are gone. The other queues still work. */
   private refuse(name: string, error: unknown): void {
     if (!isDestroyed(error)) throw error
-    const isKnown = this.unusable.get(name) === error.message
-    this.unusable.set(name, error.message)
-    this.triedAt.set(name, performance.now())
+    const isKnown = this.unusable.get(name)?.message === error.message
+    this.unusable.set(name, error)
     if (!isKnown) this.warn(`queue ${name} is not opened: ${error.message}`)
   }
 
@@ -200,10 +219,9 @@ class Registry implements Daybook {
   private async openEach(names: ReadonlyArray<string>): Promise<void> {
     for (const name of names) {
       if (this.closing !== undefined) return
-      if (this.engines.has(name) || this.isTooSoonFor(name, retryMs)) continue
-      await this.open(name).catch((error: unknown) => {
+      if (this.engines.has(name) || this.isTooSoonFor(name, this.retryMs)) continue
+      await this.openNow(name).catch((error: unknown) => {
         if (isDestroyed(error)) return this.refuse(name, error)
-        this.triedAt.set(name, performance.now())
         this.warn(`queue ${name} cannot be opened: ${describe(error)}`)
       })
     }
@@ -220,14 +238,14 @@ class Registry implements Daybook {
     } catch (error) {
       if (!isDestroyed(error)) throw error
       if (this.unusable.has(name)) return
-      this.unusable.set(name, error.message)
+      this.unusable.set(name, error)
       this.warn(`queue ${name} goes on from memory, but may not start again: ${error.message}`)
     }
   }
 
   private isTooSoonFor(name: string, pauseMs: number): boolean {
-    const triedAt = this.triedAt.get(name)
-    return triedAt !== undefined && performance.now() - triedAt < pauseMs
+    const last = this.tried.get(name)
+    return last !== undefined && performance.now() - last.at < Math.max(pauseMs, Math.min(this.retryMs, last.tookMs * restFactor))
   }
 
   private async openQueue(name: string): Promise<QueueEngine> {
@@ -251,7 +269,7 @@ class Registry implements Daybook {
       this.options.opened?.(engine)
       this.engines.set(name, engine)
       this.unusable.delete(name)
-      this.triedAt.delete(name)
+      this.tried.delete(name)
       return engine
     } finally {
       this.progress.delete(name)

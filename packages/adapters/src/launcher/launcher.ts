@@ -4,8 +4,9 @@
  */
 import { hostname } from 'node:os'
 import type { Phase } from '@daybook/core'
-import type { Daybook } from '../engine/index.js'
+import type { Daybook, QueueEngine } from '../engine/index.js'
 import type { MemoryService } from '../memory-bank/index.js'
+import { isDestroyed } from '../store/index.js'
 import { createWorker, engineSource, type TaskWorker, type WorkerEvent, WorkerStopped } from '../worker/index.js'
 import { cannotStart } from './find-program.js'
 import { programHandler } from './program-handler.js'
@@ -31,6 +32,14 @@ export interface Launcher {
   readonly close: (graceMs: number) => Promise<void>
 }
 
+/** `undefined` for a queue of which events are lost: the others still work. */
+const openFor = (daybook: Daybook, queue: string, warn: (message: string) => void): Promise<QueueEngine | undefined> =>
+  daybook.open(queue).catch((error: unknown) => {
+    if (!isDestroyed(error)) throw error
+    warn(`queue ${queue}: the launcher starts nothing, until its events are back and the server is started again: ${error.message}`)
+    return undefined
+  })
+
 /** `memory`: its memories of earlier tasks are given to the programs. @throws Error with what to do if the program cannot be started. */
 export const startLauncher = async (daybook: Daybook, url: string, options: LauncherOptions, warn: (message: string) => void, memory?: MemoryService): Promise<Launcher> => {
   const { command: [command = '', ...args], concurrency = 1, queues = ['default'], ...wanted } = options
@@ -38,7 +47,9 @@ export const startLauncher = async (daybook: Daybook, url: string, options: Laun
   if (obstacle !== undefined) throw new Error(`the launcher's program: ${obstacle}`)
   const workers: Array<TaskWorker> = []
   for (const queue of queues) {
-    const source = engineSource(await daybook.open(queue), undefined, memory)
+    const engine = await openFor(daybook, queue, warn)
+    if (engine === undefined) continue
+    const source = engineSource(engine, undefined, memory)
     for (let n = 1; n <= concurrency; n++) {
       const agentId = `launcher-${hostname().slice(0, 64)}-${n}`
       const run = programHandler({ command, args, queue, url, agentId: () => agentId, onStderr: () => undefined })

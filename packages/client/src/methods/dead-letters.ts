@@ -43,7 +43,7 @@ export interface RetryReview extends Review {
 
 export interface Retried {
   readonly retried: ReadonlyArray<string>
-  /** Those that match a filter and stay dead letters, because another task with their idempotency key was enqueued since; 1,000 at most. Absent if there are none. */
+  /** Of the first 1,000 that match a filter and are left, those that cannot be sent back, because another task has their idempotency key. Absent if there are none. */
   readonly skipped?: ReadonlyArray<string>
 }
 

@@ -1,4 +1,5 @@
 /** Reads newline-delimited JSON as it is needed. */
+import { abortedError } from './abort.js'
 import type { Calls } from './calls.js'
 import { DaybookError, errorOfAnswer } from '../errors.js'
 import type { HttpRequest } from './transport.js'
@@ -38,7 +39,7 @@ export const ndjsonLines = async function* (calls: Calls, request: HttpRequest):
     }
   } catch (error) {
     if (error instanceof DaybookError) throw error
-    if (request.signal?.aborted === true) throw new DaybookError('aborted', 'given up by the caller', { cause: error })
+    if (request.signal?.aborted === true) throw abortedError(request.signal)
     throw new DaybookError('unreachable', `the stream broke off: ${(error as Error).message}`, { cause: error })
   }
   if (begun.length > 0) yield Buffer.concat(begun)

@@ -1,6 +1,5 @@
 /** Batches: made, closed and cancelled. What finishes them is in `batch-ends.ts`. */
 import * as E from 'fp-ts/lib/Either.js'
-import { pipe } from 'fp-ts/lib/function.js'
 import { type Batch, batchesMax, callbackTextMax, callbackTextsMax } from '../state/batches.js'
 import type { CommandOf, Envelope } from '../model/commands.js'
 import type { QueueEvent } from '../model/events.js'
@@ -28,9 +27,11 @@ export const decideCreateBatch = (command: CommandOf<'CreateBatch'>, tables: Tab
   const known = batchAt(tables, id, at)
   const tasks = command.tasks.map((task) => ({ ...task, batchId: id }))
   if (known !== undefined) {
-    // The same request sent again: its tasks are duplicates. Without `open` it closes the batch, as it would have closed a new one.
-    const closes = command.open !== true && known.closedAt === 0
-    if (isSame(known, command, callback)) return pipe(takeInNew(tasks, tables, at), E.map((events) => (closes ? [...events, closed(id, at)] : events)))
+    // Whoever sends it takes the batch for closed, and would wait for its end in vain.
+    const isOpenedByAnother = command.open !== true && known.closedAt === 0 && known.cancelled === null
+    if (isOpenedByAnother) return E.left(reject('conflict', `queue ${tables.queue} has a batch ${id} already, and it is open: send it with open, close it, or use another id`))
+    // The same request sent again: its tasks are duplicates.
+    if (isSame(known, command, callback)) return takeInNew(tasks, tables, at)
     return E.left(reject('conflict', `queue ${tables.queue} has another batch ${id} already: use another id`))
   }
   const full = refusalOfSize(tables, callback)
@@ -41,17 +42,15 @@ export const decideCreateBatch = (command: CommandOf<'CreateBatch'>, tables: Tab
   return E.right([
     { type: 'BatchCreated', at, data: created },
     ...taken.right,
-    ...(command.open === true ? [] : [closed(id, at)]),
+    ...(command.open === true ? [] : [{ type: 'BatchClosed' as const, at, data: { batch: id } }]),
   ])
 }
-
-const closed = (batch: string, at: number): QueueEvent => ({ type: 'BatchClosed', at, data: { batch } })
 
 /** Nothing more joins it from outside. */
 export const decideCloseBatch = ({ id }: CommandOf<'CloseBatch'>, tables: Tables, { at }: Envelope): Decision => {
   const batch = batchAt(tables, id, at)
   if (batch === undefined) return E.left(noBatch(tables, id))
-  return E.right(batch.closedAt > 0 ? [] : [closed(id, at)])
+  return E.right(batch.closedAt > 0 ? [] : [{ type: 'BatchClosed', at, data: { batch: id } }])
 }
 
 export const decideCancelBatch = ({ id, reason, runsCallback, max = cancelMax }: CommandOf<'CancelBatch'>, tables: Tables, { at }: Envelope): Decision => {

@@ -27,10 +27,14 @@ export const atCapacity = ({ tables }: ClaimQuestion): Words => {
   }
 }
 /** The reason of a task whose limits have no room for another lease. */
-export const isFullBy = (meters: ReadonlyArray<Meter>): Words => ({
-  message: meters.map(({ key, live, limit }) => `${nameOf(key)} may hold ${limit?.concurrency ?? 0} ${limit?.concurrency === 1 ? 'lease' : 'leases'} at once, and holds ${live}`).join('; '),
-  change: `${meters.some(({ limit }) => limit?.concurrency === 0) ? '' : 'the end of a lease, or '}a higher limit: PUT …/limits/${encodeURIComponent(meters[0]?.key ?? '')}`,
-})
+export const isFullBy = (meters: ReadonlyArray<Meter>): Words => {
+  // The end of a lease does not help where none may be held.
+  const never = meters.find(({ limit }) => limit?.concurrency === 0)
+  return {
+    message: meters.map(({ key, live, limit }) => `${nameOf(key)} may hold ${limit?.concurrency ?? 0} ${limit?.concurrency === 1 ? 'lease' : 'leases'} at once, and holds ${live}`).join('; '),
+    change: `${never === undefined ? 'the end of a lease, or ' : ''}a higher limit: PUT …/limits/${encodeURIComponent((never ?? meters[0])?.key ?? '')}`,
+  }
+}
 /** The reason of a task whose rates have no start left. */
 export const isUsedUp = (meters: ReadonlyArray<Meter>): Words => {
   const until = Math.max(...meters.map(({ shutUntil }) => shutUntil))
@@ -50,7 +54,7 @@ const rateText = ({ key, limit }: Meter): string => `${nameOf(key)} may start ${
 /** The reason of a task that comes after as many as its agent has room for. */
 export const roomFilled = (agent: string, room: number): Words => ({
   message: `${agent} may take ${plural(room, 'more task')}, as it registered, and others come first`,
-  change: `the end of one of its leases, or register ${agent} with a higher maxTasks`,
+  change: `the end of the tasks that it takes first, or register ${agent} with a higher maxTasks`,
 })
 
 export const skillsNeeded = (skills: ReadonlyArray<string>, lacking: ReadonlyArray<string>): Words => ({

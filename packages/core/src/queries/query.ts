@@ -244,8 +244,7 @@ export const deadLetters = (state: QueueState, filter: DeadLetterFilter, max: nu
 export const redriveOf = (state: QueueState): Redrive | null => QueueState.tablesOf(state).head.redrive
 
 /**
- * The dead letters that match and cannot be sent back, because a later task has their idempotency key; 1,000 at most. Cost: that of
- * {@link countDeadLetters}.
+ * Of the first 1,000 dead letters that match, those that cannot be sent back, because another task has their idempotency key.
  */
 export const unretriable = (state: QueueState, filter: DeadLetterFilter, at = timeOf(state)): ReadonlyArray<string> => {
   const tables = QueueState.tablesOf(state)

@@ -37,7 +37,7 @@ ${examples(
       try {
         const { at, folder: to, queues } = await interruptible(cli.io, (signal) => backUp({ dataDir, log, to: folder, signal, progress: (what) => progress.show(clean(what)) }))
         progress.clear()
-        for (const { about, says } of await checkDataFolder(to)) printer.note(`${about}: ${says}`)
+        for (const { level, about, says } of await checkDataFolder(to)) if (level === 'bad') printer.note(`${about}: ${says}`)
         const shown = queues.map(({ queue, verified: { ok, events, head, broken } }) => ({ queue, ok, events, head, ...(broken === null ? {} : { broken }) }))
         printer.answer({ folder: to, at, queues: shown }, () => {
           for (const { queue, ok, events, head, broken } of shown) {

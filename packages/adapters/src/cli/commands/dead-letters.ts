@@ -160,7 +160,7 @@ const decide = async ({ io, printer, client }: Session, verb: Verb, options: Rev
     const { retried, skipped = [] } = answer
     printer.answer(answer, () => {
       if (retried.length > 0 || skipped.length === 0) tellOf(retried, 'sent back')
-      if (skipped.length > 0) printer.line(`${plural(skipped.length, 'dead letter')} not sent back, because another task with the same key was enqueued since: ${clean(skipped.join(', '), 500)}`)
+      if (skipped.length > 0) printer.line(`${plural(skipped.length, 'dead letter')} not sent back, because another task has the same key: ${clean(skipped.join(', '), 500)}`)
     })
     return answer.retried.length === 0 ? exitCodes.refused : exitCodes.done
   }

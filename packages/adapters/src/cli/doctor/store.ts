@@ -108,7 +108,7 @@ const keyOf = (dataDir: string): KeyObject | undefined => {
 const assertSigned = async (folder: string, queue: string, key: KeyObject | undefined): Promise<void> => {
   await readCheckpoints(folder, queue)
   const another = key === undefined ? undefined : await signedByAnother(folder, queue, signerOf(key, queue))
-  if (another !== undefined) throw new Error(another)
+  if (another !== undefined) throw new Error(`${another}, unless --checkpoint-key names the one that signed`)
 }
 
 /** The reader is running the doctor already. */

@@ -61,6 +61,7 @@ export const retryMany = async ({ queue, body, caller }: QueueCall<BulkRetryBody
   if (dryRun) return replyWith(await queue.read(count), (found) => JSON.stringify({ retried: [], count: found }))
   if (perMinute === undefined) {
     const outcome = await queue.submit({ type: 'Retry', ...command }, caller)
+    if (E.isLeft(outcome)) return replyWith(outcome, retriedText)
     const left = await queue.read((state) => unretriable(state, command.filter))
     return replyWith(outcome, ({ retried }) => JSON.stringify({ retried, ...(E.isRight(left) && left.right.value.length > 0 ? { skipped: left.right.value } : {}) }))
   }

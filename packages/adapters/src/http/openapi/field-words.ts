@@ -372,7 +372,7 @@ export const fieldWords: Readonly<Record<string, Words>> = {
     at_capacity: 'No more agents may start.', queued_tasks: 'Ids of the first 1,000 tasks that are ready, bumped ones first.', queued_depth: 'How many there are.', queued_by_priority: 'How many of each priority.',
     oldest_wait_seconds: 'How long the oldest has waited.', critical_backlog_seconds: 'How long the oldest CRITICAL one has waited.',
   },
-  Retried: { retried: 'Ids of the dead letters that were sent back.', skipped: 'Ids of those that match and stay dead letters, because another task with their idempotency key was enqueued since; 1,000 at most. Absent if there are none.', count: 'How many match, if it was only asked, or when it is done one after the other.' },
+  Retried: { retried: 'Ids of the dead letters that were sent back.', skipped: 'Of the first 1,000 that match and are left, the ids of those that cannot be sent back, because another task has their idempotency key. Absent if there are none.', count: 'How many match, if it was only asked, or when it is done one after the other.' },
   Approved: { retried: 'Ids of the dead letters that were sent back.' },
   Bumped: { agentId: 'Who works on it; `null` until an agent takes it.' },
   RestartedNow: { original_task_id: 'The old task.', new_task_id: 'The new one.', queued: 'It is ready, and waits for an agent.' },
