@@ -70,8 +70,10 @@ const files = {
   'cancelled.json': 'cancelled,discarded',
 };
 const read = (name) => JSON.parse(readFileSync(join(folder, name), 'utf8'));
+// Files are replaced one after the other, and a slow disk takes its time for each: all must have come to the end of the log.
 const last = log.at(-1).revision;
-for (let tries = 0; tries < 100 && read('pending.json').revision < last; tries += 1) {
+const isBehind = (name) => read(name).revision < last;
+for (let tries = 0; tries < 600 && Object.keys(files).some(isBehind); tries += 1) {
   await new Promise((resolve) => setTimeout(resolve, 50));
 }
 const idsOf = (list) => list.map(({ id }) => id).sort().join(' ');

@@ -1,7 +1,6 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { spawn } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
-import { mkdtempSync, rmSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -27,14 +26,23 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(dir, { recursive: true, force: true }))
 
-/** Runs the example's checker against a fake queue. */
-const check = async (events: ReadonlyArray<Omit<Event, 'revision'>>, inFile: ReadonlyArray<object> = ['low', 'high'].map(record)) => {
+const fileNames = ['pending.json', 'in-progress.json', 'completed.json', 'dead-letter.json', 'cancelled.json'] as const
+/** Replaces the file in one step, as a server does. */
+const write = (name: string, revision: number, tasks: ReadonlyArray<object>): void => {
+  writeFileSync(join(dir, 'new'), JSON.stringify({ revision, total: tasks.length, tasks }))
+  renameSync(join(dir, 'new'), join(dir, name))
+}
+
+/** Runs the example's checker against a fake queue. The `late` file comes 300 ms after the checker has asked for the log. */
+const check = async (events: ReadonlyArray<Omit<Event, 'revision'>>, inFile: ReadonlyArray<object> = ['low', 'high'].map(record), late?: string) => {
   const log = events.map((event, revision) => ({ revision, ...event }))
-  for (const name of ['pending', 'in-progress', 'completed', 'dead-letter', 'cancelled']) {
-    const tasks = name === 'completed' ? inFile : []
-    writeFileSync(join(dir, `${name}.json`), JSON.stringify({ revision: log.length - 1, total: tasks.length, tasks }))
+  const writeNow = (name: string) => write(name, log.length - 1, name === 'completed.json' ? inFile : [])
+  for (const name of fileNames) {
+    if (name === late) write(name, 0, [])
+    else writeNow(name)
   }
   const server = createServer((request, response) => {
+    if (late !== undefined && request.url?.includes('/events') === true) setTimeout(() => writeNow(late), 300)
     if (request.url?.includes('/events') === true) response.end(log.map((event) => JSON.stringify(event)).join('\n'))
     else response.end(JSON.stringify({ tasks: request.url?.includes('status=completed') === true ? ['low', 'high'].map(record) : [], revision: log.length - 1 }))
   })
@@ -63,6 +71,10 @@ describe("the example's checker has teeth", () => {
   ])('%s is caught', async (_, events, problem) => {
     const { code, err } = await check(events)
     expect([code, err]).toEqual([1, expect.stringContaining(problem)])
+  })
+
+  test.each(fileNames)('files are replaced one after the other, so %s may come late', async (name) => {
+    expect(await check(good, undefined, name)).toEqual({ code: 0, err: '' })
   })
 
   test('a file that disagrees with the view is caught', async () => {
