@@ -8,7 +8,7 @@ import Database from 'better-sqlite3'
 import * as E from 'fp-ts/lib/Either.js'
 import { expect, test } from 'vitest'
 import { enqueue, ok } from '../support/queue.js'
-import { useQueueOnDisk } from './queue-on-disk.js'
+import { ofAnotherLog, useQueueOnDisk } from './queue-on-disk.js'
 
 const disk = useQueueOnDisk()
 const file = (): string => disk.file('views.db')
@@ -110,7 +110,7 @@ test('a queue that is new while the tables are kept is answered at once', async 
 test('of another log they are built for the first time again', async () => {
   await grow(4)
   await feed()
-  const path = await others((await logged()).map((event) => ({ ...event, id: event.id.replace(/^../, 'ff') })))
+  const path = await others(ofAnotherLog(await logged()))
   const said = await feed({ log: path })
   expect(said).toContain(unfinished(2, 4))
   expect(said.at(-1)).toBe(3)
@@ -149,7 +149,7 @@ test('a queue that cannot be read stays a first build when the tables are replac
 test('a queue that could not be read a moment ago is among those whose tables are new', async () => {
   await grow(4)
   await feed()
-  const opened = openSqliteLog(await others((await logged()).map((event) => ({ ...event, id: event.id.replace(/^../, 'ff') }))))
+  const opened = openSqliteLog(await others(ofAnotherLog(await logged())))
   const stopping = new AbortController()
   const head = (stream: string): Promise<number> => (stream === 'taskqueue-away' ? Promise.reject(new StoreError('damaged', 'a page is damaged')) : opened.head(stream))
   await feedViews({

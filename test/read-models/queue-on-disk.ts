@@ -1,10 +1,11 @@
 /** A queue in a folder of its own, for each test of the calling file. */
+import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { QueueEngine } from '@daybook/adapters/engine'
 import { openSqliteStore } from '@daybook/adapters/sqlite'
-import type { EventStore } from '@daybook/adapters/store'
+import type { EventStore, RecordedEvent } from '@daybook/adapters/store'
 import { afterEach, beforeEach } from 'vitest'
 import { openQueue } from '../support/queue.js'
 
@@ -14,6 +15,9 @@ export interface QueueOnDisk {
   /** The path of a file in its folder. Its log is `log.db`. */
   readonly file: (name: string) => string
 }
+
+/** The same events in another log: each has another id. */
+export const ofAnotherLog = (events: ReadonlyArray<RecordedEvent>): ReadonlyArray<RecordedEvent> => events.map((event) => ({ ...event, id: randomUUID() }))
 
 export const useQueueOnDisk = (): QueueOnDisk => {
   let dir = ''
