@@ -18,6 +18,8 @@ const owner = (): { readonly uid?: number; readonly gid?: number } => {
 
 export class Postgres {
   private server: ChildProcess | undefined
+  /** The end of the server that was killed last. */
+  private ended: Promise<unknown> = Promise.resolve()
   private readonly pools: Array<pg.Pool> = []
 
   private constructor(
@@ -55,11 +57,14 @@ export class Postgres {
     const { server } = this
     this.server = undefined
     if (server === undefined || server.exitCode !== null || server.signalCode !== null) return
+    this.ended = once(server, 'exit')
     server.kill('SIGQUIT')
-    await inTime('the end of PostgreSQL', once(server, 'exit'))
+    await inTime('the end of PostgreSQL', this.ended)
   }
 
+  /** While the killed server is still ending, its folder is locked, so this waits for it. */
   async restart(): Promise<void> {
+    await this.ended
     const settings = { fsync: 'off', listen_addresses: '', unix_socket_directories: this.folder, unix_socket_permissions: '0777' }
     const options = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
     const server = spawn(join(postgresPrograms, 'postgres'), ['-D', join(this.folder, 'data'), ...options], { ...this.user, cwd: this.folder, stdio: ['ignore', 'ignore', 'pipe'] })
