@@ -103,6 +103,14 @@ describe.skipIf(withoutPostgres)('a transaction', () => {
     expect(await payloads(client)).toEqual(['committed first', 'began first'])
   })
 
+  test('refuses a payload that is no JSON, as the client does, and writes nothing in its place', async () => {
+    const { outbox } = await fresh()
+    for (const payload of [NaN, { map: new Map([[1, 2]]) }, { run: () => 1 }]) {
+      expect(await failure(outbox.enqueue(pool, { type: 'x', payload: payload as never }))).toMatchObject({ code: 'invalid' })
+    }
+    expect(await outbox.backlog(pool)).toMatchObject({ waiting: 0 })
+  })
+
   test('is told the id of its task, whose result can be waited for', async () => {
     const { outbox, client } = await fresh()
     await client.settings.patch({ decisionReport: 'optional' })
@@ -277,6 +285,20 @@ describe.skipIf(withoutPostgres)('a relay', () => {
     await until('the corrected row', async () => (await outbox.backlog(pool)).refused === 6)
     await isEmpty(outbox)
     expect((await client.tasks({ priority: 9 })).tasks).toHaveLength(1)
+  })
+
+  test('sets aside a row that cannot be in its batch, also when only the row knows the id that it would have, and one that JavaScript cannot read; the rows after them are moved', async () => {
+    const { outbox, client, table } = await fresh()
+    await client.enqueue({ type: 'x', payload: 'first', idempotencyKey: 'shared' })
+    await client.batches.create({ id: 'open', open: true, callback: { type: 'done' } })
+    await inTransaction((tx) => outbox.enqueueAll(tx, [{ type: 'x', payload: 'lost', batchId: 'open', idempotencyKey: 'shared' }, { type: 'x', batchId: 'nowhere' }]))
+    await pool.query(`INSERT INTO ${table} (queue, task) VALUES ($1, '{"type":"x","payload":1e400}')`, [outbox.queue])
+    await inTransaction((tx) => outbox.enqueue(tx, { type: 'x', payload: 'after' }))
+    relayOf(outbox)
+    await isEmpty(outbox)
+    expect(await payloads(client)).toEqual(['first', 'after'])
+    const { rows } = await pool.query(`SELECT problem FROM ${table} ORDER BY number`)
+    expect(rows.map(({ problem }) => problem.code)).toEqual(['conflict', 'not-found', 'invalid'])
   })
 
   test('stops at a queue that its token is not for, sets nothing aside, and moves the rows of others meanwhile', async () => {

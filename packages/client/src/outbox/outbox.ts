@@ -3,8 +3,8 @@
  * never enqueued; what is committed is enqueued once.
  */
 import { DaybookError } from '../errors.js'
-import { textOf } from '../transport/gather.js'
 import { newTaskId } from '../task-id.js'
+import { taskTextOf } from '../task-text.js'
 import { type AnyTaskType, isTaskType, type PayloadOf, sentTask, type TaskFields, type TypedTask } from '../handles/task-type.js'
 import type { NewTask } from '../methods/tasks.js'
 import { withActiveTrace } from '../transport/tracing.js'
@@ -78,7 +78,7 @@ export const createOutbox = ({ table: name = 'daybook_outbox', queue = 'default'
     const rows: Array<{ readonly rowId: string; readonly id: string; readonly text: string }> = []
     for (const task of tasks) {
       const sent = await sentTask(task)
-      const text = sent instanceof DaybookError ? sent : textOf(withActiveTrace(sent))
+      const text = sent instanceof DaybookError ? sent : taskTextOf(withActiveTrace(sent))
       if (typeof text !== 'string') throw text
       const rowId = newTaskId()
       rows.push({ rowId, id: (sent as NewTask).id ?? rowId, text })

@@ -5,6 +5,7 @@
 import type { DaybookClient } from '../methods/daybook-client.js'
 import { DaybookError } from '../errors.js'
 import type { NewTask } from '../methods/tasks.js'
+import { taskTextOf } from '../task-text.js'
 
 /** A row, as text of the database. */
 export interface Row {
@@ -39,27 +40,39 @@ export const sendRows = async (client: DaybookClient, rows: ReadonlyArray<Row>, 
       sent.duplicates += results.filter(({ duplicate }) => duplicate).length
     } catch (error) {
       if (!(error instanceof DaybookError)) throw error
-      if (!isAboutTasks(error)) sent.failed = error
+      if (!isAboutTasks(error, some)) sent.failed = error
       else if (some.length > 1) {
         const half = some.length >> 1
         await send(some.slice(0, half))
         if (sent.failed === undefined) await send(some.slice(half))
-      } else settleOne(some[0] as Row, error)
+      } else await settleOne(some[0] as Row, error)
     }
   }
-  const settleOne = (row: Row, error: DaybookError): void => {
-    // Nobody else uses the row's own id, so the task is there: it was sent before, and is a dead letter or cancelled by now.
-    if (error.code === 'conflict' && taskOf(row).id === row.id) {
+  const settleOne = async (row: Row, error: DaybookError): Promise<void> => {
+    const found = error.code === 'conflict' && taskOf(row).id === row.id ? await isThere(row.id) : false
+    if (found === true) {
       sent.done.push(row)
       sent.duplicates++
-    } else sent.refused.push({ row, error })
+    } else if (found === false) sent.refused.push({ row, error })
+    else sent.failed = found
   }
+  /** Nobody else uses the row's own id. If its task is there, it was sent before, and is a dead letter or cancelled by now. Otherwise the conflict is about a key or a batch. */
+  const isThere = (id: string): Promise<boolean | DaybookError> =>
+    client.handle(id).statusNow({ retryForMs: 0, signal }).then(
+      () => true,
+      (error: DaybookError) => (error.code === 'not-found' ? false : error),
+    )
   await send(rows)
   return sent
 }
 
 /** Whether the request was refused for the tasks in it. Otherwise it is about the token, or about the server, and says nothing of them. */
-const isAboutTasks = ({ status }: DaybookError): boolean => status === 400 || status === 409 || status === 413 || status === 422
+const isAboutTasks = ({ status, code }: DaybookError, rows: ReadonlyArray<Row>): boolean =>
+  status === 400 || status === 409 || status === 413 || status === 422 ||
+  // A batch that is not there.
+  (code === 'not-found' && rows.some((row) => taskOf(row).batchId !== undefined)) ||
+  // The client itself refused a number of the database that is too large for JavaScript, such as 1e400.
+  (code === 'invalid' && rows.some((row) => typeof taskTextOf(taskOf(row)) !== 'string'))
 
 /** The row's own id, unless the task has one; so is its key. */
 const taskOf = ({ id, task: text }: Row): NewTask => {
