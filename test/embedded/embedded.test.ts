@@ -10,6 +10,7 @@ import { serve } from '@daybook/adapters/serve'
 import { createClient, type DaybookClient, DaybookError } from '@daybook/client'
 import { createWorker, httpSource } from '@daybook/client/worker'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { runHere } from '../cli/program.js'
 import { inTime } from '../support/in-time.js'
 
 let scratch: string
@@ -189,6 +190,20 @@ test('what was enqueued is there when the folder is opened again, here or by a s
   expect((await client.history('kept')).map(({ actor }) => actor)).toEqual(['my-service'])
   await client.close()
   await server.close()
+})
+
+test('events that were moved to the archive of the folder are still there', async () => {
+  const dataDir = join(scratch, 'archived')
+  const first = await openEmbedded({ dataDir })
+  for (const id of ['old', 'new']) await first.enqueue({ id, type: 'mail', payload: id })
+  await first.close()
+  expect(await runHere(['archive', '--data', dataDir, '--before', '2'])).toMatchObject({ code: 0 })
+
+  const second = await openEmbedded({ dataDir })
+  const claims = await second.claim({ agentId: 'ann', types: ['mail'], max: 2 })
+  expect(claims.map(({ task: { payload } }) => payload)).toEqual(['old', 'new'])
+  expect(await second.history('old')).toHaveLength(2)
+  await second.close()
 })
 
 test('two programs share a folder', async () => {

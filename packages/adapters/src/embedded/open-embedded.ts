@@ -7,6 +7,7 @@ import type { DaybookClient } from '@daybook/client'
 import { clientOver, configure, DaybookError } from '@daybook/client/internal'
 import type { SettingsPatch } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
+import { archiveBeside, joinedStore } from '../archive/index.js'
 import { lastingGrant } from '../auth/index.js'
 import { checkPatch, keysFileName, logFileName } from '../config/index.js'
 import { createDaybook, type Daybook, type DaybookOptions, type EngineOptions } from '../engine/index.js'
@@ -84,7 +85,9 @@ type Stores = Pick<DaybookOptions, 'store' | 'snapshots' | 'keys'> & { readonly 
 
 const openFolder = async (dataDir: string, shared: boolean, warn: (message: string) => void): Promise<Stores> => {
   makeFolder(dataDir)
-  const store = await openSqliteStore({ file: join(dataDir, logFileName), sharing: shared ? 'shared' : 'exclusive' })
+  const file = join(dataDir, logFileName)
+  // `daybook archive` may have moved old events out of the file.
+  const store = joinedStore(await openSqliteStore({ file, sharing: shared ? 'shared' : 'exclusive' }), archiveBeside(file))
   try {
     const keys = new KeyFile(join(dataDir, keysFileName))
     const snapshots = await openSnapshotFolder(join(dataDir, 'snapshots'), { rows: { warn } })
