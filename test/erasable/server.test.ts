@@ -2,6 +2,8 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createClient } from '@daybook/adapters/client'
+import { serve } from '@daybook/adapters/serve'
 import { KeyFile } from '@daybook/adapters/task-keys'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { runHere } from '../cli/program.js'
@@ -112,4 +114,21 @@ test('EV-07: in a queue that is not erasable, the command line says why, and wha
   const refused = await daybook(started.server.url, 'erase', 'a', '--reason', 'r')
   expect(refused).toMatchObject({ code: 1, err: expect.stringMatching(/^daybook: wrong-state: a was enqueued while the queue was not erasable: .*settings set erasable=true/) as string })
   expect((await daybook(started.server.url, 'erase', 'a')).code).toBe(2)
+})
+
+test('EV-07: a server that starts without the file of keys says so before its tasks become dead letters, and is silent otherwise', async () => {
+  const said: Array<string> = []
+  const start = () => serve({ host: '127.0.0.1', port: 0, dataDir: dir, store: { kind: 'sqlite', file: logFile(dir), sharing: 'exclusive' }, auth: 'off' }, { log: { write: (line: string) => void said.push(line) } })
+  const first = await start()
+  const client = createClient({ url: first.url, queue: 'q' })
+  await client.settings.patch({ erasable: true })
+  await client.enqueue({ type: 'letter', payload: 'xanthippe' })
+  await client.close()
+  await first.close()
+  await (await start()).close()
+  expect(said.join('')).not.toContain('keys')
+
+  for (const end of ['', '-wal', '-shm']) rmSync(`${logFile(dir)}.keys${end}`, { force: true })
+  await (await start()).close()
+  expect(said.filter((line) => line.includes(`queue q is erasable, and the file with the keys of its tasks, ${logFile(dir)}.keys, is not there`))).toHaveLength(1)
 })

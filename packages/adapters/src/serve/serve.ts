@@ -2,6 +2,7 @@
  * Assembles a server: store, snapshots, queues, tokens, HTTP, queue files. The parts are closed in reverse order. If one cannot be opened, those
  * before it are closed.
  */
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type DestinationStream, pino } from 'pino'
@@ -9,6 +10,7 @@ import { archiveFolderOf, joinedStore } from '../archive/index.js'
 import { logAlerts } from '../alerts/index.js'
 import { openTokens, refusalOfAuthOff } from '../auth/index.js'
 import { checkpointFolderOf, type Checkpoints, signingKeyFileOf, startCheckpoints, verificationsOn } from '../chain/index.js'
+import { headOf } from '@daybook/core'
 import { type CheckpointStore, memoryCheckpoints } from '@daybook/projections'
 import { checkpointMsDefault, keysFileName, memoryDefault, type ServeOptions } from '../config/index.js'
 import { createDaybook, type Daybook, type Loading } from '../engine/index.js'
@@ -78,6 +80,7 @@ export const serve = async (
     const opening = await openStore(options)
     const meter = new Meter()
     const store = observedStore(opening, telemetry === undefined ? [meter.append] : [meter.append, telemetry.append])
+    const hasKeys = !persistent || existsSync(keysFileIn(options))
     const keys = new KeyFile(keysFileIn(options))
     opened.push(async () => keys.close())
     const logger = pino({ level: 'warn' }, log)
@@ -134,6 +137,7 @@ export const serve = async (
     const beside: Array<() => Promise<void>> = []
     opened.push(async () => void (await Promise.all([http.close(graceMs), ...beside.map((release) => release())])))
     await Promise.all([daybook.ready, tokens?.tokens.ready])
+    if (!hasKeys) await warnOfMissingKeys(daybook, keysFileIn(options), (text) => logger.warn(text))
     const readModelsLog = readModelsLogOf(options)
     if (readModelsLog !== undefined) {
       const started = startReadModels({ daybook, file: join(options.dataDir, viewsFileName), log: readModelsLog, say: (text) => logger.warn(text) })
@@ -194,6 +198,16 @@ const makeDataFolder = (dir: string): void => {
 
 /** The file of the embedded memory. */
 const memoryFileName = 'memory.db'
+
+/** The file is made anew with the next key, so nobody would notice that it was lost until tasks have become dead letters. */
+const warnOfMissingKeys = async (daybook: Daybook, file: string, warn: (message: string) => void): Promise<void> => {
+  for (const engine of daybook.queues()) {
+    const isMissed = await engine.read((state) => headOf(state).settings.erasable && headOf(state).lastNumber > 0)
+    if (isMissed._tag === 'Right' && isMissed.right.value) {
+      warn(`queue ${engine.name} is erasable, and the file with the keys of its tasks, ${file}, is not there: if it was lost, stop the server now and restore it. Unfinished tasks without their keys become dead letters when they are claimed, and a file that is restored later has no keys of tasks that were enqueued meanwhile`)
+    }
+  }
+}
 
 /** The file of the read models. */
 
