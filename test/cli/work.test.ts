@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { inTime } from '../support/in-time.js'
 import { ended, root, run, serverOfFile, start } from './program.js'
 
 const server = serverOfFile()
@@ -119,10 +120,14 @@ describe('daybook work -- COMMAND', () => {
 
   test('SIGTERM: running programs may finish, nothing new is started, exit code 0', async () => {
     const q = await queueOf({ id: 'a', type: 'x', priority: 9 }, { id: 'b', type: 'x', payload: 2 })
-    const child = start(['work', '--queue', q, '--', ...program('slow', "setTimeout(() => console.log('{\"decisionReport\":\"slow\"}'), 1000)")], server.env)
+    // It runs until the worker has said that it stops.
+    const go = join(server.dir, 'go')
+    const child = start(['work', '--queue', q, '--', ...program('slow', `const look = () => require('node:fs').existsSync(${JSON.stringify(go)}) ? console.log('{"decisionReport":"slow"}') : setTimeout(look, 10); look()`)], server.env)
     const end = ended(child)
     await until(async () => (await show(q, 'a')).status === 'in-progress')
     child.kill('SIGTERM')
+    await inTime('that it stops', new Promise<void>((resolve) => child.stderr.on('data', (text: string) => text.includes('stopping') && resolve())))
+    writeFileSync(go, '')
     expect((await end).code).toBe(0)
     expect([(await show(q, 'a')).status, (await show(q, 'b')).status]).toEqual(['completed', 'pending'])
   })
