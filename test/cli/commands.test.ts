@@ -144,9 +144,9 @@ describe('a task from the command line', () => {
   test('GB-04: release --stopping bars nobody; claim --lease makes a shorter lease', async () => {
     const q = queue()
     await enqueue(q, 'x', '--id', 'a')
-    const claimed = async () => (await server.json<{ readonly claims: ReadonlyArray<{ readonly lease: { readonly token: number; readonly seconds: number } }> }>('claim', '--lease', '5', '--queue', q)).claims[0]
+    const claimed = async () => (await server.json<{ readonly claims: ReadonlyArray<{ readonly lease: { readonly token: number; readonly seconds: number } }> }>('claim', '--lease', '90', '--queue', q)).claims[0]
     const first = await claimed()
-    expect(first?.lease.seconds).toBe(5)
+    expect(first?.lease.seconds).toBe(90)
     expect((await in_(q, 'release', 'a', '--lease', String(first?.lease.token), '--stopping')).out).toBe('a pending\n')
     expect((await claimed())?.lease.token).toBe(2)
   })

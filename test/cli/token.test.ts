@@ -17,13 +17,13 @@ test('SEC-2: daybook token: create, list, revoke', async () => {
   expect(list.out).not.toContain(token)
 
   expect((await as(token, 'enqueue', 't', '--queue', 'builds')).code).toBe(0)
-  expect((await server.daybook(['token'])).out).toMatch(/farm .* 0s ago|farm .* \ds ago/)
+  expect((await server.daybook(['token'])).out).toMatch(/farm .* \d+s ago/)
   expect(await as(token, 'enqueue', 't', '--queue', 'other')).toMatchObject({ code: 1, err: expect.stringContaining('forbidden: token farm is for queue builds only') as string })
   expect(await as(token, 'list', '--queue', 'builds')).toMatchObject({ code: 1, err: expect.stringContaining('this needs the role operator or guardian or auditor or admin: token farm is worker and producer') as string })
   expect(await as(token, 'token', 'list')).toMatchObject({ code: 1, err: expect.stringContaining('forbidden') as string })
 
   const revoked = await server.daybook(['token', 'revoke', 'farm', '--reason', 'sold'])
-  expect(revoked).toMatchObject({ code: 0, out: expect.stringMatching(/^farm: revoked \ds ago by admin\n$/) as string })
+  expect(revoked).toMatchObject({ code: 0, out: expect.stringMatching(/^farm: revoked \d+s ago by admin\n$/) as string })
   expect(await as(token, 'enqueue', 't', '--queue', 'builds')).toMatchObject({ code: 1, err: expect.stringContaining('this token was revoked') as string })
   expect((await server.daybook(['token', 'list'])).out).not.toContain('farm')
   expect((await server.daybook(['token', 'list', '--all'])).out).toMatch(/farm .*revoked/)

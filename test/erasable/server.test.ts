@@ -51,7 +51,7 @@ test('EV-07: enqueue, complete, erase, restart: the text and its key are in no f
     const { at, actor } = history.at(-1) as (typeof history)[number]
     expect(shown).toMatchObject({ status: 'completed', withheld: 'erased', type: 'letter', erased: { at, actor, reason: 'request 2026-118' } })
     expect(JSON.parse((await daybook(server.url, 'show', 'a', '--json')).out)).toMatchObject({ withheld: 'erased', erased: shown.erased })
-    expect((await daybook(server.url, 'show', 'a')).out).toMatch(/^content +erased \d{4}-\d\d-\d\d \d\d:\d\d:\d\d\S* \(\d+s ago\) by \S.*: request 2026-118$/m)
+    expect((await daybook(server.url, 'show', 'a')).out).toMatch(/^content +erased \d{4}-\d\d-\d\d \d\d:\d\d:\d\d\S* \(\d+[sm] ago\) by \S.*: request 2026-118$/m)
     expect(shown).not.toHaveProperty('payload')
     expect(shown).not.toHaveProperty('result')
     expect(await client.result('a')).toEqual({ status: 'completed' })
