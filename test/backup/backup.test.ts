@@ -137,9 +137,10 @@ test('a backup that is killed leaves nothing under its name', async () => {
     for (let i = 0; i < 10; i++) await client.enqueueAll(Array.from({ length: 500 }, (_, each) => ({ type: 'mail', payload: { i, each, text: 'x'.repeat(2_000) } })))
   })
   const child = spawn(process.execPath, [join(root, 'packages/adapters/bin/daybook.js'), 'backup', to, '--data', dataDir], { stdio: 'ignore' })
+  const ended = once(child, 'exit')
   while (!readdirSync(dir).some((name) => name.startsWith('killed-copy'))) await new Promise((resolve) => setTimeout(resolve, 1))
   child.kill('SIGKILL')
-  await once(child, 'exit')
+  await ended
   // If it was done before the signal came, the copy is whole.
   if (existsSync(to)) expect(JSON.parse(readFileSync(join(to, 'backup.json'), 'utf8'))).toMatchObject({ daybook: 'backup' })
   else expect(readdirSync(dir).filter((name) => name.startsWith('killed-copy.unfinished-'))).toHaveLength(1)
