@@ -184,6 +184,8 @@ describe.skipIf(withoutPostgres)('a server that is killed', () => {
     const relay = relayOf(outbox, { client, batchMax: 20, backoffMsMax: 100, onEvent })
     await until('a server that is missed', () => events.some(({ type }) => type === 'failed'))
     expect(events.find(({ type }) => type === 'failed')).toMatchObject({ queue: outbox.queue, error: { code: 'unreachable' } })
+    // Until it has ended, its log is locked.
+    if (server!.signalCode === null) await inTime('the end of the server', once(server!, 'exit'))
     await start(new URL(url).port)
     await isEmpty(outbox)
     expect(await payloads(client.in(outbox.queue))).toEqual(numbers(300))
