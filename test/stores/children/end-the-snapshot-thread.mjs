@@ -27,9 +27,9 @@ const begin = async (revision, base) => {
 const commit = (writer) => writer.commit().catch((error) => failed.push(error.message))
 
 const interrupted = await begin(1)
-const commits = commit(interrupted)
+// Told to end before it is asked, in the same turn: else it may be done first.
 started[0].terminate()
-await commits
+await commit(interrupted)
 const unknown = await begin(2)
 await started[1].terminate()
 await commit(unknown)
@@ -37,7 +37,6 @@ const left = readdirSync(dir)
 await commit(await begin(3))
 const then = readdirSync(dir)
 await commit(await begin(4, 3))
-const merging = store.merge(headerOf(4, 3), new AbortController().signal).catch((error) => failed.push(error.message))
 started.at(-1).terminate()
-await merging
+await store.merge(headerOf(4, 3), new AbortController().signal).catch((error) => failed.push(error.message))
 process.stdout.write(`${JSON.stringify({ failed, left, threads: started.length, then, merged: readdirSync(dir) })}\n`)
