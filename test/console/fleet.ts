@@ -79,7 +79,7 @@ const agents = [
   { agentId: 'reviewer-1', types: ['review-*', 'qa-*'], phases: ['VALIDATION', 'TESTING'], maxTasks: 2 },
   { agentId: 'summariser-1', types: ['ai-*', 'eng-docs'], skills: ['english', 'german'], maxTasks: 3 },
 ] as const
-/** As long as no run of all tests takes, because they share this fleet. */
+/** How long agents are registered and hold their tasks: as long as no run of all tests takes, because they share this fleet. */
 const ttlSeconds = 86_400
 
 const work = async (clients: Clients, end: number, pass: (ms: number) => void): Promise<void> => {
@@ -105,7 +105,7 @@ const setUp = async ({ operator, worker, producer }: Clients): Promise<void> => 
   await operator.settings.patch({
     decisionReport: 'optional',
     capacity: { maxConcurrentAgents: 12 },
-    defaults: { maxRetries: 2, backoffSeconds: 60 },
+    defaults: { maxRetries: 2, backoffSeconds: 60, timeout: ttlSeconds },
     breakers: { overrides: { 'ops-security': { failureThreshold: 3, cooldownSeconds: 7_200, halfOpenAfter: 86_400 }, 'data-import': { failureThreshold: 50 }, 'mail-welcome': { failureThreshold: 50 }, 'eng-backend': { failureThreshold: 50 }, 'qa-browser': { failureThreshold: 50 } } },
   })
   for (const agent of agents) await worker.agents.register({ ...agent, ttlSeconds })
