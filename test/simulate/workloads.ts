@@ -48,7 +48,7 @@ export const eventful = (seed: number, hours = 6): Scenario =>
     ],
     outages: [{ types: ['mail'], from: '2h', to: '2h30m' }],
     agents: [
-      { name: 'always', count: 6, types: ['eng'], crashesPerDay: 6, restart: '3m' },
+      { name: 'always', count: 6, types: ['eng'], crashesPerDay: 12, restart: '3m' },
       { name: 'day', count: 4, types: ['eng'], shifts: [{ from: '1h', to: '4h' }] },
       { name: 'mailer', count: 2, concurrency: 2, types: ['ma*'] },
     ],
