@@ -11,4 +11,5 @@ export const embeddedPlants: ReadonlyArray<Plant> = [
   { title: 'embedded: names in paths are not decoded', file: at('find-route.ts'), find: 'decodeURIComponent(value)', replace: 'value', killedBy: embedded },
   { title: 'embedded: waiting claims outlast the client', file: at('in-process.ts'), find: '[signal, isEndedByClose ? closing.signal : undefined]', replace: '[signal]', killedBy: embedded },
   { title: 'embedded: what is enqueued names nobody', file: at('open-embedded.ts'), find: 'lastingGrant(name,', replace: "lastingGrant('embedded',", killedBy: embedded },
+  { title: 'embedded: the archive of the folder is not read', file: at('open-embedded.ts'), find: 'archiveBeside(file))', replace: 'archiveBeside(dataDir))', killedBy: embedded },
 ]

@@ -54,4 +54,5 @@ export const erasablePlants: ReadonlyArray<Plant> = [
   { title: 'states of past moments have the texts of erasable tasks', file: 'packages/adapters/src/http/past/past-thread.ts', find: 'keys)), stored, snapshots', replace: 'keys)), snapshots', killedBy: ['test/erasable/server.test.ts'] },
   { title: 'an audit without a server folds the texts of erasable tasks', file: 'packages/adapters/src/cli/audit/log-source.ts', find: '      stored: log,\n', replace: '', killedBy: ['test/erasable/server.test.ts'] },
   { title: 'the doctor does not look for the keys of erasable tasks', file: 'packages/adapters/src/cli/doctor/store.ts', find: '            keys?.event(recorded.data)\n', replace: '', killedBy: ['test/erasable/doctor.test.ts'] },
+  { title: 'a server without the keys of its erasable tasks says nothing', file: 'packages/adapters/src/serve/serve.ts', find: 'if (!hasKeys) await', replace: 'if (!hasKeys && meter === undefined) await', killedBy: erasingServer },
 ]

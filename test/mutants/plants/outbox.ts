@@ -16,4 +16,7 @@ export const outboxPlants: ReadonlyArray<Plant> = [
   { title: 'outbox: notifications are not heard', file: at('relay.ts'), find: "connection.on?.('notification', news)", replace: 'void news', killedBy: outbox, named: 'is told of rows' },
   { title: 'outbox: a relay that is stopped while it looks goes to sleep', file: at('relay.ts'), find: ' && !stopping.signal.aborted) await wake', replace: ') await wake', killedBy: outbox, named: 'does not go to sleep' },
   { title: 'outbox: rows are removed outside of the transaction that sends them', file: at('move-batch.ts'), find: 'const rows = await take(db, table, rowsMax, resting)', replace: 'const rows = await take(db, table, rowsMax, resting); await remove(db, table, rows); await db.query(\'COMMIT\')', killedBy: crash, named: 'a relay that is killed' },
+  { title: 'outbox: each conflict of a row with its own id counts as sent before', file: at('send.ts'), find: '? await isThere(row.id) : false', replace: '? true : false', killedBy: outbox, named: 'sets aside a row that cannot' },
+  { title: 'outbox: a batch that is not there stops the rows behind its row', file: at('send.ts'), find: "(code === 'not-found' && rows", replace: "(code === 'not-found' && [].length > 0 && rows", killedBy: outbox, named: 'sets aside a row that cannot' },
+  { title: 'outbox: a payload that is no JSON is written as something else', file: at('outbox.ts'), find: 'taskTextOf(withActiveTrace(sent))', replace: 'JSON.stringify(withActiveTrace(sent))', killedBy: outbox, named: 'no JSON' },
 ]
