@@ -671,6 +671,10 @@ class Task:
 Handler = Callable[[Task], Any]
 
 
+# A claim that finds tasks is mostly answered within this time. After that, it is a long poll that waits for tasks.
+_answer_seconds = 1.0
+
+
 class Worker:
     """Claims tasks and calls ``handler`` for each, in ``concurrency`` threads.
 
@@ -704,6 +708,7 @@ class Worker:
         self._stopping = threading.Event()
         self._ended = threading.Event()
         self._grace = 8.0
+        self._claim_sent = 0.0
 
     def run(self, *, until_empty: bool = False, handle_signals: bool = True) -> None:
         """Works until ``stop()``, SIGTERM or SIGINT, or, with ``until_empty``, until a claim finds nothing and nothing is held."""
@@ -711,13 +716,14 @@ class Worker:
             for number in (signal.SIGTERM, signal.SIGINT):
                 signal.signal(number, lambda *_: self.stop())
         threads = [threading.Thread(target=self._work, daemon=True, name=f"daybook-{i}") for i in range(self.concurrency)]
-        threads += [threading.Thread(target=self._claim, args=(until_empty,), daemon=True, name="daybook-claims"), threading.Thread(target=self._renew, daemon=True, name="daybook-leases")]
+        claiming = threading.Thread(target=self._claim, args=(until_empty,), daemon=True, name="daybook-claims")
+        threads += [claiming, threading.Thread(target=self._renew, daemon=True, name="daybook-leases")]
         for thread in threads:
             thread.start()
         # With a limit, so that signals are handled meanwhile on every system.
         while not self._stopping.wait(0.5):
             pass
-        self._finish()
+        self._finish(claiming)
 
     def stop(self, grace_seconds: Optional[float] = None) -> None:
         """Claims no more. ``run()`` returns when what is under way has ended, after ``grace_seconds`` (8) at most; the rest goes back to the queue."""
@@ -727,8 +733,20 @@ class Worker:
 
     # ---------------------------------------------------------------------------------- internals
 
-    def _finish(self) -> None:
+    def _end_claims(self, claiming: threading.Thread, deadline: float) -> None:
+        with self._changed:
+            self._changed.notify_all()
+        # A claim that was just sent may be answered at any moment. If it were cut off, nobody would work on the tasks that it took.
+        claiming.join(max(0.0, min(deadline, self._claim_sent + _answer_seconds) - time.monotonic()))
+        # Again and again: it may have been about to connect.
+        while claiming.is_alive() and time.monotonic() < deadline:
+            self._claims.close()
+            claiming.join(0.05)
         self._claims.close()
+
+    def _finish(self, claiming: threading.Thread) -> None:
+        deadline = time.monotonic() + self._grace
+        self._end_claims(claiming, deadline)
         while True:
             try:
                 waiting = self._ready.get_nowait()
@@ -736,7 +754,6 @@ class Worker:
                 break
             if waiting is not None:
                 self._release(waiting)
-        deadline = time.monotonic() + self._grace
         with self._changed:
             while self._held and time.monotonic() < deadline:
                 self._changed.wait(min(0.1, max(0.001, deadline - time.monotonic())))
@@ -767,6 +784,7 @@ class Worker:
                 room = self.concurrency + self.ahead - len(self._held)
             if self._stopping.is_set():
                 return
+            self._claim_sent = time.monotonic()
             try:
                 claims = self._claims.claim(self.agent_id, self.types, max=room, wait=0 if until_empty else self.poll_seconds, lease_seconds=self.lease_seconds, skills=self.skills)
                 pause = 0.05

@@ -10,6 +10,7 @@ import tempfile
 import threading
 import time
 import unittest
+import unittest.mock
 import urllib.request
 from collections import Counter
 
@@ -73,10 +74,11 @@ class Server:
         self.folder.cleanup()
 
 
-class DropsAnswers:
-    """A proxy that passes the first request on, and closes the connection instead of answering."""
+class BadConnection:
+    """A proxy. It passes the first request on and closes the connection instead of answering; or, with ``delay``, it gives each answer so many seconds late."""
 
-    def __init__(self, port):
+    def __init__(self, port, delay=None):
+        self.delay = delay
         self.target = port
         self.dropped = 0
         self.listener = socket.create_server(("127.0.0.1", 0))
@@ -93,7 +95,7 @@ class DropsAnswers:
 
     def serve(self, near):
         far = socket.create_connection(("127.0.0.1", self.target))
-        drops = self.dropped == 0
+        drops = self.delay is None and self.dropped == 0
 
         def forward():
             while data := near.recv(65536):
@@ -105,7 +107,11 @@ class DropsAnswers:
         while data := far.recv(65536):
             if drops:
                 break
-            near.sendall(data)
+            time.sleep(self.delay or 0)
+            try:
+                near.sendall(data)
+            except OSError:
+                break
         for end in (near, far):
             # Closing alone sends nothing while another thread reads from it.
             try:
@@ -228,7 +234,7 @@ Worker(client, "other", None, handler, **{options!r}).run()
         self.assertEqual(self.types()["Completed"], 1_000)
 
     def test_an_answer_that_is_lost_enqueues_nothing_twice(self):
-        proxy = DropsAnswers(self.server.port)
+        proxy = BadConnection(self.server.port)
         self.addCleanup(proxy.listener.close)
         self.client.enqueue("other")
         through = Client(proxy.url, TOKEN, self.client.queue)
@@ -329,6 +335,24 @@ Worker(client, "other", None, handler, **{options!r}).run()
         self.work(lambda task: seen.append((task.attempt, task.last_checkpoint)))
         until(lambda: self.status("a") == "completed", "another worker's completion", 60)
         self.assertEqual(seen, [(2, {"step": 3})])
+
+    def test_a_worker_that_stops_waits_for_the_answer_to_its_claim_and_gives_the_task_back(self):
+        proxy = BadConnection(self.server.port, delay=0.5)
+        self.addCleanup(proxy.listener.close)
+        self.client.enqueue("slow", id="a")
+        through = Client(proxy.url, TOKEN, self.client.queue)
+        self.addCleanup(through.close)
+        worker = Worker(through, "w", None, lambda task: task.wait(60))
+        # A busy machine takes longer than a second.
+        patient = unittest.mock.patch.object(daybook, "_answer_seconds", 20.0)
+        patient.start()
+        self.addCleanup(patient.stop)
+        thread = threading.Thread(target=worker.run, daemon=True)
+        thread.start()
+        until(lambda: self.types()["Claimed"] == 1, "a claim")
+        worker.stop(30)
+        thread.join(60)
+        self.assertEqual((self.status("a"), self.client.show("a").raw["attempts"]), ("pending", 0))
 
     def test_sigterm_gives_unfinished_tasks_back(self):
         self.client.enqueue_all([NewTask("slow", i) for i in range(2)])
