@@ -1,5 +1,6 @@
 /** The point of this file: a queue in the program answers as a server does, so that code which works with one works with the other. */
-import { mkdtemp, rm } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { mkdtemp, rename, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createDaybook } from '@daybook/adapters/engine'
@@ -204,6 +205,43 @@ test('events that were moved to the archive of the folder are still there', asyn
   expect(claims.map(({ task: { payload } }) => payload)).toEqual(['old', 'new'])
   expect(await second.history('old')).toHaveLength(2)
   await second.close()
+})
+
+test('EV-07: a folder whose file of keys is gone opens with a warning, and without one otherwise', async () => {
+  const dataDir = join(scratch, 'without-keys')
+  const said: Array<string> = []
+  const open = () => openEmbedded({ dataDir, warn: (text) => said.push(text) })
+  const first = await open()
+  await first.settings.patch({ erasable: true })
+  await first.enqueue({ type: 'letter', payload: 'xanthippe' })
+  await first.close()
+  await (await open()).close()
+  expect(said).toEqual([])
+
+  for (const end of ['', '-wal', '-shm']) await rm(join(dataDir, `daybook.sqlite.keys${end}`), { force: true })
+  await (await open()).close()
+  expect(said).toEqual([expect.stringContaining(`queue default is erasable, and the file with the keys of its tasks, ${join(dataDir, 'daybook.sqlite.keys')}, is not there`)])
+})
+
+test('EV-07: erasable tasks are readable for a server with this folder, also if an earlier version kept their keys elsewhere', async () => {
+  const dataDir = join(scratch, 'erasable')
+  const [now, before] = [join(dataDir, 'daybook.sqlite.keys'), join(dataDir, 'keys.db')]
+  const first = await openEmbedded({ dataDir })
+  await first.settings.patch({ erasable: true })
+  await first.enqueue({ id: 'old', type: 'letter', payload: 'xanthippe' })
+  await first.close()
+  await rename(now, before)
+  const second = await openEmbedded({ dataDir })
+  await second.enqueue({ id: 'new', type: 'letter', payload: 'socrates' })
+  expect((await second.claim({ agentId: 'ann', types: ['letter'], max: 1 })).map(({ task: { payload } }) => payload)).toEqual(['xanthippe'])
+  await second.close()
+  expect(existsSync(before)).toBe(false)
+
+  const server = await serve({ host: '127.0.0.1', port: 0, dataDir, store: { kind: 'sqlite', file: join(dataDir, 'daybook.sqlite'), sharing: 'exclusive' }, auth: 'off' })
+  const client = createClient({ url: server.url })
+  expect((await client.claim({ agentId: 'bob', types: ['letter'], max: 1 })).map(({ task: { payload } }) => payload)).toEqual(['socrates'])
+  await client.close()
+  await server.close()
 })
 
 test('two programs share a folder', async () => {

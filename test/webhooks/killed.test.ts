@@ -1,11 +1,13 @@
 /** A server that is killed when its message has arrived and is not answered yet, started as people start it. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { createClient } from '@daybook/adapters/client'
+import { serve as serveHere } from '@daybook/adapters/serve'
+import { readSecret, type WebhookOptions } from '@daybook/adapters/webhooks'
 import { afterAll, expect, test } from 'vitest'
 import { root, runHere } from '../cli/program.js'
 import { until } from '../support/queue.js'
@@ -60,6 +62,33 @@ test('EV-08: killed between the delivery and its answer, the next server sends t
   expect((await once(second.child, 'exit'))[0]).toBe(0)
   expect(first.said() + second.said()).not.toMatch(/whsec|path-that-is-secret/)
   await receiver.stop()
+})
+
+test('EV-08: a start without any webhook forgets the receivers, so one that comes back is told of what happens from then on', async () => {
+  const receiver = await TestReceiver.start()
+  const told = { name: 'one', url: receiver.url, secrets: [readSecret(secret)!], timeoutMs: 20_000, allowPrivateAddresses: true }
+  const dataDir = join(dir, 'without-webhooks')
+  const served = async (webhooks: ReadonlyArray<WebhookOptions>, type: string, ...andThen: ReadonlyArray<() => Promise<void>>): Promise<void> => {
+    const server = await serveHere({ host: '127.0.0.1', port: 0, dataDir, store: { kind: 'sqlite', file: join(dataDir, 'daybook.sqlite'), sharing: 'exclusive' }, auth: 'off', webhooks })
+    const here = createClient({ url: server.url, queue: 'q' })
+    await here.enqueue({ type })
+    await here.breakers.open(type, 'down')
+    await until(async () => (await here.alerts()).some(({ key }) => key === `breaker-open:${type}`))
+    for (const step of andThen) await step()
+    await here.close()
+    await server.close()
+  }
+  await served([told], 'a', () => until(() => receiver.received.length === 1))
+  await served([], 'b')
+  await served([told], 'c', () => until(() => receiver.keys.includes('+breaker-open:c')))
+  expect(receiver.keys.filter((key) => key !== '+breaker-open:a')).toEqual(['+breaker-open:c'])
+  await receiver.stop()
+})
+
+test('EV-08: a server that never had a webhook has no folder for them', async () => {
+  const dataDir = join(dir, 'never')
+  await (await serveHere({ host: '127.0.0.1', port: 0, dataDir, store: { kind: 'sqlite', file: join(dataDir, 'daybook.sqlite'), sharing: 'exclusive' }, auth: 'off' })).close()
+  expect(existsSync(join(dataDir, 'webhooks'))).toBe(false)
 })
 
 test('daybook alerts --test-webhooks sends one signed message to each, and says what came of it', async () => {

@@ -12,4 +12,5 @@ export const embeddedPlants: ReadonlyArray<Plant> = [
   { title: 'embedded: waiting claims outlast the client', file: at('in-process.ts'), find: '[signal, isEndedByClose ? closing.signal : undefined]', replace: '[signal]', killedBy: embedded },
   { title: 'embedded: what is enqueued names nobody', file: at('open-embedded.ts'), find: 'lastingGrant(name,', replace: "lastingGrant('embedded',", killedBy: embedded },
   { title: 'embedded: the archive of the folder is not read', file: at('open-embedded.ts'), find: 'archiveBeside(file))', replace: 'archiveBeside(dataDir))', killedBy: embedded },
+  { title: 'embedded: a file of keys that is gone is no warning', file: at('open-embedded.ts'), find: 'existsSync(keysFile) ? undefined : keysFile', replace: 'undefined', killedBy: embedded },
 ]

@@ -55,4 +55,7 @@ export const erasablePlants: ReadonlyArray<Plant> = [
   { title: 'an audit without a server folds the texts of erasable tasks', file: 'packages/adapters/src/cli/audit/log-source.ts', find: '      stored: log,\n', replace: '', killedBy: ['test/erasable/server.test.ts'] },
   { title: 'the doctor does not look for the keys of erasable tasks', file: 'packages/adapters/src/cli/doctor/store.ts', find: '            keys?.event(recorded.data)\n', replace: '', killedBy: ['test/erasable/doctor.test.ts'] },
   { title: 'a server without the keys of its erasable tasks says nothing', file: 'packages/adapters/src/serve/serve.ts', find: 'if (!hasKeys) await', replace: 'if (!hasKeys && meter === undefined) await', killedBy: erasingServer },
+  { title: 'keys that are moved undo an erasure', file: 'packages/adapters/src/task-keys/move-keys.ts', find: ' ON CONFLICT (id) DO UPDATE SET key = NULL WHERE excluded.key IS NULL', replace: ' ON CONFLICT (id) DO UPDATE SET key = excluded.key', killedBy: ['test/erasable/move-keys.test.ts'] },
+  { title: 'a program keeps the keys of erasable tasks where no server looks', file: 'packages/adapters/src/embedded/open-embedded.ts', find: 'const keysFile = keysBeside(file)', replace: "const keysFile = join(dataDir, 'program.keys')", killedBy: ['test/embedded/embedded.test.ts'] },
+  { title: 'keys that an earlier version of a program kept are not found', file: 'packages/adapters/src/embedded/open-embedded.ts', find: 'moveKeys(join(dataDir, keysFileName), keysFile)', replace: '', killedBy: ['test/embedded/embedded.test.ts'] },
 ]

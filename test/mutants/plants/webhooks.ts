@@ -27,4 +27,6 @@ export const webhookPlants: ReadonlyArray<Plant> = [
   { title: 'webhooks: the id is that of the try', file: `${webhooks}message.ts`, find: 'return { id, queue, kind, at,', replace: 'return { id: crypto.randomUUID(), queue, kind, at,', killedBy: ['test/webhooks/delivery.test.ts'] },
   { title: 'webhooks: the place is noted before the message has arrived', file: 'packages/adapters/src/log-follower/follow-log.ts', find: '      await take(batch, { untilDone, signal })\n      done = batch[batch.length - 1]?.revision ?? done', replace: '      done = batch[batch.length - 1]?.revision ?? done\n      await take(batch, { untilDone, signal })', killedBy: delivery },
   { title: 'webhooks: a stop waits for the receiver', file: `${webhooks}service.ts`, find: '      receiver.stopSoon()\n', replace: '', killedBy: delivery },
+  { title: 'webhooks: a start without any forgets nobody', file: `${webhooks}service.ts`, find: 'stored === undefined && webhooks.length === 0', replace: 'webhooks.length === 0', killedBy: ['test/webhooks/killed.test.ts'] },
+  { title: 'webhooks: each server gets a folder for them', file: `${webhooks}service.ts`, find: 'stored === undefined && webhooks.length === 0', replace: 'webhooks.length < 0', killedBy: ['test/webhooks/killed.test.ts'] },
 ]

@@ -2,6 +2,7 @@
  * Queues inside a program. The client is that of `@daybook/client`, linked to an engine in the same process instead of HTTP. So a program can begin
  * like this and use a server later; only the line that makes the client changes.
  */
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DaybookClient } from '@daybook/client'
 import { clientOver, configure, DaybookError } from '@daybook/client/internal'
@@ -10,13 +11,13 @@ import * as E from 'fp-ts/lib/Either.js'
 import { archiveBeside, joinedStore } from '../archive/index.js'
 import { lastingGrant } from '../auth/index.js'
 import { checkPatch, keysFileName, logFileName } from '../config/index.js'
-import { createDaybook, type Daybook, type DaybookOptions, type EngineOptions } from '../engine/index.js'
+import { createDaybook, type Daybook, type DaybookOptions, type EngineOptions, warnOfMissingKeys } from '../engine/index.js'
 import { openSnapshotFolder } from '../files/index.js'
 import { makeFolder } from '../files/make-folder.js'
 import { serviceOf } from '../http/service.js'
 import { openMemoryStore } from '../memory/index.js'
 import { openSqliteStore } from '../sqlite/index.js'
-import { KeyFile } from '../task-keys/index.js'
+import { KeyFile, keysBeside, moveKeys } from '../task-keys/index.js'
 import { inProcess } from './in-process.js'
 import { watchQueueOf } from './watch-queue.js'
 
@@ -34,7 +35,7 @@ export interface EmbeddedOptions {
   readonly name?: string
   /** Settings of new queues that differ from the defaults. */
   readonly settings?: SettingsPatch
-  /** Called with messages that may need people: a snapshot that is not used, a clock that is wrong. Default: not called. */
+  /** Called with messages that may need people: a snapshot that is not used, a clock that is wrong, a file of keys that is gone. Default: not called. */
   readonly warn?: (message: string) => void
   /** All other options of an engine, such as another clock. */
   readonly engine?: Omit<EngineOptions, 'defaults' | 'keys' | 'warn'>
@@ -60,12 +61,13 @@ export const openEmbedded = async (options: EmbeddedOptions = {}): Promise<Embed
   const { dataDir, queue, name = 'embedded', settings = {}, warn = () => undefined, engine } = options
   const defaults = checkPatch(settings, 'settings')
   if (E.isLeft(defaults)) throw new DaybookError('invalid', defaults.left.join('\n'), { unsent: true })
-  const parts = dataDir === undefined ? { store: openMemoryStore(), closeRest: () => undefined } : await openFolder(dataDir, options.shared ?? false, warn)
-  const { closeRest, ...stores } = parts
+  const parts = dataDir === undefined ? { store: openMemoryStore(), missingKeys: undefined, closeRest: () => undefined } : await openFolder(dataDir, options.shared ?? false, warn)
+  const { missingKeys, closeRest, ...stores } = parts
   const daybook = createDaybook({ ...engine, ...stores, warn, defaults: defaults.right })
   const closeAll = (): Promise<void> => daybook.close().finally(closeRest)
   try {
     await daybook.ready
+    if (missingKeys !== undefined) await warnOfMissingKeys(daybook, missingKeys, warn)
     const service = serviceOf({ daybook, tokens: 'off' })
     const closing = new AbortController()
     const transport = inProcess(service, lastingGrant(name, { roles: ['admin'] }), closeAll)
@@ -81,7 +83,11 @@ export const openEmbedded = async (options: EmbeddedOptions = {}): Promise<Embed
   }
 }
 
-type Stores = Pick<DaybookOptions, 'store' | 'snapshots' | 'keys'> & { readonly closeRest: () => void }
+type Stores = Pick<DaybookOptions, 'store' | 'snapshots' | 'keys'> & {
+  /** The file of keys, if it does not exist yet. */
+  readonly missingKeys: string | undefined
+  readonly closeRest: () => void
+}
 
 const openFolder = async (dataDir: string, shared: boolean, warn: (message: string) => void): Promise<Stores> => {
   makeFolder(dataDir)
@@ -89,13 +95,17 @@ const openFolder = async (dataDir: string, shared: boolean, warn: (message: stri
   // `daybook archive` may have moved old events out of the file.
   const store = joinedStore(await openSqliteStore({ file, sharing: shared ? 'shared' : 'exclusive' }), archiveBeside(file))
   try {
-    const keys = new KeyFile(join(dataDir, keysFileName))
+    const keysFile = keysBeside(file)
+    // Earlier versions kept the keys where a server does not look for them.
+    moveKeys(join(dataDir, keysFileName), keysFile)
+    const missingKeys = existsSync(keysFile) ? undefined : keysFile
+    const keys = new KeyFile(keysFile)
     const snapshots = await openSnapshotFolder(join(dataDir, 'snapshots'), { rows: { warn } })
     const closeRest = (): void => {
       snapshots.close()
       keys.close()
     }
-    return { store, keys, snapshots, closeRest }
+    return { store, keys, snapshots, missingKeys, closeRest }
   } catch (error) {
     await store.close()
     throw error

@@ -10,10 +10,9 @@ import { archiveFolderOf, joinedStore } from '../archive/index.js'
 import { logAlerts } from '../alerts/index.js'
 import { openTokens, refusalOfAuthOff } from '../auth/index.js'
 import { checkpointFolderOf, type Checkpoints, signingKeyFileOf, startCheckpoints, verificationsOn } from '../chain/index.js'
-import { headOf } from '@daybook/core'
 import { type CheckpointStore, memoryCheckpoints } from '@daybook/projections'
 import { checkpointMsDefault, keysFileName, memoryDefault, type ServeOptions } from '../config/index.js'
-import { createDaybook, type Daybook, type Loading } from '../engine/index.js'
+import { createDaybook, type Daybook, type Loading, warnOfMissingKeys } from '../engine/index.js'
 import { openSnapshotFolder, type QueueFolders, startQueueFiles } from '../files/index.js'
 import { fileCheckpoints } from '../files/checkpoints.js'
 import { makeFolder } from '../files/make-folder.js'
@@ -27,7 +26,7 @@ import { openSqliteStore } from '../sqlite/index.js'
 import { startTelemetry } from '../telemetry/index.js'
 import { type EventStore, type LogAddress, observedStore } from '../store/index.js'
 import { KeyFile, keysFileOf } from '../task-keys/index.js'
-import { startWebhooks, type WebhookOptions, type Webhooks } from '../webhooks/index.js'
+import { startWebhooks, type Webhooks } from '../webhooks/index.js'
 
 export interface RunningServer {
   readonly url: string
@@ -151,8 +150,8 @@ export const serve = async (
       signing = started
       beside.push(() => started.close())
     }
-    if (options.webhooks !== undefined) {
-      const started = await startWebhooksOf(options, options.webhooks, daybook, (text) => logger.warn(text))
+    if (persistent || options.webhooks !== undefined) {
+      const started = await startWebhooksOf(options, daybook, (text) => logger.warn(text))
       webhooks = started
       opened.push(() => started.close())
     }
@@ -199,18 +198,6 @@ const makeDataFolder = (dir: string): void => {
 /** The file of the embedded memory. */
 const memoryFileName = 'memory.db'
 
-/** The file is made anew with the next key, so nobody would notice that it was lost until tasks have become dead letters. */
-const warnOfMissingKeys = async (daybook: Daybook, file: string, warn: (message: string) => void): Promise<void> => {
-  for (const engine of daybook.queues()) {
-    const isMissed = await engine.read((state) => headOf(state).settings.erasable && headOf(state).lastNumber > 0)
-    if (isMissed._tag === 'Right' && isMissed.right.value) {
-      warn(`queue ${engine.name} is erasable, and the file with the keys of its tasks, ${file}, is not there: if it was lost, stop the server now and restore it. Unfinished tasks without their keys become dead letters when they are claimed, and a file that is restored later has no keys of tasks that were enqueued meanwhile`)
-    }
-  }
-}
-
-/** The file of the read models. */
-
 /** The log from which read models are fed; `undefined` if there are none. Another thread cannot read a log in memory. */
 const readModelsLogOf = ({ store, readModels }: ServeOptions): LogAddress | undefined => (readModels === 'off' || store.kind === 'memory' ? undefined : store)
 
@@ -222,7 +209,8 @@ const startMemoryOf = ({ memory = memoryDefault, store, dataDir }: ServeOptions,
   return startMemory({ daybook, bank, checkpoints, warn, recallMs: memory.recallMs, limit: memory.limit })
 }
 
-const startWebhooksOf = ({ store, dataDir }: ServeOptions, webhooks: ReadonlyArray<WebhookOptions>, daybook: Daybook, warn: (message: string) => void): Promise<Webhooks> => {
+/** Without any webhook it still forgets the receivers of earlier starts. */
+const startWebhooksOf = ({ store, dataDir, webhooks = [] }: ServeOptions, daybook: Daybook, warn: (message: string) => void): Promise<Webhooks> => {
   const folder = (...names: ReadonlyArray<string>): CheckpointStore => (store.kind === 'memory' ? memoryCheckpoints() : fileCheckpoints(join(dataDir, 'webhooks', ...names)))
   return startWebhooks({ daybook, webhooks, checkpoints: (queue) => folder('queues', queue), known: folder(), warn })
 }

@@ -1,5 +1,6 @@
 export { encryptedData, encryptedIn, newKey, revealedData, whyWithheld, withheldContent } from './encrypted.js'
 export { KeyFile, readKeys } from './key-file.js'
 export { type HeldKey, type Intention, type KeyReader, type KeyStore, type NewKey, noKeys, type TaskKey } from './key-store.js'
-export { keysFileOf } from './keys-file-of.js'
+export { keysBeside, keysFileOf } from './keys-file-of.js'
+export { moveKeys } from './move-keys.js'
 export { revealingLog } from './revealing-log.js'

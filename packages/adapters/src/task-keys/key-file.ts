@@ -96,6 +96,11 @@ export class KeyFile implements KeyStore {
     settled.run(intention.queue, intention.task, before)
   }
 
+  /** Opens the file, and creates it if necessary. @throws Error if it is damaged, or of another version. */
+  open(): void {
+    this.parts()
+  }
+
   close(): void {
     this.opened?.db.close()
     this.opened = undefined

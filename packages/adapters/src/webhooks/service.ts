@@ -85,7 +85,10 @@ export const startWebhooks = async ({ daybook, webhooks, checkpoints, known, war
 
 /** Since when each receiver has been configured, in milliseconds since 1970. New receivers begin at the end of each log. */
 const admit = async ({ daybook, webhooks, checkpoints, known }: Pick<WebhooksOptions, 'daybook' | 'webhooks' | 'checkpoints' | 'known'>): Promise<Readonly<Record<string, number>>> => {
-  const before = parseObject((await known.load(knownName))?.state ?? '{}') ?? {}
+  const stored = await known.load(knownName)
+  // Most servers have no webhook and never had one. They get no folder for it.
+  if (stored === undefined && webhooks.length === 0) return {}
+  const before = parseObject(stored?.state ?? '{}') ?? {}
   const since: Record<string, number> = {}
   for (const { name } of webhooks) {
     const told = before[name]
