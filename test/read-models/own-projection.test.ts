@@ -314,6 +314,26 @@ describe('EV-04: a projection of a user\'s own', () => {
     expect((await once('fold: (n) => n + 1, result: async (n) => n')).err).toContain('result is a promise')
     expect((JSON.parse((await once('fold: (n) => n + 1')).out) as Answer).queues).toEqual([{ queue: 'q', revision: 2, result: 3 }])
   })
+
+  test('so is a promise of one with tables, and a table may have nothing but its key', async () => {
+    const log = join(dir, 'log.db')
+    const store = await openSqliteStore({ file: log })
+    await append(store, 'q', life(1))
+    const once = async (feed: string) => {
+      const file = join(dir, `${randomUUID()}.mjs`)
+      writeFileSync(file, `const tables = [{ name: 'seen', columns: { queue: { type: 'TEXT' } }, key: ['queue'] }]\nexport default { name: 'late', version: 1, tables, feed: ${feed} }`)
+      return runHere(['project', '--module', file, '--once', '--json', '--data', dir, '--store', `sqlite:${log}`])
+    }
+    expect((await once('async () => ({ fold() {}, settle() {} })')).err).toContain('late failed at its beginning of queue q: feed returned a promise')
+    expect((await once('() => ({ async fold() {}, settle() {} })')).err).toContain('late failed at revision 0 (TaskEnqueued) of queue q: fold returned a promise')
+    expect((await once('() => ({ fold() {}, async settle() {} })')).err).toContain('late failed after revision 2 of queue q: settle returned a promise')
+    for (let tasks = 2; tasks < 4; tasks++) {
+      // The second time, the row is in the file, is found there and put again.
+      expect((await once("({ queue, rows }) => ({ fold: () => rows(tables[0]).get(queue) && undefined, settle: () => rows(tables[0]).put({ queue }) })")).code).toBe(0)
+      await append(store, 'q', life(tasks))
+    }
+    await store.close()
+  })
 })
 
 // -------------------------------------------------------------------------------------------- laws

@@ -110,20 +110,23 @@ export const named = (own: TableProjection): TableProjection => ({
     const failed = (where: string, error: unknown): ProjectionFailed =>
       error instanceof ProjectionFailed ? error : new ProjectionFailed(`${own.name} failed ${where} of queue ${written.queue}: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
     let last = -1
-    const attempt = <A>(where: () => string, body: () => A): A => {
+    const attempt = <A>(name: keyof Feed | 'feed', where: () => string, body: () => A): A => {
       try {
-        return body()
+        const answer = body()
+        // What it writes after it has returned would be in no batch.
+        if (isPromise(answer)) throw new Error(`${name} returned a promise: it must have done its work when it returns`)
+        return answer
       } catch (error) {
         throw failed(where(), error)
       }
     }
-    const feed: Feed = attempt(() => 'at its beginning', () => own.feed(written))
+    const feed: Feed = attempt('feed', () => 'at its beginning', () => own.feed(written))
     return {
       fold: (logged) => {
         last = logged.revision
-        attempt(() => `at revision ${logged.revision} (${logged.event.type})`, () => feed.fold(logged))
+        attempt('fold', () => `at revision ${logged.revision} (${logged.event.type})`, () => feed.fold(logged))
       },
-      settle: () => attempt(() => `after revision ${last}`, () => feed.settle()),
+      settle: () => attempt('settle', () => `after revision ${last}`, () => feed.settle()),
     }
   },
 })

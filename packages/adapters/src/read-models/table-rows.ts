@@ -38,7 +38,9 @@ export class TableRows<T extends Table> implements Rows<RowOf<T>> {
     this.select = db.prepare<Array<string | number>, string>(selectSql(table, prefix)).pluck()
     this.rowOf = rowMaker(table)
     this.upsert = writer(db, upsertSql(table, prefix), Object.keys(table.columns))
-    this.update = table.isWriteOnly === true ? this.upsert : writer(db, updateSql(table, prefix), changedColumns(table))
+    // Of a row that is all key, nothing can change.
+    const isAllKey = changedColumns(table).length === table.key.length
+    this.update = table.isWriteOnly === true || isAllKey ? this.upsert : writer(db, updateSql(table, prefix), changedColumns(table))
     const foundBy = table.foundBy ?? table.key
     this.foundBy = unrolled([], 'row', () => '', `return [${foundBy.map((column) => `row.${column}`).join(', ')}]`)
     this.kept = new RowsByKey(foundBy.length)
