@@ -72,6 +72,12 @@ describe.each(both)('EV-06: %s', (_, audit) => {
     const { at } = (JSON.parse((await audit('log', '--json', '--type', 'BreakerOpened')).out) as { readonly events: ReadonlyArray<{ readonly at: string }> }).events[0] as { readonly at: string }
     expect((await types('--from', at))[0]).toBe('BreakerOpened')
     expect((await types('--at', new Date(Date.parse(at) - 1).toISOString())).every((type) => type === 'TaskEnqueued')).toBe(true)
+    const revisions = async (...args: ReadonlyArray<string>): Promise<ReadonlyArray<number>> =>
+      (JSON.parse((await audit('log', '--json', ...args)).out) as { readonly events: ReadonlyArray<{ readonly revision: number }> }).events.map(({ revision }) => revision)
+    for (const args of [[], ['--actor', 'admin'], ['--type', 'TaskEnqueued'], ['--revision', '2'], ['--from', '1']]) {
+      expect(await revisions('--newest', '2', ...args)).toEqual((await revisions('--all', ...args)).slice(-2))
+    }
+    expect((await audit('log', '--newest', '2', '--all')).code).toBe(2)
     expect((await audit('log', '--limit', '1')).out).toMatch(/0 +\S+ \S+ +TaskEnqueued +admin .* a\n.*and more/)
   })
 

@@ -27,6 +27,8 @@ describe('a task from the command line', () => {
     const added = await enqueue(q, 'eng-backend', '--id', 'a', '--priority', 'high', '--payload', '{"action":"test"}', '--metadata', '{"m":1}', '-d', 'text')
     expect(added).toMatchObject({ id: 'a', status: 'pending', duplicate: false })
     expect(await enqueue(q, 'eng-backend', '--id', 'a', '--payload', '{"action":"test"}')).toMatchObject({ id: 'a', duplicate: true })
+    // A shell has taken the quotes.
+    expect(await in_(q, 'enqueue', 'eng-backend', '--payload', '{action:test}')).toMatchObject({ code: 2, err: expect.stringContaining('put single quotes around it') as string })
     expect((await in_(q, 'list')).out).toMatch(/a\s+eng-backend\s+8\s+pending/)
     expect(await server.json('show', 'a', '--queue', q)).toMatchObject({ id: 'a', payload: { action: 'test' }, metadata: { m: 1 }, description: 'text' })
     const [held] = await claim(q, '--types', 'eng-*')

@@ -113,6 +113,14 @@ describe('invalid input', () => {
     expect(err).toMatch(/line 1201 of --file is not JSON.*the first 1000 tasks are in the queue/)
   })
 
+  test('options of a single task are refused, because the tasks of a file have their own', async () => {
+    const q = queue()
+    for (const flags of [['--priority', 'HIGH'], ['--id', 'z'], ['--tenant', 'acme'], ['--payload', '1']]) {
+      expect(await enqueue(q, lines([task(1)]), ...flags)).toMatchObject({ code: 2, err: expect.stringMatching(new RegExp(`--file <file>' cannot be used with option '.*${flags[0]}`)) as string })
+    }
+    expect(await total(q)).toBe(0)
+  })
+
   test('a missing file', async () => {
     const { code, err } = await server.daybook(['enqueue', '--file', join(server.dir, 'nowhere.json')])
     expect([code, err]).toEqual([2, expect.stringContaining('nowhere.json cannot be read')])

@@ -20,6 +20,14 @@ const many = async (q: string, count: number): Promise<void> => {
 }
 const statuses = async (q: string) => (await server.json<{ byStatus: Record<string, number> }>('depth', '--queue', q)).byStatus
 
+test('resume says whether the queue was paused', async () => {
+  const q = queue()
+  await enqueue(q, 'a')
+  expect((await on(q, 'resume')).out).toBe(`${q}: it was not paused; tasks are handed out as before\n`)
+  await on(q, 'pause')
+  expect((await on(q, 'resume')).out).toBe(`${q}: tasks are handed out again\n`)
+})
+
 describe('a paused queue is reported with the reason by every command that shows why nothing happens', () => {
   const why = 'the database moves'
   test.each(['list', 'list --all', 'depth', 'show a', 'claim', 'doctor', 'queues'])('daybook %s', async (command) => {

@@ -40,7 +40,7 @@ const explanations: Readonly<Record<string, readonly [Explanation, boolean]>> = 
   held: [explained([breakerOpen, { code: 'capacity', message: '10 agents work, and 10 may', change: 'the end of one of their tasks, or settings set capacity.maxConcurrentAgents=11' }, { code: 'skills-required', message: 'only agents with the skills react, css may take it', change: 'claim with these skills' }]), false],
   next: [explained([{ code: 'ready', message: 'it waits', change: 'claim' }], { runnable: true, position: 1 }), false],
   asked: [explained([{ code: 'type-not-claimed', message: 'its type is mail, and the claim asks for eng-*', change: 'claim mail tasks' }, { code: 'skills-required', message: 'the skill react is missing', change: 'claim with it' }]), true],
-  finished: [explained([{ code: 'finished', message: 'it is completed', change: 'nothing: to do it again, enqueue another task' }], { status: 'completed' }), false],
+  finished: [explained([{ code: 'finished', message: 'it is completed', change: 'nothing: to do it again, restart it or enqueue another task' }], { status: 'completed' }), false],
 }
 const blockers: ReadonlyArray<Blocker> = [
   { id: 'build', status: 'blocked', waitsFor: [{ id: 'fetch', status: 'dead-letter', waitsFor: [] }, { id: 'configure', status: 'in-progress', waitsFor: [] }] },

@@ -269,6 +269,32 @@ describe('daybook work -- COMMAND', () => {
     expect(out.trim().split('\n').map((line) => (JSON.parse(line) as { event: string }).event)).toEqual(['end'])
   })
 
+  test('--until-empty waits for what other agents do before its blocked tasks, and not for dead letters', async () => {
+    const q = await queueOf(
+      { id: 'a', type: 'resize' }, { id: 'b', type: 'check', dependencies: ['a'] }, { id: 'c', type: 'publish', dependencies: ['b'] },
+      { id: 'lost', type: 'lost', maxRetries: 1 }, { id: 'd', type: 'publish', payload: 2, dependencies: ['lost'] },
+    )
+    await work(q, ['false'], '--types', 'lost')
+    const echo = program('done', "console.log(JSON.stringify({ output: 1, decisionReport: 'r' }))")
+    let isOver = false
+    const publishing = work(q, echo, '--types', 'publish').finally(() => (isOver = true))
+    await new Promise((resolve) => setTimeout(resolve, 1_000))
+    expect(isOver).toBe(false)
+    expect((await work(q, echo, '--types', 'resize,check')).err).toContain('2 tasks completed')
+    expect((await publishing).err).toContain('1 task completed')
+    expect([await show(q, 'c'), await show(q, 'd')]).toMatchObject([{ status: 'completed' }, { status: 'blocked' }])
+  })
+
+  test.each([
+    ['tenant', ['--tenant', 'acme'], { tenant: 'beta' }],
+    ['phase', ['--phases', 'TESTING'], { phase: 'ANALYSIS' }],
+    ['required skill', ['--skills', 'node'], { requires: { skills: ['cuda'] } }],
+  ])('--until-empty does not wait for tasks of another %s, which it may not claim', async (_, flags, fields) => {
+    const q = await queueOf({ id: 'a', type: 'x', ...fields }, { id: 'b', type: 'x', payload: 2, dependencies: ['a'], ...fields })
+    expect((await work(q, ['true'], '--types', 'x', ...flags)).code).toBe(0)
+    expect(await show(q, 'a')).toMatchObject({ status: 'pending' })
+  })
+
   test('the agent of the examples does what the README says', async () => {
     const q = await queueOf({ id: 'a', type: 'eng-x', payload: { action: 'implement', target: 'apps/api' } })
     expect((await work(q, [join(root, 'examples/agent.sh')])).code).toBe(0)

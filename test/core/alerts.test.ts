@@ -21,7 +21,7 @@ describe('TQM-OBS-002: CRITICAL tasks that wait', () => {
     expect(due(q)).toBe(60.001)
     expect(after(q, 60)).toEqual([])
     expect(after(q, 0.001)).toEqual(['+critical-waiting'])
-    expect(alertsOf(q.state)).toEqual([{ key: 'critical-waiting', kind: 'critical-waiting', message: '2 ready CRITICAL, the oldest for 60 s: a (work)', raisedAt: q.at }])
+    expect(alertsOf(q.state)).toEqual([{ key: 'critical-waiting', kind: 'critical-waiting', message: '2 ready CRITICAL tasks when it was raised, the oldest for 60 s: a (work)', raisedAt: q.at }])
     expect(after(q, 100)).toEqual([])
     q.claim()
     expect(after(q)).toEqual([])

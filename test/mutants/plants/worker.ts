@@ -10,6 +10,8 @@ const stopping = ['test/worker/stopping.test.ts']
 const working = ['test/worker/working.test.ts']
 
 export const workerPlants: ReadonlyArray<Plant> = [
+  { title: 'command line: a worker that is to stop at the end leaves blocked tasks behind', file: 'packages/adapters/src/cli/until-empty.ts', find: "blockedBy.flatMap((by) => (by.status === 'blocked' ? [by.id] : []))", replace: '[]', killedBy: ['test/cli/work.test.ts'] },
+  { title: 'command line: a worker that is to stop at the end waits for tasks that it may not claim', file: 'packages/adapters/src/cli/until-empty.ts', find: 'if (mayClaim(asked, task)) return true', replace: 'if (task.id !== undefined) return true', killedBy: ['test/cli/work.test.ts'], named: 'of another phase' },
   {
     title: 'command line: work does not say why a result counts as a failure',
     file: 'packages/adapters/src/cli/commands/work.ts',

@@ -8,6 +8,7 @@ import { UsageError } from './exit-codes.js'
 import type { Io } from './io.js'
 import { didYouMean } from './suggest/nearest.js'
 import { priorityWords } from './suggest/words.js'
+import { clean } from './text.js'
 
 export const number = (text: string): number => {
   const value = Number(text)
@@ -83,13 +84,14 @@ export const readJson = async (given: string, what: string, io: Io): Promise<Jso
   }
 }
 
-/** The value of a JSON text; any other text unchanged. */
+/** The value of a JSON text; any other text unchanged, unless it begins as an object: a shell has probably taken its quotes. */
 export const readJsonOrText = async (given: string, io: Io): Promise<Json> => {
   const text = await readText(given, io)
   try {
     return parseJson(text)
   } catch (error) {
     if (error instanceof InexactNumber) throw new UsageError(`${error.message}; or quote it: '"…"'`)
+    if (text.trimStart().startsWith('{')) throw new UsageError(`${clean(text, 60)} begins as a JSON object and is none (${(error as Error).message}): put single quotes around it, '{"a":1}', or, if it is meant as text, send it as a JSON text: '"…"'`)
     return text
   }
 }

@@ -408,7 +408,7 @@ class Engine implements QueueEngine {
       this.withholding.save()
       return undefined
     } catch (error) {
-      return { _tag: 'Unavailable', reason: `the keys of erasable tasks cannot be written: ${describe(error)}` }
+      return { _tag: 'Unavailable', reason: `the keys of erasable tasks cannot be used: ${describe(error)}` }
     }
   }
 

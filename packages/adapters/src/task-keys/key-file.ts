@@ -2,7 +2,7 @@
  * The keys in a separate SQLite file beside the log. They cannot be in the log, which only grows, because a key must be deletable. Several processes
  * on one machine may open the file. It is created with the first key. Nothing is cached, so a key that another process deletes is gone here as well.
  */
-import { closeSync, existsSync, openSync } from 'node:fs'
+import { closeSync, openSync, statSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import type { FoundKey, HeldKey, Intention, KeyReader, KeyStore, NewKey, TaskKey } from './key-store.js'
 import { isDamage } from '../sqlite/errors.js'
@@ -31,14 +31,18 @@ const open = (file: string): Parts => {
     db.pragma('synchronous = FULL')
     db.pragma('secure_delete = ON')
     const found = db.pragma('user_version', { simple: true })
-    if (found !== 0 && found !== version) throw new Error(`${file} is of another version of Daybook (${String(found)}): update this one`)
+    if (found !== 0 && found !== version) throw new Error(`it is of another version of Daybook (${String(found)}): update this one`)
     if (found === 0) db.exec(schema)
     return partsOf(db)
   } catch (error) {
     db.close()
-    throw isDamage(error) ? new Error(damaged(file, (error as Error).message), { cause: error }) : error
+    const reason = (error as Error).message
+    throw new Error(isDamage(error) ? damaged(file, reason) : `${file}: ${reason}`, { cause: error })
   }
 }
+
+/** Whether the file has been made. An empty one is left where making it failed, as on a full disk. */
+const isMade = (file: string): boolean => [file, `${file}-wal`].some((each) => (statSync(each, { throwIfNoEntry: false })?.size ?? 0) > 0)
 
 /** A start without the file would make dead letters of its unfinished tasks, so nobody should try that. */
 const damaged = (file: string, what: string): string =>
@@ -108,7 +112,7 @@ export class KeyFile implements KeyStore {
 
   /** The file, if there is one. */
   private present(): Parts | undefined {
-    if (this.opened === undefined && (this.file === ':memory:' || !existsSync(this.file))) return undefined
+    if (this.opened === undefined && (this.file === ':memory:' || !isMade(this.file))) return undefined
     return this.parts()
   }
 

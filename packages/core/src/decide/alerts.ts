@@ -86,7 +86,7 @@ const messageOf = (tables: Tables, key: string, at: number): string => {
     case 'critical-waiting': {
       const task = alerts.critical.first()
       const seconds = Math.floor((at - (task?.extras.readySince ?? at)) / 1_000)
-      return `${alerts.critical.size} ready CRITICAL, the oldest for ${seconds} s: ${task?.id ?? ''} (${task?.group.type ?? ''})`
+      return `${plural(alerts.critical.size, 'ready CRITICAL task')} when it was raised, the oldest for ${seconds} s: ${task?.id ?? ''} (${task?.group.type ?? ''})`
     }
     case 'starvation': {
       const task = oldestReady(tables)

@@ -49,7 +49,7 @@ const obstacleTo = (task: TaskRecord, { priority, deadlineAt, availableAt, conte
   if (isHeld(task)) {
     return reject('wrong-state', `${lease?.agent ?? 'an agent'} is working on ${id} as it is: amend it when the claim has ended, or cancel it and enqueue another`)
   }
-  if (isFinal(status)) return reject('wrong-state', `${id} is ${status}, which is final: enqueue another task`)
+  if (isFinal(status)) return reject('wrong-state', `${id} is ${status}, which is final: restart it or enqueue another task`)
   if (availableAt === undefined) return undefined
   if (status === 'dead-letter') return reject('wrong-state', `${id} is a dead letter, which has no availableAt: retry it, or snooze it until then`)
   if (status === 'waiting') return reject('wrong-state', `${id} waits for a callback, and has no availableAt until that comes`)

@@ -146,7 +146,7 @@ export const gates: ReadonlyArray<Gate> = [
       const waiting = waitingFor(tables, id)
       return {
         message: `it is ${status}${waiting === undefined ? '' : `; what it found waits for a guardian: ${waiting}`}`,
-        change: waiting === undefined ? 'nothing: to do it again, enqueue another task' : 'nothing; to go on with what it found, approve that',
+        change: waiting === undefined ? 'nothing: to do it again, restart it or enqueue another task' : 'nothing; to go on with what it found, approve that',
       }
     },
   },

@@ -1,9 +1,10 @@
 /** `daybook audit`: past states, what changed, and who changed it (EV-06). */
-import { Command } from 'commander'
+import { Command, Option } from 'commander'
 import { whatIfCommand } from './audit-what-if.js'
-import type { EventFilter, HistoryEvent, QueueMoment } from '../../client/index.js'
+import type { EventFilter, HistoryEvent, Moment, QueueMoment } from '../../client/index.js'
 import { dataDirDefault } from '../../config/serve-options.js'
 import { addWhen, addWhere, audited, momentOf, revisionOrTime, type When, type Where } from '../audit/options.js'
+import type { AuditSource } from '../audit/source.js'
 import { type Cli, examples } from '../cli.js'
 import { countsPicture, changesPicture } from '../audit/pictures.js'
 import { addPictureOptions, type Canvas, canvasOf, type PictureOptions } from '../drawing/canvas.js'
@@ -122,6 +123,7 @@ interface LogFlags extends Where, When, PictureOptions {
   readonly type?: string
   readonly from?: number | string
   readonly limit: number
+  readonly newest?: number
   readonly all?: boolean
 }
 
@@ -133,8 +135,10 @@ const logCommand = (cli: Cli): Command =>
     .option('--type <name>', 'of this type, such as BreakerOpened')
     .option('--from <moment>', 'from this revision or time on', revisionOrTime)
     .option('-n, --limit <n>', 'at most so many', positive, 100)
+    .addOption(new Option('--newest <n>', 'only the newest so many').argParser(positive).conflicts(['limit', 'all']))
     .option('--all', 'all of them, however many')
     .addHelpText('after', examples(
+      'daybook audit log --newest 20',
       'daybook audit log --actor ada --from 2026-07-01T00:00:00Z --at 2026-07-02T00:00:00Z',
       'daybook audit log --correlation 0b6e… --json | jq .events[].type',
       'daybook audit log --type QueueConfigured --all',
@@ -142,8 +146,11 @@ const logCommand = (cli: Cli): Command =>
       'With --task, a terminal shows a timeline: when each thing happened to the task, and how long it was until the next one.',
       '--revision and --at say where it ends. --task and --type read the whole log after --from, which takes long if the log is long.',
     ))
-    .action(audited<LogFlags>(cli, async (source, printer, { actor, correlation, task, type, from, limit, all = false, picture, ...when }, progress) => {
-      const filter: EventFilter = { ...defined({ actor, correlationId: correlation, task, type, from }), ...(all ? {} : { limit: limit + 1 }) }
+    .action(audited<LogFlags>(cli, async (source, printer, { actor, correlation, task, type, from, limit, newest, all = false, picture, ...when }, progress) => {
+      const asked: EventFilter = defined({ actor, correlationId: correlation, task, type, from })
+      const isWhole = all || newest !== undefined
+      const filter = isWhole ? asked : { ...asked, limit: limit + 1 }
+      const moment = momentOf(when)
       progress.show('reading the log')
       let count = 0
       let isMore = false
@@ -157,8 +164,8 @@ const logCommand = (cli: Cli): Command =>
         await (printer.isJson ? json.page([...found]) : table.page(found.map(row)))
         found.length = 0
       }
-      for await (const event of source.events(filter, momentOf(when))) {
-        if (!all && count === limit) {
+      for await (const event of newest === undefined ? source.events(filter, moment) : await newestOf(source, filter, moment, newest)) {
+        if (!isWhole && count === limit) {
           isMore = true
           break
         }
@@ -178,6 +185,17 @@ const logCommand = (cli: Cli): Command =>
       table.end()
       if (isMore) printer.line(printer.colors.dim('… and more: --limit or --all shows them'))
     }))
+
+/** The last events of those that match, oldest first. Without a filter, only these are read. */
+const newestOf = async (source: AuditSource, filter: EventFilter, moment: Moment | undefined, count: number): Promise<ReadonlyArray<HistoryEvent>> => {
+  const end = Object.keys(filter).length > 0 ? undefined : moment === undefined ? await source.revision(undefined) : 'revision' in moment ? moment.revision : undefined
+  const last: Array<HistoryEvent> = []
+  for await (const event of source.events(end === undefined ? filter : { from: Math.max(0, end - count + 1) }, moment)) {
+    last.push(event)
+    if (last.length > count) last.shift()
+  }
+  return last
+}
 
 const pageMax = 500
 const columns = [{ head: 'REVISION' }, { head: 'TIME' }, { head: 'EVENT', min: 8 }, { head: 'BY', min: 5 }, { head: 'CORRELATION', leaveOut: 1 }, { head: 'ABOUT', min: 8 }]

@@ -35,11 +35,12 @@ interface Options {
   readonly metadata?: string
 }
 
-export const enqueueCommand = (cli: Cli): Command =>
-  new Command('enqueue')
+export const enqueueCommand = (cli: Cli): Command => {
+  const file = new Option('-f, --file <file>', 'tasks as JSON: one, a list, {"tasks": […]}, or one a line (NDJSON); - reads standard input')
+  const command = new Command('enqueue')
     .description('put a task into the queue, or many from a file')
     .argument('[type]', 'what kind of task it is: agents claim by it')
-    .option('-f, --file <file>', 'tasks as JSON: one, a list, {"tasks": […]}, or one a line (NDJSON); - reads standard input')
+    .addOption(file)
     .option('--id <id>', 'its id; without one, one is made')
     .option('-p, --priority <n>', '1 (background) to 10, or CRITICAL, HIGH, MEDIUM, LOW', priority)
     .option('--payload <json>', 'what the agent is given: JSON or text, @file, or - for standard input')
@@ -96,6 +97,10 @@ export const enqueueCommand = (cli: Cli): Command =>
       const notice = duplicates.notice()
       if (notice !== undefined) printer.note(notice)
     }))
+  // The tasks of a file have fields of their own. Only a batch is joined by all of them.
+  file.conflicts(command.options.map((option) => option.attributeName()).filter((name) => name !== 'file' && name !== 'batch'))
+  return command
+}
 
 const fromOptions = async (type: string | undefined, options: Options, io: Io): Promise<NewTask> => {
   if (type === undefined) throw new UsageError('give the type of the task, or --file')

@@ -7,8 +7,10 @@ const command = (cli: Cli, verb: 'pause' | 'resume', description: string, done: 
     .option('--reason <text>', 'why', `${verb}d on the command line`)
     .addHelpText('after', examples(example))
     .action(cli.connected<{ readonly reason: string }>(async ({ printer, client }, { reason }) => {
+      // A token that may resume but not read the summary is just told what was done.
+      const wasPaused = verb === 'pause' || (await client.summary().then(({ paused }) => paused !== null, () => true))
       await client[verb](reason)
-      printer.answer({ queue: client.queue, paused: verb === 'pause' }, () => printer.line(`${client.queue}: ${done}`))
+      printer.answer({ queue: client.queue, paused: verb === 'pause' }, () => printer.line(`${client.queue}: ${wasPaused ? done : 'it was not paused; tasks are handed out as before'}`))
     }))
 
 export const pauseCommand = (cli: Cli): Command =>

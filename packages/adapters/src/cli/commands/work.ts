@@ -1,7 +1,5 @@
 /** `daybook work`: a worker whose handler is any program. */
 import { Command } from 'commander'
-import type { Status } from '@daybook/core'
-import type { DaybookClient } from '../../client/index.js'
 import { failureIn } from '@daybook/client/internal'
 import { createWorker, httpSource, Park, type TaskWorker, WorkerStopped } from '@daybook/client/worker'
 import { askedBy, type ClaimOptions } from '../claim-options.js'
@@ -12,6 +10,7 @@ import { cannotStart } from '../../launcher/find-program.js'
 import { programHandler } from '../../launcher/program-handler.js'
 import { NoSuchProgram } from '../../launcher/run-agent.js'
 import { startTracing } from '../../telemetry/index.js'
+import { stopWhenEmpty } from '../until-empty.js'
 import { defined, list, number, positive, secondsFrom } from '../values.js'
 import { watchSource } from '../watch-source.js'
 import { WorkReport } from '../work-report.js'
@@ -25,9 +24,6 @@ interface Options extends ClaimOptions {
   readonly quiet?: boolean
 }
 
-/** How often it is checked whether an empty queue may still get tasks, in milliseconds. */
-const lookMs = 250
-
 export const workCommand = (cli: Cli): Command =>
   new Command('work')
     .description('claim tasks, and run a program on each')
@@ -38,7 +34,7 @@ export const workCommand = (cli: Cli): Command =>
     .option('--skills <names>', 'what the program can do; tasks that require more are left', list)
     .option('--tenant <name>', 'only tasks of this tenant')
     .option('-c, --concurrency <n>', 'how many programs run at a time', positive, 1)
-    .option('--until-empty', 'stop when nothing is pending, scheduled, waiting or in progress any more')
+    .option('--until-empty', 'stop when none of these tasks is pending, scheduled, waiting, in progress, or blocked by one that is')
     .option('--lease <seconds>', 'how soon others get a task if this worker is killed; the worker renews its leases (60)', secondsFrom(0.1))
     .option('--max-run <seconds>', 'how long a program may run before it is ended, and its attempt has failed (21600)', secondsFrom(0.001))
     .option('--grace <seconds>', 'how long programs may finish after SIGINT or SIGTERM', number, 10)
@@ -117,7 +113,7 @@ const work = async (session: Session, options: Options, words: ReadonlyArray<str
   const sendSpans = await startTracing('daybook-work', io.env)
   try {
     worker.start()
-    if (options.untilEmpty === true) void stopWhenEmpty(worker, client, options.types ?? ['*']).catch((error: unknown) => {
+    if (options.untilEmpty === true) void stopWhenEmpty(worker, client, options).catch((error: unknown) => {
       broken ??= error
       void worker.stop()
     })
@@ -130,24 +126,3 @@ const work = async (session: Session, options: Options, words: ReadonlyArray<str
   if (broken !== undefined) throw broken
   return report.summary(worker)
 }
-
-/**
- * Statuses of tasks that may still become claimable: now, after a retry or a callback, or after other tasks are finished. Blocked tasks depend on
- * tasks with these statuses.
- */
-const stillToCome: ReadonlyArray<Status> = ['pending', 'scheduled', 'waiting', 'queued', 'in-progress']
-
-const stopWhenEmpty = async (worker: TaskWorker, client: DaybookClient, types: ReadonlyArray<string>): Promise<void> => {
-  for (;;) {
-    await worker.drained()
-    if (worker.stats().state !== 'running') return
-    let isEmpty = true
-    for (const type of types) {
-      if (!isEmpty) break
-      isEmpty = (await client.tasks({ status: stillToCome, type, limit: 1 })).tasks.length === 0
-    }
-    if (isEmpty) return worker.stop()
-    await new Promise((resolve) => setTimeout(resolve, lookMs))
-  }
-}
-

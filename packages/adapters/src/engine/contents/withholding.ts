@@ -21,7 +21,10 @@ export interface WithSecrets {
 }
 
 export class Withholding {
-  private hasKeys = false
+  /** Whether tasks of the queue have keys; `undefined` until it is known. */
+  private hasKeys: boolean | undefined
+  /** Why the keys cannot be read: nothing that was decided since can be written. */
+  private problem: Error | undefined
   /** Keys that are not stored yet, and the same keys by task. */
   private made: Array<NewKey> = []
   private readonly madeFor = new Map<string, TaskKey>()
@@ -31,16 +34,17 @@ export class Withholding {
     private readonly keys: KeyStore | undefined,
     /** Other processes may make keys. */
     private readonly isShared: boolean,
-  ) {
-    this.hasKeys = keys?.hasAny(queue) ?? false
-  }
+  ) {}
 
   /** Without a key store, an erasable queue can be read, but nothing can be written to it. */
   refusalIn(state: QueueState): Refusal | undefined {
     return this.keys === undefined && headOf(state).settings.erasable ? noPlaceForKeys : undefined
   }
 
-  /** The events without the withheld parts, and the secrets; `undefined` if all events are written unchanged. `state`: before these events. */
+  /**
+   * The events without the withheld parts, and the secrets; `undefined` if all events are written unchanged. `state`: before these events. If the keys
+   * cannot be read, the next {@link save} throws, so the events are not written.
+   */
   of(state: QueueState, events: ReadonlyArray<QueueEvent>): WithSecrets | undefined {
     const { erasable } = headOf(state).settings
     if (!erasable && !this.mayHaveKeys()) return undefined
@@ -58,19 +62,21 @@ export class Withholding {
     return { events: kept, secrets }
   }
 
-  /** Stores the new keys. Called before the append of events that are encrypted with them. @throws Error if they cannot be stored. */
+  /** Stores the new keys. Called before the append of events that are encrypted with them. @throws Error if keys cannot be stored, or could not be read. */
   save(): void {
-    if (this.made.length === 0) return
-    const made = this.made
+    const { made, problem } = this
+    this.problem = undefined
     this.made = []
     this.madeFor.clear()
+    if (problem !== undefined) throw problem
+    if (made.length === 0) return
     this.keys?.add(made)
     this.hasKeys = true
   }
 
   private mayHaveKeys(): boolean {
-    if (!this.hasKeys && this.isShared) this.hasKeys = this.keys?.hasAny(this.queue) ?? false
-    return this.hasKeys || this.made.length > 0
+    if (this.hasKeys === undefined || (!this.hasKeys && this.isShared)) this.hasKeys = this.keys === undefined ? false : this.ask((keys) => keys.hasAny(this.queue))
+    return this.hasKeys === true || this.made.length > 0
   }
 
   private keyFor(event: QueueEvent, erasable: boolean, revision: number): TaskKey | undefined {
@@ -78,10 +84,21 @@ export class Withholding {
     if (task === undefined) return undefined
     const isNew = event.type === 'TaskEnqueued' || event.type === 'TaskImported'
     if (isNew) return erasable ? this.make(task, revision) : undefined
-    const known = this.madeFor.get(task) ?? this.keys?.newestOf(this.queue, task)
+    const known = this.madeFor.get(task) ?? this.ask((keys) => keys.newestOf(this.queue, task))
     // Later events about an erased task must not be readable either.
     if (known === 'erased') return this.make(task, revision)
     return known ?? (erasable ? this.make(task, revision) : undefined)
+  }
+
+  /** What the key store answers. An error is kept for {@link save}, because a decision cannot fail halfway. */
+  private ask<A>(question: (keys: KeyStore) => A): A | undefined {
+    if (this.keys === undefined) return undefined
+    try {
+      return question(this.keys)
+    } catch (error) {
+      this.problem = error instanceof Error ? error : new Error(String(error))
+      return undefined
+    }
   }
 
   private make(task: string, revision: number): TaskKey {
