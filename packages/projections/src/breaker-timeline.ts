@@ -26,7 +26,7 @@ export type BreakerTimeline = Readonly<Record<string, TypeTimeline>>
 export type BreakerTimelineState = Map<string, TypeTimeline>
 
 /** Number of spans kept per type. Older spans count only in the sums. */
-export const spansKept = 1_000
+const spansKept = 1_000
 
 const Saved = t.array(t.tuple([t.string, OneType]))
 

@@ -42,7 +42,6 @@ export const listViews = {
   'dead-letters': listView('dead-letters', 'given up by the queue, for people to decide on', ['dead-letter']),
   cancelled: listView('cancelled', 'cancelled or discarded, within the retention', ['cancelled', 'discarded']),
 } as const satisfies Readonly<Record<string, ListView>>
-export type ListViewName = keyof typeof listViews
 
 /** The other views. */
 export const otherViews = {

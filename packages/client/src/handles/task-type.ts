@@ -34,18 +34,12 @@ export type OutputOf<T> = T extends TaskType<never, unknown, infer In, unknown> 
 /** The `output` for whoever waits for the result of a task: of this type, or that is typed so. */
 export type ReceivedOutput<T> = T extends TaskType<never, unknown, never, infer R> ? R : T extends TypedTask<infer R> ? R : Json | undefined
 
-export interface TaskTypeOptions<P extends Schema, R extends Schema> {
-  /** An io-ts codec, or a validator that implements Standard Schema: those of zod, valibot and arktype do. */
-  readonly payload: P
-  /** Of the `output` of results. Default: any JSON. */
-  readonly result?: R
-}
-
 type Unchecked = Json | undefined
 
 /**
  * Declares a type of tasks. Whoever enqueues one is checked by the compiler, and once more before anything is sent; the worker decodes the payload before
- * its handler sees it.
+ * its handler sees it. `payload` and `result` are io-ts codecs, or validators that implement Standard Schema, such as those of zod, valibot and arktype.
+ * `result` is that of the `output` of results; default: any JSON.
  *
  * *Gotchas*: a validator has no way back from its output, so its *input* is what is sent. Defaults and transformations of the validator are applied in the worker.
  *

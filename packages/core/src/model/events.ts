@@ -248,5 +248,3 @@ export type QueueEvent = {
 }[EventType]
 
 export type EventOf<T extends EventType> = Extract<QueueEvent, { type: T }>
-
-export const eventVersionMax = integer(1, 1_000)

@@ -151,7 +151,6 @@ export const NewTask = t.intersection(
   'new task',
 )
 export type NewTask = t.TypeOf<typeof NewTask>
-export const newTaskKeys: ReadonlySet<string> = new Set(NewTask.types.flatMap(({ props }) => Object.keys(props)))
 
 export const preparedCodecs = codecsOf(preparedFields)
 

@@ -3,7 +3,7 @@
 /** Shades of one hue, the strongest first. */
 const lightShades = ['#0a3a66', '#1f5f9e', '#3b76b3', '#74a6d6', '#9cc2e4', '#c1d9ef']
 const darkShades = ['#b9dcfb', '#86bff0', '#5a9bd3', '#3c78ab', '#31648f', '#284e72']
-export const shadesMax = lightShades.length
+const shadesMax = lightShades.length
 
 /** The shade of thing number `index` of `count`, spread over all shades. */
 export const shadeOf = (index: number, count: number): number => (count < 2 ? 1 : Math.round((index * (shadesMax - 1)) / (count - 1)))

@@ -154,8 +154,7 @@ export const reviews = table({
 })
 
 /** The statuses that are counted, by the name of their column. */
-export const levelColumns = ['pending', 'scheduled', 'waiting', 'blocked', 'in_progress', 'dead_letter'] as const
-export type LevelColumn = (typeof levelColumns)[number]
+export type LevelColumn = 'pending' | 'scheduled' | 'waiting' | 'blocked' | 'in_progress' | 'dead_letter'
 
 const combination = {
   type: text('the type'),

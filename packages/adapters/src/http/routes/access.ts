@@ -26,7 +26,7 @@ export const rolesOf = (who: Who): ReadonlyArray<string> => (who === 'anyone' ? 
 export const hasRole = ({ roles }: Grant, ...wanted: ReadonlyArray<Role>): boolean => roles.includes('admin') || wanted.some((role) => roles.includes(role))
 
 /** Whether the grant is limited to some queues. */
-export const isBound = ({ queues }: Grant): boolean => queues !== undefined
+const isBound = ({ queues }: Grant): boolean => queues !== undefined
 
 export const mayUse = ({ queues }: Grant, queue: string): boolean => queues === undefined || queues.includes(queue)
 
