@@ -6,6 +6,7 @@ import { isLeft } from 'fp-ts/lib/Either.js'
 import { prepareResult } from '../engine/contents/prepare.js'
 import type { Claim, Caller, Outcome, QueueEngine, Refusal } from '../engine/types.js'
 import type { MemoryService } from '../memory-bank/index.js'
+import { isoOf } from '../http/time.js'
 import { sentFields } from '../sent-fields.js'
 
 /** `actor`: the name in the log; default: the agent's name. `memory`: its memories come with claims, as over HTTP. */
@@ -93,8 +94,6 @@ interface Content {
   readonly metadata?: JsonObject
 }
 
-const isoOf = (ms: number): string => new Date(ms).toISOString()
-
 /** A task of a claim. Its members are computed when they are read, because most handlers read few of them. */
 class EngineTask implements Omit<WorkTask, keyof SentFields> {
   private content: Content | undefined
@@ -143,13 +142,8 @@ class EngineTask implements Omit<WorkTask, keyof SentFields> {
 
   /** A plain object, as over HTTP, which can be logged or sent on. */
   toJSON(): WorkTask {
-    const { id, number, type, priority, payload, description, metadata, idempotencyKey, attempt, attemptsMax } = this
-    const { dependencies, createdAt } = this
-    return {
-      ...{ id, number, type, priority, payload, description, metadata, idempotencyKey, attempt, attemptsMax },
-      ...{ dependencies, createdAt },
-      ...sentFields(this.claim),
-    }
+    const { id, number, type, priority, payload, description, metadata, idempotencyKey, attempt, attemptsMax, dependencies, createdAt } = this
+    return { id, number, type, priority, payload, description, metadata, idempotencyKey, attempt, attemptsMax, dependencies, createdAt, ...sentFields(this.claim) }
   }
 }
 

@@ -1,5 +1,5 @@
 /** The events of one task. Each has the revision of the previous one, so no index is needed to read them backwards. */
-import { type EventType, isUnreadable, type QueueEvent, quote, taskOf } from '@daybook/core'
+import { type EventType, isUnreadable, quote, taskOf, type TaskView } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import type { LogReader, RecordedEvent } from '../../store/index.js'
 import { decodeRecorded, parseObject } from './wire.js'
@@ -132,9 +132,11 @@ export const showEvent = (event: RecordedEvent): ShownEvent => {
 }
 
 /** The task that an event is about; `undefined` if it is about none. */
-export const taskOfEvent = (event: RecordedEvent): string | undefined => {
-  const decoded: QueueEvent | { readonly _tag: 'Unreadable' } = decodeRecorded(event)
-  if (isUnreadable(decoded as QueueEvent)) return undefined
-  const data = (decoded as QueueEvent).data
-  return 'task' in data ? data.task : undefined
+export const taskOfEvent = (recorded: RecordedEvent): string | undefined => {
+  const event = decodeRecorded(recorded)
+  return isUnreadable(event) || !('task' in event.data) ? undefined : event.data.task
 }
+
+/** The revision of a completed task's result, which is in its last event. The result of an imported task is in its content. */
+export const resultRevisionOf = ({ status, lastRevision, enqueuedRevision }: TaskView): number | undefined =>
+  status === 'completed' && lastRevision !== enqueuedRevision ? lastRevision : undefined

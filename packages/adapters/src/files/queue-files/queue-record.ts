@@ -37,7 +37,3 @@ export const recordText = (view: TaskView, content: string | undefined, result: 
   // The content comes last, and the result after it: of two members with the same name, JSON readers take the last.
   return `${head.slice(0, -1)}${members === '' ? '' : `,${members}`}${result === undefined ? '' : `,"result":${result}`}}`
 }
-
-/** The revision of a completed task's result, which is in its last event. The result of an imported task is in its content. */
-export const resultRevisionOf = ({ status, lastRevision, enqueuedRevision }: TaskView): number | undefined =>
-  status === 'completed' && lastRevision !== enqueuedRevision ? lastRevision : undefined

@@ -1,6 +1,6 @@
 /** Prints the JSON of a task from the state and the log. */
 import type { TaskView } from '@daybook/core'
-import { contentOf, type Claim, parseObject, type QueueView } from '../../engine/index.js'
+import { contentOf, type Claim, parseObject, type QueueView, resultRevisionOf } from '../../engine/index.js'
 import type { Recalled } from '../../memory-bank/index.js'
 import { sentText } from '../../sent-fields.js'
 import { whyWithheld } from '../../task-keys/index.js'
@@ -69,13 +69,9 @@ const parkedText = ({ parked }: TaskView): string =>
 const callbackText = ({ key, at }: { readonly key: string; readonly at: number }, content = '{}'): string =>
   `{"key":${quote(key)},"at":"${isoOf(at)}"${content === '{}' ? ',"payload":null' : membersOf(content)}}`
 
-/** The result of a completed task is in its last event, the completion. An imported task has one event, which is not a completion. */
-const resultRevision = ({ status, lastRevision, enqueuedRevision }: TaskView): number | undefined =>
-  status === 'completed' && lastRevision !== enqueuedRevision ? lastRevision : undefined
-
 /** The result of a completed task as JSON text. */
 export const resultText = async (queue: Pick<QueueView, 'contents'>, view: TaskView): Promise<string | undefined> => {
-  const revision = resultRevision(view)
+  const revision = resultRevisionOf(view)
   const [data] = revision === undefined ? [] : await queue.contents([revision])
   return data === undefined ? undefined : contentOf(data)
 }
@@ -123,7 +119,7 @@ export const taskTexts = async (
         content: contentAt(view.contentRevision),
         progress: memberOf(dataAt(view.progressRevision), 'progress'),
         checkpoint: memberOf(dataAt(view.checkpointRevision), 'checkpoint'),
-        result: contentAt(resultRevision(view)),
+        result: contentAt(resultRevisionOf(view)),
         callback: contentAt(view.callback?.revision),
       })
       size += text.length
@@ -140,7 +136,7 @@ type DataAt = (revision: number | undefined) => string | undefined
 const datasAt = async (queue: Pick<QueueView, 'contents'>, views: ReadonlyArray<TaskView>): Promise<DataAt> => {
   const wanted = new Set<number>()
   for (const view of views) {
-    for (const revision of [view.contentRevision, view.progressRevision, view.checkpointRevision, resultRevision(view), view.callback?.revision]) {
+    for (const revision of [view.contentRevision, view.progressRevision, view.checkpointRevision, resultRevisionOf(view), view.callback?.revision]) {
       if (revision !== undefined) wanted.add(revision)
     }
   }
