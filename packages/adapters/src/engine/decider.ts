@@ -269,13 +269,7 @@ export class Decider {
       verdict = this.accept(batch, item.caller, accepted)
     }
     // More tasks may match than one append can cancel. Each is cancelled with its dependents, so a smaller command is decided again.
-    while (verdict === 'too-large' && command.type === 'CancelAll' && (command.max ?? cancelMax) > 1) {
-      command = { ...command, max: Math.ceil((command.max ?? cancelMax) / 2) }
-      const fewer = this.decideCommand(command)
-      accepted = E.isRight(fewer) ? fewer.right : []
-      verdict = this.accept(batch, item.caller, accepted)
-    }
-    while (verdict === 'too-large' && command.type === 'CancelBatch' && (command.max ?? cancelMax) > 1) {
+    while (verdict === 'too-large' && (command.type === 'CancelAll' || command.type === 'CancelBatch') && (command.max ?? cancelMax) > 1) {
       command = { ...command, max: Math.ceil((command.max ?? cancelMax) / 2) }
       const fewer = this.decideCommand(command)
       accepted = E.isRight(fewer) ? fewer.right : []

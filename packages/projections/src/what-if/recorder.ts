@@ -306,7 +306,7 @@ const amendBefore = (task: Task, { at, data: { priority, deadlineAt, availableAt
 }
 
 /** The random number from which `retryDelayMs` computes this delay. */
-export const jitterOf = (ms: number, baseSeconds: number, { maxBackoffSeconds, jitter }: Pick<Settings['defaults'], 'maxBackoffSeconds' | 'jitter'>): number => {
+const jitterOf = (ms: number, baseSeconds: number, { maxBackoffSeconds, jitter }: Pick<Settings['defaults'], 'maxBackoffSeconds' | 'jitter'>): number => {
   const seconds = ms / 1_000
   if (jitter === 0 || baseSeconds <= 0 || seconds <= 0) return 0
   const doublings = Math.max(0, Math.floor(Math.log2(seconds / baseSeconds) + 1e-9))
@@ -315,7 +315,7 @@ export const jitterOf = (ms: number, baseSeconds: number, { maxBackoffSeconds, j
 }
 
 /** A task as it is enqueued again. Every arrival of the log is a task of its own, so nothing is a duplicate. It is in no batch: callbacks are arrivals, too. */
-export const preparedOf = ({ task, type, number: _, idempotencyKey, rootTaskId: __, generation: ___, restartOf: ____, restartReason: _____, batchId: ______, callbackOf: _______, ...facts }: DataOf<'TaskEnqueued'>, defaults: RecordedTask['defaults']) => {
+export const preparedOf = ({ task, type, number, idempotencyKey, rootTaskId, generation, restartOf, restartReason, batchId, callbackOf, ...facts }: DataOf<'TaskEnqueued'>, defaults: RecordedTask['defaults']) => {
   const given: Partial<typeof facts> = { ...facts }
   for (const name of defaults) delete given[name]
   return { ...given, id: task, type, idempotencyKey, content: '{}', deduplicate: 'off' as const }
