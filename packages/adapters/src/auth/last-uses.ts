@@ -51,6 +51,7 @@ const readUses = (file: string): Readonly<Record<string, number>> => {
     const decoded = UsesFile.decode(JSON.parse(readFileSync(file, 'utf8')))
     return E.isRight(decoded) ? decoded.right.uses : {}
   } catch {
+    // The file is missing or damaged. It may be lost.
     return {}
   }
 }

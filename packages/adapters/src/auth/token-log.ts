@@ -13,8 +13,6 @@ import { readTokenEvent, type TokenCreated, type TokenEvent, tokenStream } from 
 
 export interface NewToken extends Bounds {
   readonly name: string
-  /** Milliseconds since 1970. Default: never. */
-  readonly expiresAt?: number
 }
 
 /** A token without its secret text. */

@@ -54,8 +54,9 @@ export interface Embedded extends DaybookClient {
  * @throws Error if the folder cannot be used, or is open elsewhere.
  * @throws DaybookError `invalid` for settings that do not exist or have wrong values.
  * @example
- * const client = await openEmbedded({ dataDir: './daybook-data' }) await client.enqueue({ type: 'mail', payload: { to: 'ada@example.org' } }) await
- * client.close()
+ * const client = await openEmbedded({ dataDir: './daybook-data' })
+ * await client.enqueue({ type: 'mail', payload: { to: 'ada@example.org' } })
+ * await client.close()
  */
 export const openEmbedded = async (options: EmbeddedOptions = {}): Promise<Embedded> => {
   const { dataDir, queue, name = 'embedded', settings = {}, warn = () => undefined, engine } = options

@@ -82,7 +82,7 @@ export interface EngineStatus {
   readonly unreadable: number
   readonly conflicts: number
   readonly snapshotRevision: number
-  /** Bytes of task contents kept in memory for claims. */
+  /** Characters of task contents kept in memory for claims. */
   readonly cachedContent: number
 }
 

@@ -60,4 +60,3 @@ export const openSqliteStore = async (options: SqliteStoreOptions): Promise<Even
     throw storeError(error, options.file)
   }
 }
-

@@ -66,6 +66,7 @@ const contentAt = async (engine: QueueEngine, revision: number): Promise<Readonl
     const [data] = await engine.contents([revision])
     return data === undefined ? undefined : parseObject(contentOf(data) ?? '{}')
   } catch {
+    // The caller is told that the content cannot be read.
     return undefined
   }
 }

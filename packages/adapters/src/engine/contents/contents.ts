@@ -51,7 +51,7 @@ export class Contents {
     if (revision !== undefined) this.cache.drop(revision)
   }
 
-  /** Size of the cache in bytes. */
+  /** Size of the cache in characters. */
   get cached(): number {
     return this.cache.size
   }

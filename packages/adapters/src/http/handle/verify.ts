@@ -10,4 +10,3 @@ export const verifyOf =
     const verdict = await verifications.verify(streamOf(queue.name))
     return E.right({ status: 200, revision: verdict.head.revision, text: JSON.stringify(shownVerdict(verdict)) })
   }
-
