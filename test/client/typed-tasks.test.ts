@@ -1,5 +1,6 @@
 /** The point of this file: a type of tasks is declared once, and holds for the producer, the worker and whoever waits for the result, to the compiler and at run time. */
 import { openEmbedded } from '@daybook/adapters/embedded'
+import { engineSource } from '@daybook/adapters/worker'
 import { type DaybookClient, type EnqueuedTask, type Json, taskType } from '@daybook/client'
 import { createWorker, handlerOf, httpSource, InvalidPayload, type TypedHandler, type WorkerEvent } from '@daybook/client/worker'
 import { createTestQueue } from '@daybook/testing'
@@ -190,6 +191,24 @@ describe('a worker', () => {
     expect(seen).toEqual([full, false, { to: 'ada@example.org', copies: 1, at: due }])
     expect((await client.handle(sent.id, mail).result()).output.sent.getTime()).toBe(due.getTime())
     expect((await client.handle(sent.id).result()).output).toEqual({ sent: due.toISOString() })
+  })
+
+  test('in the process of the queue gets the whole task as well, of which most members are getters there', async () => {
+    const client = await openEmbedded({ settings: { decisionReport: 'optional' } })
+    opened.push(client.close)
+    const seen: Array<object> = []
+    const worker = createWorker({
+      source: engineSource(await client.daybook.open('default')),
+      handlers: [handlerOf(invoice, (task) => {
+        seen.push(task)
+        return { output: { total: 0 } }
+      })],
+    })
+    worker.start()
+    opened.push(() => worker.stop({ graceMs: 0 }))
+    const sent = await client.enqueue(invoice, full, { id: 'i-1', priority: 7, description: 'for March', ticketId: 'T-1' })
+    await inTime('the result', sent.result())
+    expect(seen).toEqual([expect.objectContaining({ id: 'i-1', number: 1, type: 'invoice', priority: 7, description: 'for March', ticketId: 'T-1', attempt: 1, payload: full })])
   })
 
   test('leaves other types alone', async () => {

@@ -42,10 +42,13 @@ export const handlerOf = <T extends AnyTaskType>(type: T, work: Work<T>): TypedH
   const handler: Handler = (task, context) =>
     after(type.payload.decode(task.payload), (payload) => {
       if (!payload.ok) throw new InvalidPayload(`the payload is not one of ${type.name}: ${wordsOf(payload.errors)}`)
-      return after((work as Handler<unknown>)({ ...task, payload: payload.value }, context), check)
+      return after((work as Handler<unknown>)({ ...membersOf(task), payload: payload.value }, context), check)
     })
   return Object.assign(handler, { taskType: type.name })
 }
+
+/** The task as a plain object. A task from an engine in the same process has getters, which a spread would lose, and prints itself as a plain one. */
+const membersOf = (task: WorkTask & { readonly toJSON?: () => WorkTask }): WorkTask => task.toJSON?.() ?? task
 
 /** One handler for all of them. @throws TypeError for two handlers of one type. */
 export const dispatcher = (handlers: ReadonlyArray<TypedHandler>): { readonly types: ReadonlyArray<string>; readonly handler: Handler } => {
