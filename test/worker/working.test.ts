@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createWorker, type HandlerContext, PermanentError, RetryLater, WorkerStopped } from '@daybook/adapters/worker'
+import { inTime } from '../support/in-time.js'
 import { whileTimeStands } from '../support/virtual-time.js'
 import { failing, sleep, until } from './memory-source.js'
 import { accepted, events, source, work, worker } from './trial.js'
@@ -32,6 +33,16 @@ describe('a worker works', () => {
     for (const task of source.tasks.values()) expect(only(task.id)).toMatchObject({ kind: 'complete', result: { output: task.payload } })
     expect(worker.stats()).toMatchObject({ claimed: 1_000, started: 1_000, completed: 1_000, failed: 0, lost: 0, running: 0, buffered: 0, unsettled: 0 })
     expect(events).toEqual([])
+  })
+
+  test.each([
+    { what: 'at once', handler: () => ({ success: false, errors: 'text' }) },
+    { what: 'later', handler: async () => ({ success: false, errors: 'text' }) },
+  ])('a result that is none, which JavaScript does not prevent, is a failed attempt: returned $what', async ({ handler }) => {
+    const [id] = source.add(1)
+    work({ handler: handler as never })
+    await inTime('the end', worker.drained())
+    expect(source.task(id!).outcomes[0]).toMatchObject({ kind: 'fail', error: { message: expect.stringContaining('is not a function') as string } })
   })
 
   test('no more handlers run at a time than asked for, and no fewer if there are tasks', async () => {

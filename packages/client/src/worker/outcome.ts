@@ -22,9 +22,9 @@ export const outcomeOf = (
 ): SettleOutcome | undefined => {
   try {
     const result = host.handler(run.task, run)
-    if (!isPromise(result)) return returned(run, host.agentId, result)
+    if (!isPromise(result)) return returned(run, host, result)
     result.then(
-      (value) => later(run, returned(run, host.agentId, value)),
+      (value) => later(run, returned(run, host, value)),
       (error: unknown) => later(run, thrown(run, host, error)),
     )
     return undefined
@@ -37,10 +37,16 @@ export const outcomeOf = (
 export const failureIn = (result: Result | void): string | undefined =>
   typeof result === 'object' && result !== null && result.success === false ? result.errors?.join('; ') || 'the handler returned success: false' : undefined
 
-const returned = (run: Run, agentId: string, result: Result | void): SettleOutcome => {
-  const message = failureIn(result)
-  if (message !== undefined) return failure(run, agentId, { message: kept(message, textMax) }, true)
-  return { kind: 'complete', taskId: run.task.id, agentId, token: run.token, result: result ?? nothing }
+const returned = (run: Run, host: Host, result: Result | void): SettleOutcome => {
+  const { agentId } = host
+  try {
+    const message = failureIn(result)
+    if (message !== undefined) return failure(run, agentId, { message: kept(message, textMax) }, true)
+    return { kind: 'complete', taskId: run.task.id, agentId, token: run.token, result: result ?? nothing }
+  } catch (error) {
+    // A handler in JavaScript may return anything, such as a text for the list of errors.
+    return thrown(run, host, error)
+  }
 }
 
 const thrown = (run: Run, { agentId, isStopping }: Host, error: unknown): SettleOutcome => {
