@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { createClient, DaybookError } from '@daybook/client'
 import { createWorker, httpSource, type WorkerEvent } from '@daybook/client/worker'
 import { type RunningServer, serve } from '@daybook/adapters/serve'
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import { inTime } from '../support/in-time.js'
 
 const token = 'a-token-of-the-failover-tests'
@@ -79,6 +79,33 @@ describe('a request stays with its server', () => {
     expect(other.seen).toEqual([])
     expect(await client.cancel('b', 'why')).toEqual({ cancelled: [] })
   })
+})
+
+test('a stream that the caller gives up is no reason to leave a server', async () => {
+  const first = createServer((request, response) => {
+    if (!request.url!.includes('/events')) response.writeHead(200, { 'content-type': 'application/json' }).end('{"total":1}')
+  })
+  await new Promise<void>((resolve) => first.listen(0, '127.0.0.1', resolve))
+  opened.push(() => new Promise((resolve) => (first.close(resolve), first.closeAllConnections())))
+  const second = await server({ status: 200, body: { total: 2 } })
+  const client = clientOf(`http://127.0.0.1:${(first.address() as AddressInfo).port}`, second.url)
+  const leaving = new AbortController()
+  const reading = client.eachEvent({}, { signal: leaving.signal }).next()
+  await new Promise((resolve) => first.once('request', resolve))
+  leaving.abort()
+  await expect(inTime('the end of the stream', reading)).rejects.toMatchObject({ code: 'aborted' })
+  expect(await client.depth()).toEqual({ total: 1 })
+})
+
+test('a watch ends at once when its signal aborts, also in the pause before it connects again', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  opened.push(() => vi.useRealTimers())
+  const client = clientOf(await nobody())
+  const leaving = new AbortController()
+  const next = client.watch({ signal: leaving.signal }).next()
+  while (vi.getTimerCount() === 0) await new Promise((resolve) => setImmediate(resolve))
+  leaving.abort()
+  expect(await inTime('the end of the watch', next)).toEqual({ done: true, value: undefined })
 })
 
 test('two servers on one store are rolled one after the other under load: no call fails, and no task is lost', async () => {

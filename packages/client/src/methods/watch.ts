@@ -1,6 +1,7 @@
 /** Watching a queue: its messages over a WebSocket, without gaps. */
 import { WebSocket } from 'ws'
-import { backoff, sleep } from '../transport/backoff.js'
+import { backoff } from '../transport/backoff.js'
+import { pause } from '../transport/retry.js'
 import { DaybookError, errorOfAnswer } from '../errors.js'
 
 /** What has happened: see docs/websocket.md for the events and their payloads. */
@@ -35,7 +36,7 @@ const aheadMax = 1_000
  */
 export const watch = async function* (place: Place, { from = 'end', signal }: WatchOptions = {}): AsyncGenerator<WatchMessage, void> {
   const isEnded = (): boolean => signal?.aborted === true
-  const pause = backoff({ firstMs: 100, mostMs: 5_000, random: Math.random })
+  const delays = backoff({ firstMs: 100, mostMs: 5_000, random: Math.random })
   let next: number | 'end' = from
   /** Number of seen messages of revision `next`: a connection may end between the messages of one event. */
   let seen = 0
@@ -43,7 +44,7 @@ export const watch = async function* (place: Place, { from = 'end', signal }: Wa
     let skip = seen
     try {
       for await (const message of connection({ ...place, url: place.urls[connections % place.urls.length] as string }, next, signal)) {
-        pause.reset()
+        delays.reset()
         if ('at' in message) {
           // The server says which revision `end` is, so that nothing is missed if the connection ends before the first message.
           if (next === 'end') next = message.at
@@ -60,7 +61,7 @@ export const watch = async function* (place: Place, { from = 'end', signal }: Wa
     } catch (error) {
       if (error instanceof DaybookError && !['unreachable', 'unavailable', 'overloaded', 'too-many-requests'].includes(error.code)) throw error
     }
-    if (!isEnded()) await sleep(pause.next())
+    await pause(delays.next(), signal)
   }
 }
 

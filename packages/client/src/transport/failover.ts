@@ -38,7 +38,7 @@ export const failover = (servers: ReadonlyArray<Transport>): Transport => {
       try {
         return await at(index).stream(asked)
       } catch (error) {
-        leave(index)
+        if (error instanceof DaybookError && error.code === 'unreachable') leave(index)
         throw error
       }
     },
