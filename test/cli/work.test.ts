@@ -1,6 +1,6 @@
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { inTime } from '../support/in-time.js'
@@ -30,6 +30,13 @@ const firstLeaseMs = async (q: string, id: string): Promise<number> => {
   const { events } = await server.json<{ readonly events: ReadonlyArray<{ readonly type: string; readonly at: string; readonly data: { readonly expiresAt: string } }> }>('history', id, '--queue', q)
   const claimed = events.find(({ type }) => type === 'Claimed')!
   return Date.parse(claimed.data.expiresAt) - Date.parse(claimed.at)
+}
+const isAlive = (pid: number): boolean => {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
 }
 const until = async (holds: () => Promise<boolean>): Promise<void> => {
   for (let i = 0; i < 1_000; i++) {
@@ -110,12 +117,32 @@ describe('daybook work -- COMMAND', () => {
     const end = ended(child)
     await until(async () => (await show(q, 'a')).status === 'in-progress')
     await server.daybook(['cancel', 'a', '--queue', q])
-    const { existsSync } = await import('node:fs')
     await until(async () => existsSync(mark))
     child.kill('SIGINT')
     const { err } = await end
     expect(err).toContain('lost')
     expect(await show(q, 'a')).toMatchObject({ status: 'cancelled' })
+  })
+
+  test('lease lost: the children of a program are ended also if the program itself has ended, and they hold its output', async () => {
+    const q = await queueOf({ id: 'a', type: 'x' })
+    const [mark, pid] = [join(server.dir, 'child-ended'), join(server.dir, 'pid')]
+    const script = join(server.dir, 'leaves-a-child.sh')
+    writeFileSync(script, `(trap 'echo term > ${mark}; exit 1' TERM; sleep 60 & wait) &\necho $$ > ${pid}.new; mv ${pid}.new ${pid}\n`)
+    const child = start(['work', '--queue', q, '--', 'bash', script], server.env)
+    const end = ended(child)
+    await until(async () => existsSync(pid) && !isAlive(Number(readFileSync(pid, 'utf8'))))
+    await server.daybook(['cancel', 'a', '--queue', q])
+    await until(async () => existsSync(mark))
+    child.kill('SIGINT')
+    expect((await end).err).toContain('lost')
+  })
+
+  test('a program that prints too much is ended, also if it ignores SIGTERM, and is not tried again', async () => {
+    const q = await queueOf({ id: 'a', type: 'x' })
+    const { code } = await work(q, program('endless', `process.on('SIGTERM', () => undefined); const more = () => process.stdout.write('x'.repeat(65_536), more); more()`))
+    expect(code).toBe(0)
+    expect(await show(q, 'a')).toMatchObject({ status: 'dead-letter', lastError: 'it printed more than 4194304 bytes' })
   })
 
   test('SIGTERM: running programs may finish, nothing new is started, exit code 0', async () => {

@@ -34,6 +34,7 @@ const killAfterStopMs = 700
 /** Resolves to the result. Rejects with the failure to report, or with a {@link Park}. */
 export const runAgent = async (run: AgentRun): Promise<Result> => {
   const child = startAgent(run)
+  // A program that has ended is not over yet while a child of it holds its output.
   const ended = new Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>((resolve, reject) => {
     child.on('error', reject)
     child.on('close', (code, signal) => resolve({ code, signal }))
@@ -44,7 +45,7 @@ export const runAgent = async (run: AgentRun): Promise<Result> => {
   child.stdout.on('data', (chunk: Buffer) => {
     bytes += chunk.length
     if (bytes <= outputBytesMax) output.push(chunk)
-    else kill(child, 'SIGTERM')
+    else end()
   })
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     tail = (tail + text).slice(-stderrTailMax)
@@ -56,6 +57,7 @@ export const runAgent = async (run: AgentRun): Promise<Result> => {
 
   let killer: NodeJS.Timeout | undefined
   const end = (): void => {
+    if (killer !== undefined) return
     kill(child, 'SIGTERM')
     killer = setTimeout(() => kill(child, 'SIGKILL'), run.signal.reason instanceof WorkerStopped ? killAfterStopMs : killAfterMs)
   }
@@ -102,13 +104,14 @@ export class NoSuchProgram extends Error {
   override readonly name = 'NoSuchProgram'
 }
 
+/** Sends the signal to the program and its children. Not to be called when its output has ended: its id may be another program's by then. */
 const kill = (child: ChildProcess, signal: NodeJS.Signals): void => {
-  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return
+  if (child.pid === undefined) return
   try {
     if (process.platform === 'win32') child.kill(signal)
     else process.kill(-child.pid, signal)
   } catch {
-    // The program has ended by itself meanwhile.
+    // The program and its children have ended by themselves meanwhile.
   }
 }
 
