@@ -3,6 +3,7 @@ import { chmodSync, chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync, wri
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { run as runProgram } from '@daybook/adapters/cli'
+import { serve } from '@daybook/adapters/serve'
 import Database from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { inTime } from '../support/in-time.js'
@@ -206,6 +207,17 @@ describe('daybook serve', () => {
     }
     expect(await problem({ command: ['no-such-program'] })).toEqual([1, expect.stringContaining("the launcher's program: no-such-program cannot be found")])
     expect(await problem({ command: [], agents: 3 })).toEqual([2, expect.stringContaining('launcher')])
+  })
+
+  test('a start that fails leaves the log free for the next one', async () => {
+    const data = join(dir, 'data')
+    mkdirSync(data)
+    writeFileSync(join(data, 'snapshots'), '')
+    const options = { host: '127.0.0.1', port: 0, dataDir: data, store: { kind: 'sqlite', file: join(data, 'daybook.sqlite'), sharing: 'exclusive' }, auth: 'off' } as const
+    await expect(serve(options)).rejects.toThrow('snapshots')
+    rmSync(join(data, 'snapshots'))
+    const started = await serve(options)
+    await started.close()
   })
 
   test('--auth off: no token needed on loopback, refused elsewhere', async () => {

@@ -76,9 +76,11 @@ export const serve = async (
     const telemetry = await startTelemetry(process.env)
     // Closed last, so that it can report the end of all other parts.
     if (telemetry !== undefined) opened.push(() => telemetry.close())
-    const opening = await openStore(options)
+    const own = await openStore(options)
+    // For a start that fails before there is a daybook, which closes its store by itself. Closing it again does nothing.
+    opened.push(() => own.close())
     const meter = new Meter()
-    const store = observedStore(opening, telemetry === undefined ? [meter.append] : [meter.append, telemetry.append])
+    const store = observedStore(own, telemetry === undefined ? [meter.append] : [meter.append, telemetry.append])
     const hasKeys = !persistent || existsSync(keysFileIn(options))
     const keys = new KeyFile(keysFileIn(options))
     opened.push(async () => keys.close())
