@@ -286,6 +286,12 @@ describe('a claim that waits', () => {
     await client.close()
   })
 
+  test('and a watch is over at once if its signal is aborted before', async () => {
+    const client = await openEmbedded()
+    expect(await inTime('the end of the watch', collected(client.watch({ signal: AbortSignal.abort() }), 1))).toEqual([])
+    await inTime('the end', client.close())
+  })
+
   test('and a watch end when the client is closed, and later calls are refused', async () => {
     const client = await openEmbedded()
     const claiming = client.claim({ agentId: 'a', wait: 60 })

@@ -4,7 +4,7 @@
  */
 import { capacityOf, explainOf } from '@daybook/core'
 import { isRight } from 'fp-ts/lib/Either.js'
-import { type Daybook, type QueueEngine, streamOf } from '../engine/index.js'
+import { type Daybook, parseObject, type QueueEngine, streamOf } from '../engine/index.js'
 import { ownTurn } from '../own-turn.js'
 import type { RecordedEvent } from '../store/index.js'
 import { type Message, messagesOf, type Present } from './messages.js'
@@ -28,7 +28,7 @@ export interface FeedOptions {
 export const feed = async ({ daybook, queue, from, send, signal }: FeedOptions): Promise<void> => {
   let next = from
   let before: RecordedEvent | undefined
-  let isOver = false
+  let isOver = signal.aborted
   let wake = (): void => undefined
   const end = (): void => {
     isOver = true
@@ -77,7 +77,10 @@ export const feed = async ({ daybook, queue, from, send, signal }: FeedOptions):
 
 /** The number of free slots, and the places of those tasks of these events that still wait. `undefined` if the events enqueued none. */
 const presentOf = async (queue: QueueEngine, events: ReadonlyArray<RecordedEvent>): Promise<Present | undefined> => {
-  const tasks = events.flatMap(({ type, data }) => (type === 'TaskEnqueued' ? [(JSON.parse(data) as { readonly task: string }).task] : []))
+  const tasks = events.flatMap(({ type, data }) => {
+    const task = type === 'TaskEnqueued' ? parseObject(data)?.task : undefined
+    return typeof task === 'string' ? [task] : []
+  })
   if (tasks.length === 0) return undefined
   const found = await queue.read((state, at): Present => {
     const { isAtCapacity, queued, activeAgents, maxConcurrentAgents } = capacityOf(state, at)
