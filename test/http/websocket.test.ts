@@ -360,3 +360,41 @@ test('of many clients that are behind, each turn of the event loop reads one pag
   expect(pages).toBeGreaterThan(8 * 10)
   expect(most).toBe(1)
 })
+
+test('TQM-WS: an event that cannot be read does not keep the messages of others from its clients', async () => {
+  const store = openMemoryStore()
+  const metadata = JSON.stringify({ schemaVersion: 1, at: '2026-01-01T00:00:00.000Z', actor: 'another program' })
+  const written = ['no JSON', '{"no":"task"}', '{"task":"a"}'].map((data, i) => ({ id: `00000000-0000-4000-8000-00000000000${i}`, type: 'TaskEnqueued', data, metadata }))
+  await store.append('taskqueue-odd', written, 'no_stream')()
+  const odd = await startTestServer({ daybook: createDaybook({ store }) }, store)
+  onTestFinished(() => odd.stop())
+  const socket = new WebSocket(`${odd.http.url.replace('http', 'ws')}/api/ws?queue=odd&from=0`, authorized)
+  const first = await inTime('a message', new Promise<string>((resolve, reject) => {
+    socket.on('message', (data: Buffer) => resolve(data.toString()))
+    socket.on('close', (code, reason) => reject(new Error(`${code} ${reason.toString()}`)))
+  }))
+  expect(JSON.parse(first)).toMatchObject({ event: 'task_created', payload: { description: '' } })
+  socket.terminate()
+})
+
+test('a WebSocket that is asked for just before the server stops is refused, instead of being served by a server that has stopped', async () => {
+  const store = openMemoryStore()
+  const daybook = createDaybook({ store })
+  let [asked, go] = [(): void => undefined, (): void => undefined]
+  const isAsked = new Promise<void>((resolve) => (asked = resolve))
+  const mayGo = new Promise<void>((resolve) => (go = resolve))
+  const visit: typeof daybook.visit = (name) => (asked(), mayGo.then(() => daybook.visit(name)))
+  const slow = await startTestServer({ daybook: Object.create(daybook, { visit: { value: visit } }) as typeof daybook }, store)
+  const socket = new WebSocket(`${slow.http.url.replace('http', 'ws')}/api/ws`, authorized)
+  const status = new Promise<number | undefined>((resolve) => {
+    socket.on('unexpected-response', (_, response) => (resolve(response.statusCode), response.resume()))
+    socket.on('open', () => resolve(101))
+  })
+  socket.on('error', () => undefined)
+  await inTime('the request', isAsked)
+  const stopped = slow.stop()
+  go()
+  expect(await inTime('the answer', status)).toBe(503)
+  socket.terminate()
+  await inTime('the stop', stopped)
+})

@@ -77,7 +77,7 @@ export const serveWebSockets = (http: Server, { daybook, tokens, isReplayed, req
 
   const admittedTo = (request: IncomingMessage, query: URLSearchParams): E.Either<Refused, Grant> => {
     const { headers } = request
-    if (isClosing) return E.left(problem('unavailable', 'the server is stopping: try again shortly', { retryAfterSeconds: 1 }))
+    if (isClosing) return E.left(stopping)
     const protocol = (headers['sec-websocket-protocol'] ?? '').split(',').map((name) => name.trim()).find((name) => name.startsWith(bearer))
     const authorization = headers.authorization ?? (protocol === undefined ? undefined : `Bearer ${protocol.slice(bearer.length)}`)
     const admitted = admit(readers, authorization === undefined ? headers : { ...headers, authorization })
@@ -113,6 +113,8 @@ export const serveWebSockets = (http: Server, { daybook, tokens, isReplayed, req
       // The log may have been replaced by an older one. Then events before that revision would silently be left out.
       const missing = first > end ? await missingBefore(daybook, queue, first) : undefined
       if (missing !== undefined) return refuse({ ...missing, actor: admitted.right.name })
+      // It may have begun while the queue was opened.
+      if (isClosing) return refuse({ ...stopping, actor: admitted.right.name })
       befores.set(request, first - 1)
       sockets.handleUpgrade(request, socket, head, (client) => {
         note(101, admitted.right.name)
@@ -135,6 +137,8 @@ export const serveWebSockets = (http: Server, { daybook, tokens, isReplayed, req
     },
   }
 }
+
+const stopping = problem('unavailable', 'the server is stopping: try again shortly', { retryAfterSeconds: 1 })
 
 const root = 'http://localhost/'
 /** The target of a request. One that cannot be parsed, such as `//`, is taken for `/`: whoever is connected may send it, also without a token. */
