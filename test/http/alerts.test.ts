@@ -46,3 +46,15 @@ test('the limit is a setting', async () => {
   await until(async () => (await alerts()).some(({ kind }: { kind: string }) => kind === 'critical-waiting'))
   expect((await server.call('PATCH', `${q}/settings`, { alerts: { criticalDepthSeconds: -1 } })).status).toBe(400)
 })
+
+test('scrapes at the same time do not disturb each other: each has every alert once', async () => {
+  // So many that a scrape begins while another one still reads.
+  for (let i = 0; i < 50; i++) await server.post(`/api/queues/other-${i}/tasks`, { type: 'mail' })
+  const of = '/api/queues/scraped'
+  await server.post(`${of}/tasks`, { id: 'a', type: 'mail', maxRetries: 1 })
+  const { body: { claims: [{ lease }] } } = await server.post(`${of}/claims`, { agentId: 'w' })
+  await server.post(`${of}/tasks/a/fail`, { agentId: 'w', token: lease.token, error: 'no luck' })
+  await until(async () => (await server.get(`${of}/alerts`)).body.alerts.length === 1)
+  const texts = await Promise.all(Array.from({ length: 8 }, async () => (await server.get('/metrics')).text))
+  for (const text of texts) expect(text).toContain('daybook_alerts{queue="scraped",kind="dead-letters"} 1\n')
+})

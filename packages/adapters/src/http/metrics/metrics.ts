@@ -186,8 +186,13 @@ export const metricsOf = (
     viewsBuilding.set({ part: 'all' }, building.of)
   }
   const ask = async (): Promise<void> => {
-    for (const each of [tasks, pending, active, activeMax, oldest, failedAttempts, alerts, breaker, position, snapshot, mailbox, waiting, appends, available, readOnly, ahead, unreadable]) each.reset()
+    const asked = []
     for (const engine of daybook.queues()) {
+      asked.push([engine, await engine.read((state, at) => ({ at, depth: depthOf(state, at), failed: failedAttemptsOf(state, at), breakers: breakersOf(state), alerts: alertsOf(state), activeCount: activeAgentsOf(state).size, settings: headOf(state).settings }))] as const)
+    }
+    // From here on nothing is awaited: another scrape at the same time would clear the gauges in between, or add its alerts to these.
+    for (const each of [tasks, pending, active, activeMax, oldest, failedAttempts, alerts, breaker, position, snapshot, mailbox, waiting, appends, available, readOnly, ahead, unreadable]) each.reset()
+    for (const [engine, read] of asked) {
       meter.watch(engine)
       const queue = engine.name
       const status = engine.status()
@@ -200,7 +205,6 @@ export const metricsOf = (
       readOnly.set({ queue }, status.readOnly === undefined ? 0 : 1)
       ahead.set({ queue }, status.aheadMs / 1_000)
       unreadable.set({ queue }, status.unreadable)
-      const read = await engine.read((state, at) => ({ at, depth: depthOf(state, at), failed: failedAttemptsOf(state, at), breakers: breakersOf(state), alerts: alertsOf(state), activeCount: activeAgentsOf(state).size, settings: headOf(state).settings }))
       // A queue that cannot be read now has no values in this scrape.
       if (E.isLeft(read)) continue
       const { at, depth, failed, breakers, alerts: raised, activeCount, settings } = read.right.value
