@@ -62,3 +62,25 @@ test('TQM-MEM-001: what was completed is remembered at most five seconds after t
     await daybook.close()
   }
 })
+
+test('TQM-MEM-001: if events of the log are gone for good, the status says that nothing is remembered any more', async () => {
+  const store = openMemoryStore()
+  let isGone = false
+  const daybook = createDaybook({
+    store: { ...store, pick: async (stream, revisions) => (isGone ? Promise.reject(new StoreError('truncated', 'events are gone')) : store.pick(stream, revisions)) },
+  })
+  const memory = startMemory({ daybook, bank: notingBank([]), checkpoints: () => memoryCheckpoints(), recallMs: 50, limit: 5 })
+  try {
+    const engine = await daybook.open('q')
+    ok(await engine.submit(enqueue('a'), caller))
+    const [held] = ok(await engine.claim(claim(), caller))
+    await sleep(1_000)
+    isGone = true
+    ok(await engine.submit({ ...complete(held!), content: JSON.stringify({ decisionReport: 'done', discoveries: [{ type: 'rumour', details: 'found' }] }) }, caller))
+    await sleep(600_000)
+    expect(memory.status()).toMatchObject([{ problem: { reason: 'events are gone' } }])
+  } finally {
+    await memory.close()
+    await daybook.close()
+  }
+})

@@ -195,7 +195,10 @@ export const followLog = (options: FollowOptions): LogFollower => {
       }
       done = Math.max(done, waiting.length === 0 ? heard : done)
     } catch (error) {
-      if (!(error instanceof Stopped)) warn(`queue ${engine.name}: ${words.untilStart}: ${String(error)}`)
+      if (!(error instanceof Stopped)) {
+        problem = { reason: error instanceof Error ? error.message : String(error), since: Date.now() }
+        warn(`queue ${engine.name}: ${words.untilStart}: ${String(error)}`)
+      }
     } finally {
       subscription.unsubscribe()
       // If a checkpoint cannot be saved, the next start reads more.
