@@ -92,6 +92,7 @@ describe('options of serve', () => {
     expect(await problems({ config: join(dir, 'none.yaml') })).toEqual([expect.stringContaining('none.yaml') as string])
     expect(await problems({ config: config('hosts: x') })).toEqual([expect.stringContaining('hosts is not known here') as string])
     expect(await problems({ config: config('defaults: {maxRetrys: 3}') })).toEqual([expect.stringContaining('defaults.maxRetrys is not a field here') as string])
+    for (const defaults of ['5', 'true', '[]', 'text']) expect(await problems({ config: config(`defaults: ${defaults}`) })).toEqual([expect.stringMatching(/: defaults must be/) as string])
     expect(await problems({ config: config('a: [') })).not.toEqual([])
   })
 })

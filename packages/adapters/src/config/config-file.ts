@@ -87,10 +87,11 @@ export const readConfigFile = (text: string, name: string): E.Either<Problems, C
   const file: ConfigFile = launcher.right === undefined ? said : { ...said, launcher: launcher.right }
   const { defaults, breakers } = value
   if (defaults === undefined && breakers === undefined) return E.right(file)
+  if (defaults !== undefined && defaults !== null && !isObject(defaults)) return E.left([`${name}: defaults must be an object of settings`])
   if (isObject(defaults) && defaults.breakers !== undefined && breakers !== undefined) {
     return E.left([`${name}: breakers stand twice, under defaults and by themselves: keep one`])
   }
-  return withDefaults(file, { ...(defaults as object | undefined), ...(breakers === undefined ? {} : { breakers }) }, name)
+  return withDefaults(file, { ...defaults, ...(breakers === undefined ? {} : { breakers }) }, name)
 }
 
 const checkLauncher = (value: unknown, name: string): E.Either<Problems, LauncherFile> =>
