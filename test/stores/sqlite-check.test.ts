@@ -1,8 +1,8 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { describe, expect, test } from 'vitest'
-import { checkSqliteFile, openSqliteStore } from '@daybook/adapters/sqlite'
+import { checkSqliteFile, openSqliteStore, scanSqlite } from '@daybook/adapters/sqlite'
 import { numbered, readEvents, testFolder } from './store-files.js'
 
 const root = testFolder('check')
@@ -66,4 +66,19 @@ describe('the full check, for the doctor', () => {
   test('a file that is not a store is refused', async () => {
     await expect(checkSqliteFile(join(root, 'nowhere'))).rejects.toMatchObject({ code: 'unavailable' })
   })
+})
+
+test.skipIf(process.platform !== 'linux')('a scan of a file without the tables of a store keeps the file open no longer than it takes to say so', async () => {
+  const file = join(root, `${serial++}.daybook`)
+  damage(file, 'CREATE TABLE other (x)')
+  expect(() => scanSqlite(file, 'a')).toThrow('no such table')
+  const open = readdirSync('/proc/self/fd').flatMap((fd) => {
+    try {
+      return [readlinkSync(`/proc/self/fd/${fd}`)]
+    } catch {
+      // The descriptor of the listing itself is closed by now.
+      return []
+    }
+  })
+  expect(open).not.toContain(file)
 })

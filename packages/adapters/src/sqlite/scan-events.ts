@@ -29,6 +29,15 @@ export const scanSqlite = (file: string, stream: string): OpenedScan => {
     }
   }
   const db = reading(() => new Database(file, { readonly: true, fileMustExist: true, timeout: 1000 }))
+  try {
+    return scanOf(db, file, stream, reading)
+  } catch (error) {
+    db.close()
+    throw error
+  }
+}
+
+const scanOf = (db: Database.Database, file: string, stream: string, reading: <A>(body: () => A) => A): OpenedScan => {
   const query = reading(() => queries(db))
   const rowsAfter = reading(() =>
     db
