@@ -362,7 +362,15 @@ class Client:
         return self._json("GET", f"{self._task(task_id)}/explain{_query(claim)}")
 
     def history(self, task_id: str) -> List[Dict[str, Json]]:
-        return list(self._request("GET", f"{self._task(task_id)}/history")["events"])
+        """The events of a task, oldest first. For one that the queue no longer knows, the log is searched to its beginning."""
+        found: List[Dict[str, Json]] = []
+        before: Optional[int] = None
+        while True:
+            answer = self._request("GET", f"{self._task(task_id)}/history{_query({'before': before})}")
+            found = [*answer["events"], *found]
+            before = answer.get("next")
+            if before is None:
+                return found
 
     def depth(self) -> Dict[str, Json]:
         return self._json("GET", self._of("depth"))
@@ -700,8 +708,13 @@ class Worker:
         self.max_run_seconds = max_run_seconds
         self.skills = skills
         self._on_event = on_event
+        def own_client() -> Client:
+            return Client(urllib.parse.urlunsplit(client._parts), client._token, client.queue, timeout=client.timeout, retry_seconds=0, ssl_context=client._context)
+
         # The claims have a client of their own, so that one that waits can be cut off.
-        self._claims = Client(urllib.parse.urlunsplit(client._parts), client._token, client.queue, timeout=client.timeout, retry_seconds=0, ssl_context=client._context)
+        self._claims = own_client()
+        # Heartbeats are not sent again: the next round comes soon, and the times of the runs are to be looked at, too.
+        self._heartbeats = own_client()
         self._ready: "queues.Queue[Optional[Task]]" = queues.Queue()
         self._held: Dict[int, Task] = {}
         self._changed = threading.Condition()
@@ -762,6 +775,7 @@ class Worker:
             task._cancel("the worker stops")
             self._release(task)
         self._ended.set()
+        self._heartbeats.close()
         for _ in range(self.concurrency):
             self._ready.put(None)
 
@@ -828,8 +842,7 @@ class Worker:
     def _beat(self, tasks: Sequence[Task]) -> None:
         sent = time.monotonic()
         try:
-            # A short retry: the next round comes soon, and other leases are to be renewed, too.
-            answers = self.client.report([{"taskId": task.id, "kind": "heartbeat", "agentId": self.agent_id, "token": task.token} for task in tasks])
+            answers = self._heartbeats.report([{"taskId": task.id, "kind": "heartbeat", "agentId": self.agent_id, "token": task.token} for task in tasks])
         except DaybookError as error:
             self._tell("error", {"error": error, "doing": "heartbeat"})
             return
@@ -849,10 +862,8 @@ class Worker:
                 continue
             task._started = time.monotonic()
             report = self._outcome(task)
-            # A task without a lease is not reported: somebody else has it by now.
-            if task._settle() and not (task.cancelled and report is None):
-                if report is not None:
-                    self._send(task, report)
+            if task._settle() and report is not None:
+                self._send(task, report)
             self._let_go(task)
 
     def _outcome(self, task: Task) -> Optional[Callable[[], Any]]:

@@ -305,6 +305,21 @@ Worker(client, "other", None, handler, **{options!r}).run()
         Worker(self.client, "w", None, lambda _task: 1, on_event=told).run(until_empty=True, handle_signals=False)
         self.assertEqual([self.status(f"t{number}") for number in range(3)], ["completed"] * 3)
 
+    def test_the_history_of_a_forgotten_task_is_searched_to_its_beginning(self):
+        pages = [{"events": [{"revision": 9}], "next": 5}, {"events": [], "next": 2}, {"events": [{"revision": 1}], "next": None}]
+        with unittest.mock.patch.object(self.client, "_request", side_effect=pages) as request:
+            self.assertEqual([each["revision"] for each in self.client.history("old")], [1, 9])
+        self.assertEqual([call.args[1].partition("?")[2] for call in request.call_args_list], ["", "before=5", "before=2"])
+
+    def test_heartbeats_that_fail_do_not_keep_the_worker_from_looking_at_its_runs(self):
+        nobody = Client(f"http://127.0.0.1:{free_port()}", TOKEN)
+        told = []
+        worker = Worker(nobody, "w", None, lambda _task: None, on_event=lambda kind, about: told.append((kind, about["doing"])))
+        claim = daybook.Claim(daybook.TaskView("a", 1, "w", 5, "in-progress"), 1, 1, 60.0, time.monotonic())
+        with unittest.mock.patch("daybook.time.sleep", side_effect=AssertionError("it sleeps")):
+            worker._beat([daybook.Task(claim, worker)])
+        self.assertEqual(told, [("error", "heartbeat")])
+
     def test_a_cancelled_task_is_told(self):
         reasons = {}
 
