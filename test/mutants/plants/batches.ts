@@ -39,8 +39,8 @@ export const batchPlants: ReadonlyArray<Plant> = [
   {
     title: 'what-if: tasks of batches are refused',
     file: 'packages/projections/src/what-if/recorder.ts',
-    find: 'batchId: ______, ',
-    replace: '',
+    find: 'restartReason, batchId, callbackOf',
+    replace: 'restartReason, callbackOf',
     killedBy: ['test/what-if/endings.test.ts'],
     named: 'tasks of batches',
   },

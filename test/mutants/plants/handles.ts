@@ -13,6 +13,6 @@ export const handlePlants: ReadonlyArray<Plant> = [
   { title: 'declared types: nothing is checked before it is sent', file: at('handles/codec.ts'), find: '(checked.ok ? { ok: true as const, value: json } : checked)', replace: '(checked.ok || !checked.ok ? { ok: true as const, value: json } : checked)', killedBy: typed },
   { title: 'declared types: the check sees the value, and not the JSON of it', file: at('handles/codec.ts'), find: 'after(decode(json), (checked)', replace: 'after(decode(value), (checked)', killedBy: typed },
   { title: 'declared types: a payload that nobody can decode is tried again', file: at('worker/typed-handler.ts'), find: 'export class InvalidPayload extends PermanentError', replace: 'export class InvalidPayload extends Error', killedBy: typed },
-  { title: 'declared types: the handler gets the payload as it is in the queue', file: at('worker/typed-handler.ts'), find: '{ ...task, payload: payload.value }', replace: '{ ...task }', killedBy: typed },
+  { title: 'declared types: the handler gets the payload as it is in the queue', file: at('worker/typed-handler.ts'), find: '{ ...membersOf(task), payload: payload.value }', replace: '{ ...membersOf(task) }', killedBy: typed },
   { title: 'declared types: the output is not decoded for whoever waits', file: at('handles/handle.ts'), find: 'output: output.value }', replace: 'output: result.output }', killedBy: typed },
 ]
