@@ -835,6 +835,9 @@ class Worker:
                     task._cancel(f"it ran for longer than {self.max_run_seconds} seconds")
                     error = {"message": f"the handler ran for longer than {self.max_run_seconds} seconds", "code": "ran-too-long"}
                     self._send(task, lambda task=task, error=error: self.client.fail(task.id, self.agent_id, task.token, error))  # type: ignore[misc]
+            for task in held:
+                if task._lease_ends <= now:
+                    task._cancel("its lease could not be renewed in time: another worker may have the task by now")
             due = [task for task in held if not task.cancelled and task._lease_ends - now < task._lease_seconds / 2]
             if due:
                 self._beat(due)
@@ -871,8 +874,11 @@ class Worker:
         of = (task.id, self.agent_id, task.token)
         try:
             returned = self.handler(task)
-        except Cancelled:
-            return None
+        except Cancelled as raised:
+            if task.cancelled:
+                return None
+            reason = _sendable(f"the handler gave it back: {raised}"[:4_000])
+            return lambda: self.client.release(*of, reason)
         except Park as wait:
             more = {} if wait.checkpoint is None else {"checkpoint": wait.checkpoint}
             return lambda wait=wait: self._or_fail(  # type: ignore[misc]

@@ -320,6 +320,27 @@ Worker(client, "other", None, handler, **{options!r}).run()
             worker._beat([daybook.Task(claim, worker)])
         self.assertEqual(told, [("error", "heartbeat")])
 
+    def test_a_lease_that_cannot_be_renewed_is_lost(self):
+        self.client.enqueue("slow", id="lost")
+        reasons = []
+
+        def handler(task):
+            until(lambda: task.cancelled, "the end of the lease")
+            reasons.append(task.cancel_reason)
+
+        with unittest.mock.patch.object(Worker, "_beat", side_effect=lambda _tasks: None):
+            self.work(handler, lease_seconds=0.5)
+            until(lambda: reasons, "the loss")
+        self.assertIn("could not be renewed in time", reasons[0])
+
+    def test_a_handler_that_raises_cancelled_gives_its_task_back(self):
+        def handler(_task):
+            raise daybook.Cancelled("not now")
+
+        self.client.enqueue("w", id="back")
+        self.work(handler)
+        until(lambda: "Released" in self.types(), "the release")
+
     def test_a_cancelled_task_is_told(self):
         reasons = {}
 

@@ -8,6 +8,7 @@ import { createClient, DaybookError } from '@daybook/client'
 import { createWorker, httpSource, type WorkerEvent } from '@daybook/client/worker'
 import { type RunningServer, serve } from '@daybook/adapters/serve'
 import { afterEach, describe, expect, test, vi } from 'vitest'
+import { WebSocketServer } from 'ws'
 import { inTime } from '../support/in-time.js'
 
 const token = 'a-token-of-the-failover-tests'
@@ -106,6 +107,25 @@ test('a watch ends at once when its signal aborts, also in the pause before it c
   while (vi.getTimerCount() === 0) await new Promise((resolve) => setImmediate(resolve))
   leaving.abort()
   expect(await inTime('the end of the watch', next)).toEqual({ done: true, value: undefined })
+})
+
+test('a watch connects again after a message that is no JSON, and after an answer that breaks off', async () => {
+  const http = createServer()
+  const sockets = new WebSocketServer({ noServer: true })
+  let connections = 0
+  http.on('upgrade', (request, socket, head) => {
+    connections++
+    if (connections === 1) return void socket.end('HTTP/1.1 503 Service Unavailable\r\ncontent-length: 100\r\n\r\n{"code":"unav')
+    sockets.handleUpgrade(request, socket, head, (ws) => ws.send(connections === 2 ? '{"event": "cut of' : JSON.stringify({ event: 'task.enqueued', revision: 7, timestamp: '', payload: {} })))
+  })
+  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve))
+  opened.push(() => new Promise((resolve) => (http.close(resolve), http.closeAllConnections(), sockets.clients.forEach((ws) => ws.terminate()))))
+  const client = clientOf(`http://127.0.0.1:${(http.address() as AddressInfo).port}`)
+  const leaving = new AbortController()
+  const next = client.watch({ from: 7, signal: leaving.signal }).next()
+  expect(await inTime('the message of the third connection', next)).toMatchObject({ value: { revision: 7 } })
+  leaving.abort()
+  expect(connections).toBe(3)
 })
 
 test('two servers on one store are rolled one after the other under load: no call fails, and no task is lost', async () => {

@@ -35,13 +35,13 @@ const opened = (file: string): Database.Database => {
   db.exec(`
     BEGIN;
     CREATE TABLE identity (id TEXT NOT NULL);
+    INSERT INTO identity VALUES ('${randomUUID()}');
     CREATE TABLE memories (number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, queue TEXT NOT NULL, ticket TEXT, at TEXT NOT NULL, memory TEXT NOT NULL);
     CREATE INDEX by_ticket ON memories (queue, ticket, at);
     CREATE VIRTUAL TABLE words USING fts5(text, tokenize = 'porter unicode61');
     PRAGMA user_version = ${version};
     COMMIT;
   `)
-  db.prepare('INSERT INTO identity VALUES (?)').run(randomUUID())
   return db
 }
 

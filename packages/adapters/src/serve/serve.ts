@@ -67,8 +67,11 @@ export const serve = async (
     if (refusal !== undefined) throw new Error(refusal)
   }
   const opened: Array<() => Promise<void>> = []
+  /** Releases all parts, also if one of them fails. @throws the first error. */
   const close = async (): Promise<void> => {
-    for (const release of opened.splice(0).reverse()) await release()
+    const errors: Array<unknown> = []
+    for (const release of opened.splice(0).reverse()) await release().catch((error: unknown) => errors.push(error))
+    if (errors.length > 0) throw errors[0]
   }
   try {
     const persistent = options.store.kind !== 'memory'
@@ -172,7 +175,8 @@ export const serve = async (
     tokens?.keep()
     return { url: http.url, adminToken: tokens?.made, daybook, close }
   } catch (error) {
-    await close()
+    // Why it cannot start says more than what came of closing its parts.
+    await close().catch(() => undefined)
     throw error
   }
 }

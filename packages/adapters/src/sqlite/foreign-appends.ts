@@ -11,12 +11,20 @@ const lookMsMax = 16
  */
 export const watchForeignAppends = (db: Database, signal: AppendSignal): (() => void) => {
   const version = db.prepare<[], number>('PRAGMA data_version').pluck()
+  /** A file that cannot be read now is read again at the next poll. Whoever reads its events reports the error. */
+  const lookUp = (): number | undefined => {
+    try {
+      return version.get()
+    } catch {
+      return seen
+    }
+  }
   let seen = version.get()
   let lookMs = lookMsMax
   let timer: NodeJS.Timeout
   const look = (): void => {
     if (signal.listeners() > 0) {
-      const now = version.get()
+      const now = lookUp()
       lookMs = now === seen ? Math.min(2 * lookMs, lookMsMax) : lookMsMin
       if (now !== seen) signal.notifyAll()
       seen = now

@@ -65,6 +65,15 @@ export const watch = async function* (place: Place, { from = 'end', signal }: Wa
   }
 }
 
+const messageIn = (data: Buffer): WatchMessage | undefined => {
+  try {
+    return JSON.parse(data.toString('utf8')) as WatchMessage
+  } catch {
+    // A proxy may have cut it or put something else in its place.
+    return undefined
+  }
+}
+
 /** The messages of one connection. Ends with the connection. */
 const connection = async function* ({ url, token, queue }: Omit<Place, 'urls'> & { readonly url: string }, from: number | 'end', signal: AbortSignal | undefined): AsyncGenerator<WatchMessage | { readonly at: number }, void> {
   const address = new URL(url)
@@ -81,14 +90,21 @@ const connection = async function* ({ url, token, queue }: Omit<Place, 'urls'> &
     wake()
   }
   socket.on('message', (data: Buffer) => {
-    received.push(JSON.parse(data.toString('utf8')) as WatchMessage)
+    const message = messageIn(data)
+    if (message === undefined) {
+      problem ??= new DaybookError('unreachable', 'the WebSocket got a message that is no JSON: it is opened again')
+      end()
+      return
+    }
+    received.push(message)
     if (received.length >= aheadMax) socket.pause()
     wake()
   })
   socket.on('unexpected-response', (request, response) => {
     let body = ''
     response.on('data', (chunk: Buffer) => (body += chunk.toString('utf8')))
-    response.on('end', () => {
+    // Also if the answer breaks off.
+    response.on('close', () => {
       problem = errorOfAnswer(response.statusCode ?? 0, body, response.headers['retry-after'])
       request.destroy()
       end()
