@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { runHere } from '../cli/program.js'
 import { examplesOf, runExample, runIn, type Started, startServer } from './examples.js'
-import { filesOf, install, installLinked, packAll, packedManifest, type Tarballs, textIn, treeOf } from './packed.js'
+import { broughtBy, filesOf, install, installLinked, manifestOf, packAll, packedManifest, refusing, type Tarballs, textIn, treeOf } from './packed.js'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const readme = (name: string): string => join(root, 'packages', name, 'README.md')
@@ -61,6 +61,12 @@ describe('each tarball', () => {
       const { dependencies = {} } = await packedManifest(tarball)
       for (const [dependency, version] of Object.entries(dependencies)) expect(`${dependency} ${version}`).toMatch(/ \d+\.\d+\.\d+$/)
     }
+  })
+
+  test('brings no package that refuses the oldest Node that ours promise', async () => {
+    expect((await manifestOf(join(root, 'packages/adapters'))).engines).toEqual({ node: '>=20.19' })
+    expect(refusing('20.19.0', await broughtBy(onServer, '@daybook/adapters'))).toEqual([])
+    expect(refusing('20.19.0', [{ name: 'cookie', version: '2.0.2', engines: { node: '>=22' } }])).toEqual(['cookie@2.0.2'])
   })
 
   test('has everything that its entries import, with what it declares and nothing else', async () => {

@@ -6,6 +6,7 @@
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { cp, mkdir, readdir, readFile, realpath, symlink, writeFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -17,6 +18,7 @@ export interface Manifest {
   readonly name: string
   readonly version: string
   readonly dependencies?: Readonly<Record<string, string>>
+  readonly engines?: { readonly node?: string }
   readonly exports: Readonly<Record<string, unknown>>
   readonly man?: ReadonlyArray<string>
 }
@@ -101,20 +103,30 @@ const installByNpm = async (folder: string, names: ReadonlyArray<string>, tarbal
   if (existsSync(sqlite)) await cp(join(root, 'packages/adapters/node_modules/better-sqlite3/build'), join(sqlite, 'build'), { recursive: true, dereference: true })
 }
 
-/** The names of all packages that come with this one, however indirectly. */
-export const treeOf = async (folder: string, name: string): Promise<ReadonlySet<string>> => {
-  const tree = new Set<string>()
+/** All packages that come with this one, however indirectly. */
+export const broughtBy = async (folder: string, name: string): Promise<ReadonlyArray<Manifest>> => {
+  const found = new Map<string, Manifest>()
   const walk = async (at: string): Promise<void> => {
     const { dependencies = {} } = await manifestOf(at)
     for (const dependency of Object.keys(dependencies)) {
-      const found = await findUp(at, dependency)
-      if (tree.has(dependency)) continue
-      tree.add(dependency)
-      await walk(found)
+      const there = await findUp(at, dependency)
+      if (found.has(there)) continue
+      found.set(there, await manifestOf(there))
+      await walk(there)
     }
   }
   await walk(await realpath(join(folder, 'node_modules', name)))
-  return tree
+  return [...found.values()]
+}
+
+/** Their names. */
+export const treeOf = async (folder: string, name: string): Promise<ReadonlySet<string>> => new Set((await broughtBy(folder, name)).map((each) => each.name))
+
+/** Those that a version of Node is too old for. */
+export const refusing = (version: string, packages: ReadonlyArray<Pick<Manifest, 'name' | 'version' | 'engines'>>): ReadonlyArray<string> => {
+  const fastify = createRequire(join(root, 'packages/adapters/package.json')).resolve('fastify')
+  const { satisfies } = createRequire(fastify)('semver') as { readonly satisfies: (version: string, range: string) => boolean }
+  return packages.filter(({ engines }) => !satisfies(version, engines?.node ?? '*')).map((each) => `${each.name}@${each.version}`)
 }
 
 /** As Node looks for it. */
