@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { withoutTypes } from '../packages/examples.js'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const token = 'token-of-the-readme-test'
@@ -59,7 +60,7 @@ const runBlock = async ({ language, code }: { readonly language: string; readonl
   if (language === 'sh') return run('bash', ['--norc', '-euo', 'pipefail', '-c', code], path)
   // In this folder, so that imports are resolved as in a service of the workspace.
   const file = fileURLToPath(new URL(`./.example-${process.pid}.mjs`, import.meta.url))
-  await writeFile(file, code)
+  await writeFile(file, withoutTypes(code))
   try {
     return await run(process.execPath, [file])
   } finally {

@@ -25,12 +25,15 @@ export const runIn = async (folder: string, args: ReadonlyArray<string>, env: No
   return { code, output }
 }
 
+/** An example as Node 20 runs it. */
+export const withoutTypes = (code: string): string =>
+  ts.transpileModule(code, { compilerOptions: { module: ts.ModuleKind.ES2022, target: ts.ScriptTarget.ES2022, verbatimModuleSyntax: true } }).outputText
+
 let serial = 0
 /** Runs an example as a module of the folder, without its types. */
 export const runExample = async (folder: string, code: string, env?: NodeJS.ProcessEnv): Promise<Ran> => {
   const name = `example-${serial++}.mjs`
-  const compilerOptions = { module: ts.ModuleKind.ES2022, target: ts.ScriptTarget.ES2022, verbatimModuleSyntax: true }
-  await writeFile(join(folder, name), ts.transpileModule(code, { compilerOptions }).outputText)
+  await writeFile(join(folder, name), withoutTypes(code))
   return runIn(folder, [name], env)
 }
 
