@@ -47,14 +47,14 @@ test('every example in TypeScript type-checks under strict', () => {
   const examples = documents.flatMap((document) => examplesIn(document, read(document)))
   expect(examples.length).toBeGreaterThan(20)
   expect(typeErrors(examples)).toEqual([])
-}, 120_000)
+}, 600_000)
 
 test('teeth: a payload without a type, and a member that an answer does not have, are noticed', () => {
   const client = `import { createClient } from '@daybook/client'\nconst client = createClient({ url: 'http://127.0.0.1:7878' })\n`
   const page = `# A page\n\n\`\`\`ts\n${client}console.log((await client.task('a')).nosuch)\n\`\`\`\n\n\`\`\`ts\nconst send = async (to) => to\n\`\`\`\n`
   const found = typeErrors(examplesIn('page.md', page))
   expect(found).toEqual([expect.stringMatching(/^page\.md:3, line 3: .*'nosuch' does not exist/), expect.stringMatching(/^page\.md:9, line 1: .*'to' implicitly has an 'any' type/)])
-}, 120_000)
+}, 600_000)
 
 /** `client.x.y` in code, in a block or in a line. */
 const callsIn = (text: string): ReadonlyArray<string> => {
