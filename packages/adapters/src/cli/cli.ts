@@ -4,6 +4,7 @@ import type { DaybookClient } from '../client/index.js'
 import { connect, type Connection, type ConnectionOptions, readConnection } from './connection.js'
 import { exitCodes } from './exit-codes.js'
 import type { Io } from './io.js'
+import { noteUnused } from './note-unused.js'
 import { createPrinter, type Printer } from './printer.js'
 
 /** The context of a command that talks to a server. */
@@ -36,7 +37,9 @@ export class Cli {
       const connection = readConnection(command.optsWithGlobals<ConnectionOptions>(), this.io.env)
       const client = connect(connection)
       try {
-        return await run({ io: this.io, printer, client, connection }, options, ...args)
+        const ending = await run({ io: this.io, printer, client, connection }, options, ...args)
+        if (printer.wasEmpty() && command.name() !== 'queues') await noteUnused(printer, client)
+        return ending
       } finally {
         await client.close()
       }

@@ -28,6 +28,8 @@ export interface Printer {
   readonly jsonPages: (name: string, more: () => Readonly<Record<string, unknown>>) => Pages<unknown>
   /** Names and values, one pair per line. Names without a value are left out. */
   readonly pairs: (pairs: ReadonlyArray<readonly [string, string | undefined]>) => void
+  /** Whether a table without rows was printed. */
+  readonly wasEmpty: () => boolean
   /** A note on stderr, even with `--json`. */
   readonly note: (text: string) => void
 }
@@ -57,6 +59,11 @@ export const createPrinter = (io: Io, isJson: boolean): Printer => {
     io.out(linesOf(layout, [columns.map(({ head }) => ({ text: head, paint: colors.bold })), ...rows]))
     return layout
   }
+  let wasEmpty = false
+  const nothing = (empty: string): void => {
+    wasEmpty = true
+    line(colors.dim(empty))
+  }
   const end = ({ leftOut }: Layout): void => {
     if (leftOut.length === 0) return
     const says = dim(`no room for ${leftOut.join(', ')}`)
@@ -79,7 +86,7 @@ export const createPrinter = (io: Io, isJson: boolean): Printer => {
         await io.flushed()
       },
       end: () => {
-        if (first === undefined) return line(colors.dim(empty))
+        if (first === undefined) return nothing(empty)
         end(layout ?? begin(columns, first, false))
       },
     }
@@ -112,7 +119,7 @@ export const createPrinter = (io: Io, isJson: boolean): Printer => {
     width: widthFor(io),
     answer: (value, people) => (isJson ? io.out(`${JSON.stringify(value, null, io.outIsTerminal ? 2 : undefined)}\n`) : people()),
     line,
-    table: (columns, rows, empty = 'none') => (rows.length === 0 ? line(colors.dim(empty)) : end(begin(columns, rows, false))),
+    table: (columns, rows, empty = 'none') => (rows.length === 0 ? nothing(empty) : end(begin(columns, rows, false))),
     tablePages,
     jsonPages,
     pairs: (pairs) => {
@@ -120,6 +127,7 @@ export const createPrinter = (io: Io, isJson: boolean): Printer => {
       const width = Math.max(0, ...said.map(([name]) => name.length))
       for (const [name, value] of said) line(`${colors.dim(name.padEnd(width))}  ${value ?? ''}`)
     },
+    wasEmpty: () => wasEmpty,
     note: (text) => io.err(`${text}\n`),
   }
 }

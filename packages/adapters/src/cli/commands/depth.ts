@@ -10,8 +10,6 @@ export const depthCommand = (cli: Cli): Command =>
     .addHelpText('after', examples("daybook depth", "daybook depth --json | jq '.byStatus.pending'"))
     .action(cli.connected(async ({ printer, client }) => {
       const [depth, paused] = await Promise.all([client.depth(), pauseOf(client)])
-      // A mistyped name should not look like a queue whose work is done.
-      if (depth.revision < 0) printer.note(`queue ${client.queue} was never used: its first task creates it`)
       printer.answer({ ...depth, paused }, () => {
         const rows = (record: Readonly<Record<string, number>>): ReadonlyArray<readonly [string, number]> => Object.entries(record).filter(([, n]) => n > 0)
         printer.table(['STATUS', 'TASKS'], rows(depth.byStatus).map(([status, n]) => [statusCell(printer.colors, status), String(n)]), 'no tasks')
