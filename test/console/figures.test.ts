@@ -4,6 +4,7 @@ import { statuses } from '@daybook/core'
 import { describe, expect, test } from 'vitest'
 
 const hour = 3_600_000
+const noTasks = Object.fromEntries(statuses.map((status) => [status, 0])) as Record<(typeof statuses)[number], number>
 const iso = (ms: number): string => new Date(ms).toISOString()
 
 test('the depth is counted back from now: what came makes it less before, what went makes it more', () => {
@@ -19,7 +20,7 @@ test('the depth is counted back from now: what came makes it less before, what w
 })
 
 describe('what keeps tasks from running', () => {
-  const byStatus = { ...(Object.fromEntries(statuses.map((status) => [status, 0])) as Record<(typeof statuses)[number], number>), pending: 6, queued: 1, blocked: 2 }
+  const byStatus = { ...noTasks, pending: 6, queued: 1, blocked: 2 }
   const now = { depth: { byStatus, byType: { mail: 4, deploy: 3 }, byTenant: { acme: 5 } }, breakers: {}, limits: [], paused: null, isAtCapacity: false } as unknown as Parameters<typeof blockedBy>[0]
   const keys = (changes: Partial<typeof now>): ReadonlyArray<unknown> => blockedBy({ ...now, ...changes }).map(({ key, count }) => [key, count])
 
@@ -57,12 +58,23 @@ test('failures stand in the hour in which they happened; those before the period
   expect([...failuresByHour(rows, 3, 4.5 * hour)]).toEqual([['a', [2, 0, 1]], ['b', [0, 4, 0]]])
 })
 
-test('shares of tenants are of all claims, weights and tasks; who never waited for its turn has no ratio', () => {
+/** A depth with so many ready tasks. */
+const depthWith = (pending: number, queued: number, byTenant: Readonly<Record<string, number>>) => ({ byStatus: { ...noTasks, pending, queued }, byTenant })
+
+test('the ready tasks without a tenant are those that no tenant has', () => {
+  const found = tenantsOf([], [{ tenant: null, enqueued: 9 }], depthWith(6, 3, { acme: 2 }), {})
+  expect(found.map(({ name, waiting }) => [name, waiting])).toEqual([[undefined, 7], ['acme', 2]])
+  // They stand there although nothing else is known of them.
+  expect(tenantsOf([], [], depthWith(4, 0, {}), {})).toMatchObject([{ name: undefined, waiting: 4 }])
+  expect(tenantsOf([], [], depthWith(2, 0, { acme: 2 }), {}).map(({ name }) => name)).toEqual(['acme'])
+})
+
+test('shares of tenants are of all claims, weights and tasks; one that was never compared has no ratio', () => {
   const fairness = [{ tenant: 'acme', claimed: 30, ratio: 0.5 }, { tenant: 'globex', claimed: 10, ratio: null }]
-  const found = tenantsOf(fairness, [{ tenant: 'acme', enqueued: 60 }, { tenant: null, enqueued: 20 }], { acme: 30, initech: 1 }, { default: 1, acme: 3 })
+  const found = tenantsOf(fairness, [{ tenant: 'acme', enqueued: 60 }, { tenant: null, enqueued: 20 }], depthWith(31, 0, { acme: 30, initech: 1 }), { default: 1, acme: 3 })
   expect(found.map(({ name, weight, waiting, ratio }) => [name, weight, waiting, ratio])).toEqual([['acme', 3, 30, 0.5], ['globex', 1, 0, undefined], [undefined, 1, 0, undefined], ['initech', 1, 1, undefined]])
   expect(found[0]).toMatchObject({ claimedShare: 0.75, weightShare: 0.5, demandShare: 0.75 })
-  expect(tenantsOf([], [], { a: 1 }, {})[0]).toMatchObject({ claimedShare: 0, demandShare: 0 })
+  expect(tenantsOf([], [], depthWith(1, 0, { a: 1 }), {})[0]).toMatchObject({ claimedShare: 0, demandShare: 0 })
 })
 
 test('a setting is found by its path, and changed by a patch of that path alone', () => {

@@ -86,6 +86,7 @@ test('EV-05: pictures say what they are about, and their figures', () => {
   expect(textsOf(draw('breakers'))).toEqual(expect.arrayContaining(['mow', 'open', 'half-open', 'closed', '1h']))
   // acme has three fifths of the weight, and the same claims as the others but one or two.
   expect(textsOf(draw('fairness'))).toContain('0.63')
+  expect(textsOf(draw('fairness', 'hour', 'all', 1, true)).join()).toContain('no two tenants could be compared')
   expect(textsOf(draw('latency'))).toEqual(expect.arrayContaining(['P50', 'P95', 'P99', 'wait']))
 })
 

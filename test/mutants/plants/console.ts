@@ -3,6 +3,7 @@ import type { Plant } from '../plant.js'
 
 const source = 'packages/console/src/'
 const frame = ['test/console/time-frame.test.ts']
+const figures = ['test/console/figures.test.ts']
 const audit = ['test/console/audit.test.ts']
 
 export const consolePlants: ReadonlyArray<Plant> = [
@@ -15,4 +16,5 @@ export const consolePlants: ReadonlyArray<Plant> = [
   { title: 'console: commands are torn apart at the end of a page', file: `${source}pages/audit/commands.ts`, find: 'if (events.length >= enough && (', replace: 'if (events.length >= enough || (', killedBy: audit },
   { title: 'console: commands of two people are one', file: `${source}pages/audit/commands.ts`, find: 'command.actor === actor && command', replace: 'command', killedBy: audit },
   { title: 'console: a task that is new was not there before either', file: `${source}pages/changes/ways.ts`, find: "from ?? 'new'", replace: "from ?? to", killedBy: audit },
+  { title: 'console: tasks without a tenant are never ready', file: `${source}pages/tenants/figures.ts`, find: 'byStatus.pending + byStatus.queued - ofTenants', replace: '0', killedBy: figures },
 ]

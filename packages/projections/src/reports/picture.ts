@@ -34,7 +34,7 @@ export const pictureOf = (report: Report, { queue, revision }: Shown): string =>
     case 'breakers':
       return strips(report, heading(''))
     case 'fairness':
-      return ratios(report, heading('claims got of those due by weight'))
+      return ratios(report, heading)
   }
 }
 
@@ -156,12 +156,12 @@ const metShares = (report: Report, heading: (what: string) => Heading): string =
   return shares(groups, heading(groups.length === 0 ? 'no task had a deadline' : ''), 'met', (share) => `${(share * 100).toFixed(1)} %`, 1)
 }
 
-const ratios = (report: Report, heading: Heading): string => {
+const ratios = (report: Report, heading: (what: string) => Heading): string => {
   const groups = groupsOf(report).flatMap(([name, rows]) => {
     const due = sumOf(rows, 'due')
     return due === 0 ? [] : [{ name, share: sumOf(rows, 'got') / due }]
   }).slice(0, rowsMax)
-  return shares(groups, heading, 'got of due', (share) => share.toFixed(2), Math.max(1, ...groups.map(({ share }) => share)))
+  return shares(groups, heading(groups.length === 0 ? 'no two tenants could be compared' : 'claims got of those due by weight'), 'got of due', (share) => share.toFixed(2), Math.max(1, ...groups.map(({ share }) => share)))
 }
 
 const shares = (groups: ReadonlyArray<{ readonly name: string; readonly share: number }>, heading: Heading, saysHead: string, says: (share: number) => string, most: number): string => {

@@ -1,4 +1,5 @@
 /** The figures of each tenant, from two reports, the depth and the settings. */
+import type { Depth } from '@daybook/client'
 
 export interface TenantFigures {
   /** `undefined`: the tasks without a tenant. */
@@ -12,22 +13,30 @@ export interface TenantFigures {
   readonly claimedShare: number
   readonly weightShare: number
   readonly demandShare: number
-  /** The part that it got of the claims due to it while it had ready tasks; `undefined` if it never had to wait for its turn. */
+  /** The part that it got of the claims due to it while it had ready tasks; `undefined` if it was never compared with another tenant. */
   readonly ratio: number | undefined
 }
 
 type Rows = ReadonlyArray<Readonly<Record<string, string | number | null>>>
 
-export const tenantsOf = (fairness: Rows, throughput: Rows, waiting: Readonly<Record<string, number>>, weights: Readonly<Record<string, number>>): ReadonlyArray<TenantFigures> => {
+/** Number of ready tasks of each tenant; `null`: of those without a tenant, which the depth does not count by themselves. */
+const readyOf = ({ byStatus, byTenant }: Pick<Depth, 'byStatus' | 'byTenant'>): ReadonlyMap<string | null, number> => {
+  const ofTenants = Object.values(byTenant).reduce((sum, count) => sum + count, 0)
+  return new Map<string | null, number>([...Object.entries(byTenant), [null, Math.max(0, byStatus.pending + byStatus.queued - ofTenants)]])
+}
+
+/** `depth`: `undefined` while it is not known. */
+export const tenantsOf = (fairness: Rows, throughput: Rows, depth: Pick<Depth, 'byStatus' | 'byTenant'> | undefined, weights: Readonly<Record<string, number>>): ReadonlyArray<TenantFigures> => {
+  const ready = depth === undefined ? new Map<string | null, number>() : readyOf(depth)
   const isOne = ({ tenant }: Rows[number]): boolean => tenant !== undefined
   const rowOf = (rows: Rows, name: string | null) => rows.find(({ tenant }) => tenant === name)
-  const names = [...new Set<string | null>([...fairness.filter(isOne), ...throughput.filter(isOne)].map(({ tenant }) => tenant as string | null).concat(Object.keys(waiting)))]
+  const names = [...new Set<string | null>([...fairness.filter(isOne), ...throughput.filter(isOne)].map(({ tenant }) => tenant as string | null).concat([...ready].filter(([name, count]) => name !== null || count > 0).map(([name]) => name)))]
   const all = names.map((name) => ({
     name: name ?? undefined,
     weight: (name === null ? undefined : weights[name]) ?? weights['default'] ?? 1,
     claimed: Number(rowOf(fairness, name)?.['claimed'] ?? 0),
     enqueued: Number(rowOf(throughput, name)?.['enqueued'] ?? 0),
-    waiting: name === null ? 0 : (waiting[name] ?? 0),
+    waiting: ready.get(name) ?? 0,
     ratio: typeof rowOf(fairness, name)?.['ratio'] === 'number' ? Number(rowOf(fairness, name)?.['ratio']) : undefined,
   }))
   const sum = (of: 'weight' | 'claimed' | 'enqueued'): number => Math.max(all.reduce((total, each) => total + each[of], 0), Number.MIN_VALUE)

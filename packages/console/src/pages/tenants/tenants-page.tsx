@@ -32,11 +32,11 @@ export const TenantsPage = ({ params: { queue = '' } }: { readonly params: PageP
       </p>
       <Loaded shown={fairness} lines={6}>
         {({ rows }) => {
-          const tenants = tenantsOf(rows, throughput?.rows ?? [], depth?.byTenant ?? {}, settings?.assignment.tenants ?? { default: 1 })
+          const tenants = tenantsOf(rows, throughput?.rows ?? [], depth, settings?.assignment.tenants ?? { default: 1 })
           if (tenants.length === 0) return <Empty title="No tenants"><p>A tenant stands here once a task was enqueued for it: <code>npx daybook enqueue mail --tenant acme</code></p></Empty>
           return (
             <>
-              <p class="quiet">Whoever has ready tasks gets its turn by weight. A tenant that asks for less than its share gets all that it asks for.</p>
+              <p class="quiet">Whoever has ready tasks gets its turn by weight. A tenant that asks for less than its share gets all that it asks for, and is not compared: only tenants that had ready tasks throughout the same quarter of an hour are.</p>
               <Tenants queue={queue} tenants={tenants} />
             </>
           )
@@ -45,6 +45,8 @@ export const TenantsPage = ({ params: { queue = '' } }: { readonly params: PageP
     </>
   )
 }
+
+const notCompared = 'Tenants are compared in quarters of an hour in which at least two of them had ready tasks throughout. There was none in which this one did.'
 
 const percent = (share: number): string => `${numberText(share * 100)} %`
 
@@ -59,7 +61,7 @@ const Tenants = ({ queue, tenants }: { readonly queue: string; readonly tenants:
         { key: 'claimed', title: 'Claims', kind: 'number', cell: ({ claimed }) => numberText(claimed) },
         { key: 'enqueued', title: 'Enqueued', kind: 'number', cell: ({ enqueued }) => numberText(enqueued) },
         { key: 'waiting', title: 'Ready now', kind: 'number', cell: ({ waiting }) => numberText(waiting) },
-        { key: 'ratio', title: 'Got of its due', kind: 'number', cell: ({ ratio }) => (ratio === undefined ? <span class="quiet">all it asked for</span> : percent(ratio)) },
+        { key: 'ratio', title: 'Got of its due', kind: 'number', cell: ({ ratio }) => (ratio === undefined ? <span class="quiet" title={notCompared}>not compared</span> : percent(ratio)) },
         { key: 'weight', title: 'Weight', kind: 'number', cell: ({ weight }) => numberText(weight) },
         ...(canChange ? [{ key: 'act', title: 'Action', cell: ({ name, weight }: TenantFigures) => name !== undefined && <ActionButton action={() => changeWeight(queue, name, weight)}>Weight …</ActionButton> }] : []),
       ]}
