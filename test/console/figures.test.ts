@@ -1,5 +1,5 @@
 /** What the pages of the console compute from answers, without a browser. */
-import { blockedBy, depthOverTime, failuresByHour, inOrder, leavesOf, patchAt, stretchesOf, tenantsOf, valueOf } from '@daybook/console/internal'
+import { blockedBy, depthOverTime, failuresByHour, inOrder, leavesOf, loneValues, patchAt, stretchesOf, tenantsOf, valueOf } from '@daybook/console/internal'
 import { statuses } from '@daybook/core'
 import { describe, expect, test } from 'vitest'
 
@@ -19,9 +19,15 @@ test('the depth is counted back from now: what came makes it less before, what w
   expect(depthOverTime([row(hour, 0, 0), row(2 * hour, 9, 0)], 4, 2 * hour).map(({ depth }) => depth)).toEqual([0, 4])
 })
 
+test('a value between gaps is a point, because no line goes through it', () => {
+  expect(loneValues([null, 3, null, 1, 2, null, 0])).toEqual([1, 6])
+  expect(loneValues([4])).toEqual([0])
+  expect(loneValues([null, null])).toEqual([])
+})
+
 describe('what keeps tasks from running', () => {
   const byStatus = { ...noTasks, pending: 6, queued: 1, blocked: 2 }
-  const now = { depth: { byStatus, byType: { mail: 4, deploy: 3 }, byTenant: { acme: 5 } }, breakers: {}, limits: [], paused: null, isAtCapacity: false } as unknown as Parameters<typeof blockedBy>[0]
+  const now = { depth: { byStatus, byType: { mail: 4, deploy: 3 }, byTenant: { acme: 5 } }, breakers: {}, limits: [], paused: null, isAtCapacity: false, agentsAtWork: 2, held: [] } as unknown as Parameters<typeof blockedBy>[0]
   const keys = (changes: Partial<typeof now>): ReadonlyArray<unknown> => blockedBy({ ...now, ...changes }).map(({ key, count }) => [key, count])
 
   test.each([
@@ -31,6 +37,12 @@ describe('what keeps tasks from running', () => {
     ['a breaker that is not closed holds its type', { breakers: { mail: { state: 'half-open', failures: 1 }, deploy: { state: 'closed', failures: 1 } } }, [['breaker mail', 4], ['blocked', 2]]],
     ['a limit that is full holds its type or tenant', { limits: [{ key: 'type:deploy', concurrency: 1, live: 1 }, { key: 'tenant:acme', concurrency: 9, live: 1 }] }, [['type:deploy', 3], ['blocked', 2]]],
     ['so does a rate', { limits: [{ key: 'tenant:acme', rate: { starts: 1, perSeconds: 60 }, live: 0, shutUntil: iso(0) }] }, [['tenant:acme', 5], ['blocked', 2]]],
+    ['nobody is at work', { agentsAtWork: 0 }, [['agents', 7], ['blocked', 2]]],
+    ['what a breaker or a pause holds does not wait for agents', { agentsAtWork: 0, breakers: { mail: { state: 'open', failures: 1 } } }, [['breaker mail', 4], ['agents', 3], ['blocked', 2]]],
+    ['nobody works while it is paused', { agentsAtWork: 0, paused: '' }, [['paused', 7], ['blocked', 2]]],
+    ['a limit for each type or tenant holds those that have as many at work', { limits: [{ key: 'tenant:*', concurrency: 2 }, { key: 'type:*', concurrency: 1 }], held: [{ type: 'mail', tenant: 'acme' }, { type: 'new', tenant: 'acme' }] }, [['tenant:acme', 5], ['type:mail', 4], ['blocked', 2]]],
+    ['all of them, if it lets nothing start', { limits: [{ key: 'tenant:*', concurrency: 0 }] }, [['tenant:acme', 5], ['blocked', 2]]],
+    ['but not those with a limit of their own', { limits: [{ key: 'tenant:*', concurrency: 1 }, { key: 'tenant:acme', concurrency: 9, live: 1 }], held: [{ type: 'mail', tenant: 'acme' }] }, [['blocked', 2]]],
     ['of a concurrency key nobody knows which tasks have it', { limits: [{ key: 'smtp', concurrency: 1, live: 1 }] }, [['blocked', 2]]],
   ] as ReadonlyArray<readonly [string, Partial<typeof now>, ReadonlyArray<unknown>]>)('%s', (_, changes, wanted) => {
     expect(keys(changes)).toEqual(wanted)

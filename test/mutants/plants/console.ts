@@ -17,4 +17,5 @@ export const consolePlants: ReadonlyArray<Plant> = [
   { title: 'console: commands of two people are one', file: `${source}pages/audit/commands.ts`, find: 'command.actor === actor && command', replace: 'command', killedBy: audit },
   { title: 'console: a task that is new was not there before either', file: `${source}pages/changes/ways.ts`, find: "from ?? 'new'", replace: "from ?? to", killedBy: audit },
   { title: 'console: tasks without a tenant are never ready', file: `${source}pages/tenants/figures.ts`, find: 'byStatus.pending + byStatus.queued - ofTenants', replace: '0', killedBy: figures },
+  { title: 'console: ready tasks that no agent works on wait only for their turn', file: `${source}pages/queue/blocked-by.ts`, find: 'agentsAtWork === 0', replace: 'agentsAtWork < 0', killedBy: figures },
 ]

@@ -3,6 +3,7 @@ import { useEffect, useRef } from 'preact/hooks'
 import UPlot from 'uplot'
 import { colours } from '../shell/theme.js'
 import { shortNumber } from './format.js'
+import { loneValues } from './lone-values.js'
 
 export interface ChartLine {
   readonly label: string
@@ -25,7 +26,8 @@ export interface LineChartProps {
   readonly height?: number
   /** Default: axes and a legend. */
   readonly isSmall?: boolean
-  readonly unit?: string
+  /** The text of a value beside the axis. Default: whole numbers. */
+  readonly textOf?: (value: number) => string
 }
 
 const colourOf = (root: HTMLElement, status: string): string => {
@@ -38,7 +40,10 @@ const colourOf = (root: HTMLElement, status: string): string => {
   return color
 }
 
-export const LineChart = ({ times, lines, label, height = 120, isSmall = false, unit = '' }: LineChartProps) => {
+/** Counts have no marks between whole numbers: rounded, two marks would have the same text. */
+const wholeNumber = (value: number): string => (Number.isInteger(value) ? shortNumber(value) : '')
+
+export const LineChart = ({ times, lines, label, height = 120, isSmall = false, textOf = wholeNumber }: LineChartProps) => {
   const root = useRef<HTMLDivElement>(null)
   const { value: palette } = colours
   useEffect(() => {
@@ -55,12 +60,12 @@ export const LineChart = ({ times, lines, label, height = 120, isSmall = false, 
         legend: { show: !isSmall, live: true },
         cursor: { show: !isSmall, drag: { x: false, y: false } },
         scales: { y: { range: (_, __, max) => [0, Math.max(max, 0.001) * 1.08] } },
-        axes: isSmall ? [{ show: false }, { show: false }] : [plain, { ...plain, size: 56, values: (_, marks) => marks.map((mark) => `${shortNumber(mark)}${unit}`) }],
+        axes: isSmall ? [{ show: false }, { show: false }] : [plain, { ...plain, size: 64, values: (_, marks) => marks.map(textOf) }],
         series: [
           {},
-          ...lines.map(({ label: name, status, dash, isFilled = false }) => {
+          ...lines.map(({ label: name, status, values, dash, isFilled = false }) => {
             const stroke = colourOf(at, status)
-            return { label: name, stroke, width: 1.5, points: { show: false }, ...(dash === undefined ? {} : { dash: [...dash] }), ...(isFilled ? { fill: stroke.replace(/^rgb\((.+)\)$/, 'rgba($1, 0.16)') } : {}) }
+            return { label: name, stroke, width: 1.5, points: { show: false, filter: [...loneValues(values)], size: 5, fill: stroke }, ...(dash === undefined ? {} : { dash: [...dash] }), ...(isFilled ? { fill: stroke.replace(/^rgb\((.+)\)$/, 'rgba($1, 0.16)') } : {}) }
           }),
         ],
       },

@@ -1,5 +1,5 @@
-/** How many unfinished tasks each reason keeps from running. It is computed from counts alone, without looking at tasks. */
-import type { BreakerView, Depth, LimitView } from '@daybook/client'
+/** How many unfinished tasks each reason keeps from running. It is computed from counts, without looking at the tasks that wait. */
+import type { BreakerView, Depth, LimitView, TaskView } from '@daybook/client'
 import type { Status } from '@daybook/core'
 
 export interface BlockedBy {
@@ -18,13 +18,35 @@ export interface QueueNow {
   readonly limits: ReadonlyArray<LimitView>
   readonly paused: string | null
   readonly isAtCapacity: boolean
+  readonly agentsAtWork: number
+  /** Tasks that agents hold, for the limits that hold for each type or tenant. */
+  readonly held: ReadonlyArray<Pick<TaskView, 'type' | 'tenant'>>
+}
+
+/** A limit that holds for each type or tenant without a limit of its own. */
+export const isForEach = ({ key }: LimitView): boolean => key === 'type:*' || key === 'tenant:*'
+
+/** Such a limit as one for each type or tenant with ready tasks. Its rate is left out: when each began is not known. */
+const eachOf = ({ key, concurrency }: LimitView, { depth: { byType, byTenant }, limits, held }: QueueNow): ReadonlyArray<LimitView> => {
+  if (concurrency === undefined) return []
+  const isOfType = key === 'type:*'
+  const live = new Map<string | undefined, number>()
+  for (const { type, tenant } of held) {
+    const name = isOfType ? type : tenant
+    live.set(name, (live.get(name) ?? 0) + 1)
+  }
+  const own = new Set(limits.map((limit) => limit.key))
+  return Object.keys(isOfType ? byType : byTenant)
+    .map((name) => ({ key: `${isOfType ? 'type' : 'tenant'}:${name}`, concurrency, live: live.get(name) ?? 0 }))
+    .filter((limit) => !own.has(limit.key))
 }
 
 /**
  * Reasons, the most frequent first, without those for zero tasks. A ready task counts for each of its reasons, so the sum may exceed the depth.
  * Limits of concurrency keys are left out, because the counts do not tell which tasks have the key.
  */
-export const blockedBy = ({ depth: { byStatus, byType, byTenant }, breakers, limits, paused, isAtCapacity }: QueueNow): ReadonlyArray<BlockedBy> => {
+export const blockedBy = (now: QueueNow): ReadonlyArray<BlockedBy> => {
+  const { depth: { byStatus, byType, byTenant }, breakers, limits, paused, isAtCapacity, agentsAtWork } = now
   const ready = byStatus.pending + byStatus.queued
   const found: Array<BlockedBy> = [
     { key: 'blocked', reason: 'wait for other tasks', count: byStatus.blocked, status: 'blocked', to: { search: 'status:blocked' } },
@@ -35,10 +57,14 @@ export const blockedBy = ({ depth: { byStatus, byType, byTenant }, breakers, lim
   ]
   if (paused !== null) found.push({ key: 'paused', reason: 'are held by the pause', count: ready, status: 'waiting', to: { search: 'status:pending' } })
   if (isAtCapacity) found.push({ key: 'capacity', reason: 'wait for capacity', count: ready, status: 'queued', to: { search: 'status:queued' } })
-  for (const [type, { state }] of Object.entries(breakers)) {
-    if (state !== 'closed') found.push({ key: `breaker ${type}`, reason: `are held by the breaker of ${type}`, count: byType[type] ?? 0, status: 'dead-letter', to: { page: 'breakers' } })
+  const shut = Object.entries(breakers).filter(([, { state }]) => state !== 'closed')
+  for (const [type] of shut) {
+    found.push({ key: `breaker ${type}`, reason: `are held by the breaker of ${type}`, count: byType[type] ?? 0, status: 'dead-letter', to: { page: 'breakers' } })
   }
-  for (const { key, concurrency, live, shutUntil } of limits) {
+  // A pause and breakers say why nobody works.
+  const free = ready - shut.reduce((sum, [type]) => sum + (byType[type] ?? 0), 0)
+  if (paused === null && agentsAtWork === 0) found.push({ key: 'agents', reason: 'are ready, and no agent is at work', count: free, status: 'pending', to: { page: 'agents' } })
+  for (const { key, concurrency, live, shutUntil } of limits.flatMap((limit) => (isForEach(limit) ? eachOf(limit, now) : [limit]))) {
     const [, scope, name = ''] = /^(type|tenant):(.*)$/s.exec(key) ?? []
     const isFull = (concurrency !== undefined && live !== undefined && live >= concurrency) || shutUntil !== undefined
     if (scope === undefined || !isFull) continue

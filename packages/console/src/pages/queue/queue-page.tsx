@@ -1,5 +1,5 @@
 /** One queue: its present and past depth, how long tasks wait, how busy its agents are, and what keeps tasks from running. */
-import type { BreakerView, Depth, LimitView, QueueSummary, Report } from '@daybook/client'
+import type { BreakerView, Depth, LimitView, QueueSummary, Report, TaskPage } from '@daybook/client'
 import { linkTo, momentShown, queueLink } from '../../address/address.js'
 import { useQuestion, useQueue } from '../../api/use-query.js'
 import { Bars } from '../../parts/bars.js'
@@ -10,7 +10,7 @@ import { sinceHours } from '../../parts/period.js'
 import { StatusBar } from '../../parts/status-bar.js'
 import type { PageParams } from '../pages.js'
 import type { QueueStatus } from '../now/queue-card.js'
-import { blockedBy } from './blocked-by.js'
+import { blockedBy, isForEach } from './blocked-by.js'
 import { depthOverTime } from './depth-over-time.js'
 
 const hours = 6
@@ -44,10 +44,10 @@ export const QueuePage = ({ params: { queue = '' } }: { readonly params: PagePar
       <div class="halves">
         <section class="panel" aria-label="What keeps tasks from running">
           <h2>What keeps tasks from running</h2>
-          {depth.value !== undefined && summary.value !== undefined && status.value !== undefined && <Blocked queue={queue} depth={depth.value} paused={summary.value.paused} isAtCapacity={status.value.at_capacity} />}
+          {depth.value !== undefined && summary.value !== undefined && status.value !== undefined && <Blocked queue={queue} depth={depth.value} paused={summary.value.paused} status={status.value} />}
         </section>
-        <section class="panel" aria-label="Ready tasks by type">
-          <h2>Ready, by type</h2>
+        <section class="panel" aria-label="Pending tasks by type">
+          <h2>Pending, by type</h2>
           {depth.value !== undefined && <ByType queue={queue} byType={depth.value.byType} />}
         </section>
         <section class="panel" aria-label="Depth over time">
@@ -84,10 +84,20 @@ const Utilisation = ({ status: { active_agents: active, max_concurrent_agents: m
   <Figure name="utilisation" value={`${numberText((active / most) * 100)} %`} note={`${numberText(active)} of ${numberText(most)} agents`} />
 )
 
-const Blocked = ({ queue, depth, paused, isAtCapacity }: { readonly queue: string; readonly depth: Depth; readonly paused: string | null; readonly isAtCapacity: boolean }) => {
+interface BlockedProps {
+  readonly queue: string
+  readonly depth: Depth
+  readonly paused: string | null
+  readonly status: QueueStatus
+}
+
+const Blocked = ({ queue, depth, paused, status: { at_capacity: isAtCapacity, active_agents: agentsAtWork } }: BlockedProps) => {
   const breakers = useQueue<{ readonly breakers: Readonly<Record<string, BreakerView>> }>(queue, ['breakers'])
   const limits = useQueue<{ readonly limits: ReadonlyArray<LimitView> }>(queue, ['limits'])
-  const reasons = blockedBy({ depth, breakers: breakers.value?.breakers ?? {}, limits: limits.value?.limits ?? [], paused, isAtCapacity })
+  const known = limits.value?.limits ?? []
+  // Limits for each type or tenant say nothing of one: the tasks that run do.
+  const { value: held } = useQueue<TaskPage>(queue, ['tasks'], { query: { status: 'in-progress,incomplete', limit: '1000' }, when: known.some(isForEach) })
+  const reasons = blockedBy({ depth, breakers: breakers.value?.breakers ?? {}, limits: known, held: held?.tasks ?? [], paused, isAtCapacity, agentsAtWork })
   if (reasons.length === 0) return <p class="quiet">Nothing: what is ready waits only for its turn.</p>
   return (
     <Bars
@@ -101,8 +111,8 @@ const typesShown = 8
 
 const ByType = ({ queue, byType }: { readonly queue: string; readonly byType: Readonly<Record<string, number>> }) => {
   const types = Object.entries(byType).sort(([a, one], [b, other]) => other - one || (a < b ? -1 : 1))
-  if (types.length === 0) return <p class="quiet">No task is ready.</p>
-  return <Bars label="ready tasks by type" bars={types.slice(0, typesShown).map(([type, count]) => ({ key: type, value: count, status: 'pending', name: <a href={linkTo(['q', queue, 'tasks'], { q: `type:${type} status:pending` })}>{type}</a> }))} />
+  if (types.length === 0) return <p class="quiet">No task is pending.</p>
+  return <Bars label="pending tasks by type" bars={types.slice(0, typesShown).map(([type, count]) => ({ key: type, value: count, status: 'pending', name: <a href={linkTo(['q', queue, 'tasks'], { q: `type:${type} status:pending,queued` })}>{type}</a> }))} />
 }
 
 const DepthChart = ({ rows, depth: last, end }: { readonly rows: Report['rows']; readonly depth: number; readonly end: string | undefined }) => {
@@ -112,11 +122,11 @@ const DepthChart = ({ rows, depth: last, end }: { readonly rows: Report['rows'];
 }
 
 const WaitChart = ({ rows }: { readonly rows: Report['rows'] }) => {
-  if (rows.length < 2) return <p class="quiet">Too little has happened yet.</p>
   const values = (name: string): ReadonlyArray<number | null> => rows.map((row) => (typeof row[name] === 'number' ? row[name] : null))
+  if (rows.length < 2 || values('waitP50Seconds').every((value) => value === null)) return <p class="quiet">Too little has happened yet.</p>
   return (
     <LineChart
-      times={rows.map((row) => Date.parse(String(row['from'])) / 1_000)} label={`waits until a claim over ${hours} hours`} unit=" s"
+      times={rows.map((row) => Date.parse(String(row['from'])) / 1_000)} label={`waits until a claim over ${hours} hours`} textOf={durationText}
       lines={[
         { label: 'p50', status: 'in-progress', values: values('waitP50Seconds') },
         { label: 'p99', status: 'blocked', values: values('waitP99Seconds'), dash: [4, 3] },
