@@ -1,4 +1,4 @@
-/** The only place that says whether the shown data are fresh. */
+/** The only place that says whether the shown data are fresh, and of which moment they are. */
 import { momentShown, queueShown, withQuery } from '../address/address.js'
 import { live } from '../api/live.js'
 import { may } from '../api/session.js'
@@ -12,11 +12,7 @@ const words = { off: 'asks every few seconds', connecting: 'connecting …', ope
 
 export const Connection = () => {
   const { lastAt, lostAt } = contact.value
-  if (lostAt !== undefined) {
-    const age = lastAt === undefined ? '' : ` What is shown is of ${clockTime(lastAt)}, ${durationText(Math.max(0, Math.round((now.value - lastAt) / 1_000)))} ago.`
-    return <p class="connection lost" role="status"><span class="dot" />No connection to the server.{age} Trying again …</p>
-  }
-  if (momentShown.value !== undefined) return null
+  if (lostAt !== undefined || momentShown.value !== undefined) return null
   const state = live.value
   const isPolled = queueShown.value === undefined || !may.seeAll.value
   return (
@@ -24,6 +20,14 @@ export const Connection = () => {
       <span class="dot" />{isPolled ? words.off : words[state]}
     </p>
   )
+}
+
+/** Above every page, because what it shows may be old. */
+export const LostBanner = () => {
+  const { lastAt, lostAt } = contact.value
+  if (lostAt === undefined) return null
+  const age = lastAt === undefined ? '' : ` What is shown is of ${clockTime(lastAt)}, ${durationText(Math.max(0, Math.round((now.value - lastAt) / 1_000)))} ago.`
+  return <p class="banner lost" role="status">No connection to the server.{age} Trying again …</p>
 }
 
 /** A frame around a past moment, so that nobody takes it for the present. */

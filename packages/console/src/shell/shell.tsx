@@ -1,15 +1,16 @@
 /** The frame of every page: navigation, the queue, the connection, the dialogs. */
 import type { QueueSummary } from '@daybook/client'
 import type { ComponentChildren } from 'preact'
+import { useEffect } from 'preact/hooks'
 import { address, go, linkTo, momentShown, queueShown, withQuery } from '../address/address.js'
 import { matchPath, parsePath } from '../address/url.js'
 import { logOut, may, me, tenantAsked, tenantsOfToken } from '../api/session.js'
-import { leftOvers, useQuestion } from '../api/use-query.js'
+import { leftOvers, useQuestion, useQueue } from '../api/use-query.js'
 import { canShow, type Page, pages } from '../pages/pages.js'
 import { ActionDialog, Notice } from '../parts/action.js'
 import { useMomentTime } from '../time/moment-time.js'
 import { TimeBar } from '../time/time-bar.js'
-import { Connection, PastBanner } from './connection.js'
+import { Connection, LostBanner, PastBanner } from './connection.js'
 import { KeysDialog, showKeys, useKeys } from './keys.js'
 import { nextTheme, theme } from './theme.js'
 
@@ -23,9 +24,31 @@ const NavLink = ({ page, queue }: { readonly page: Page; readonly queue: string 
   return <li><a href={addressOf(page, queue)} aria-current={isHere ? 'page' : undefined}>{page.title}</a></li>
 }
 
-const QueueChoice = ({ shown }: { readonly shown: string | undefined }) => {
+interface KnownQueues {
+  readonly names: ReadonlyArray<string>
+  /** The queue of the address was never used: nothing has created it yet. */
+  readonly isUnused: boolean
+}
+
+const useQueues = (shown: string | undefined): KnownQueues => {
   const { value } = useQuestion<{ readonly queues: ReadonlyArray<QueueSummary> }>({ path: '/api/queues', everyMs: 30_000 })
-  const names = [...new Set([...(value?.queues.map(({ name }) => name) ?? []), ...(shown === undefined ? [] : [shown])])].sort()
+  const listed = value?.queues.map(({ name }) => name) ?? []
+  // The list is of half a minute ago, so a queue that it does not have is asked for.
+  const isUnlisted = value !== undefined && shown !== undefined && !listed.includes(shown)
+  const { value: summary } = useQueue<QueueSummary>(shown ?? '', [], { presentOnly: true, when: isUnlisted && may.seeAll.value })
+  const isUnused = isUnlisted && summary !== undefined && summary.revision < 0
+  return { names: [...new Set([...listed, ...(shown === undefined || isUnused ? [] : [shown])])].sort(), isUnused }
+}
+
+/** Above every page of a queue that does not exist yet, because the page itself looks like that of an empty queue. */
+const NeverUsed = ({ queue, names }: { readonly queue: string; readonly names: ReadonlyArray<string> }) => (
+  <p class="banner" role="status">
+    <span>The queue <strong>{queue}</strong> was never used: its first task or setting creates it.</span>{' '}
+    {names.length === 0 ? <span>There are no queues yet.</span> : <span>The queues there are: {names.map((name, i) => <span key={name}>{i > 0 && ', '}<a href={linkTo(['q', name, 'tasks'])}>{name}</a></span>)}.</span>}
+  </p>
+)
+
+const QueueChoice = ({ shown, known: { names, isUnused } }: { readonly shown: string | undefined; readonly known: KnownQueues }) => {
   if (names.length === 0) return null
   const choose = (queue: string): void => {
     const ofQueue = pages.filter((each) => isOfQueue(each) && canShow(each))
@@ -35,7 +58,7 @@ const QueueChoice = ({ shown }: { readonly shown: string | undefined }) => {
   return (
     <label class="queue-choice">
       <span class="hidden">Queue</span>
-      <select value={shown ?? ''} onChange={(event) => choose(event.currentTarget.value)}>
+      <select value={isUnused ? '' : (shown ?? '')} onChange={(event) => choose(event.currentTarget.value)}>
         <option value="" disabled>choose a queue …</option>
         {names.map((name) => <option key={name} value={name}>{name}</option>)}
       </select>
@@ -62,10 +85,20 @@ const TenantChoice = () => {
   )
 }
 
+/** On a phone the navigation scrolls sideways: the link of the page that is shown comes into view. */
+const showActiveLink = (): void => {
+  const nav = document.querySelector<HTMLElement>('.shell nav')
+  const link = nav?.querySelector('[aria-current="page"]')
+  if (nav === null || link === null || link === undefined) return
+  nav.scrollLeft += link.getBoundingClientRect().left - nav.getBoundingClientRect().left - (nav.clientWidth - link.clientWidth) / 2
+}
+
 export const Shell = ({ children }: { readonly children: ComponentChildren }) => {
   const queue = queueShown.value
+  const known = useQueues(queue)
   const isLeftOver = leftOvers.value > 0
   useMomentTime()
+  useEffect(showActiveLink, [address.value.path, known.names.length])
   useKeys([
     { keys: '?', does: 'show the keys of this page', run: showKeys },
     { keys: '/', does: 'go to the search', run: () => document.querySelector<HTMLElement>('[data-search]')?.focus() },
@@ -79,7 +112,7 @@ export const Shell = ({ children }: { readonly children: ComponentChildren }) =>
         <a class="brand" href={linkTo([])}>Daybook</a>
         <nav aria-label="Pages">
           <ul>{listed.filter((page) => !isOfQueue(page)).map((page) => <NavLink key={page.path} page={page} queue="" />)}</ul>
-          <QueueChoice shown={queue} />
+          <QueueChoice shown={queue} known={known} />
           <TenantChoice />
           {queue !== undefined && <ul>{listed.filter(isOfQueue).map((page) => <NavLink key={page.path} page={page} queue={queue} />)}</ul>}
         </nav>
@@ -92,8 +125,10 @@ export const Shell = ({ children }: { readonly children: ComponentChildren }) =>
         </div>
       </header>
       <div class="content">
+        <LostBanner />
         {may.seeAll.value && <PastBanner />}
         <Notice />
+        {queue !== undefined && known.isUnused && <NeverUsed queue={queue} names={known.names} />}
         <main id="main" tabIndex={-1} aria-busy={isLeftOver} inert={isLeftOver}>{children}</main>
         {may.read.value && (may.seeAll.value ? <TimeBar /> : <OwnTasksOnly />)}
       </div>

@@ -53,11 +53,14 @@ const Compared = ({ queue, from, to }: ComparedProps) => {
   )
 }
 
+/** The last event of a moment. */
+const eventText = (revision: number): string => (revision < 0 ? 'before the first event' : `event ${numberText(revision)}`)
+
 /** A moment as a link into the console as it was. */
 const At = ({ queue, of: { revision, at }, isNow = false }: { readonly queue: string; readonly of: Difference['from']; readonly isNow?: boolean }) => {
-  if (isNow) return <><a href={linkTo(['q', queue])}>now</a> (event {numberText(revision)})</>
+  if (isNow) return <><a href={linkTo(['q', queue])}>now</a> ({eventText(revision)})</>
   if (at === null) return <>before the first event</>
-  return <><a href={linkTo(['q', queue], { at })}>{fullTime(Date.parse(at))}</a> (event {numberText(revision)})</>
+  return <><a href={linkTo(['q', queue], { at })}>{fullTime(Date.parse(at))}</a> ({eventText(revision)})</>
 }
 
 const Differences = ({ queue, difference, to, again }: { readonly queue: string; readonly difference: Difference; readonly to: string | undefined; readonly again: () => void }) => {
