@@ -72,7 +72,7 @@ describe.skipIf(withoutBrowser)('pages that one reads', () => {
     await tab.visit('/q/default/reports', 'Percentiles are within 1 %')
     await tab.page.getByRole('link', { name: 'Throughput' }).click()
     await tab.page.getByLabel('Buckets').selectOption('hour')
-    await tab.page.getByLabel('Told apart by').selectOption('type')
+    await tab.page.getByLabel('Group by').selectOption('type')
     await tab.page.getByLabel('Time zone').fill('Asia/Kathmandu')
     await tab.page.getByLabel('Time zone').press('Tab')
     await tab.page.getByText('Asia/Kathmandu.').waitFor()

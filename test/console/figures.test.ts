@@ -1,6 +1,6 @@
 /** What the pages of the console compute from answers, without a browser. */
-import { blockedBy, depthOverTime, failuresByHour, inOrder, leavesOf, loneValues, patchAt, stretchesOf, tenantsOf, valueOf } from '@daybook/console/internal'
-import { statuses } from '@daybook/core'
+import { blockedBy, depthOverTime, failuresByHour, inOrder, leavesOf, loneValues, meaningOf, patchAt, secondsText, stretchesOf, tenantsOf, valueOf } from '@daybook/console/internal'
+import { settingsDefault, statuses } from '@daybook/core'
 import { describe, expect, test } from 'vitest'
 
 const hour = 3_600_000
@@ -87,6 +87,13 @@ test('shares of tenants are of all claims, weights and tasks; one that was never
   expect(found.map(({ name, weight, waiting, ratio }) => [name, weight, waiting, ratio])).toEqual([['acme', 3, 30, 0.5], ['globex', 1, 0, undefined], [undefined, 1, 0, undefined], ['initech', 1, 1, undefined]])
   expect(found[0]).toMatchObject({ claimedShare: 0.75, weightShare: 0.5, demandShare: 0.75 })
   expect(tenantsOf([], [], depthWith(1, 0, { a: 1 }), {})[0]).toMatchObject({ claimedShare: 0, demandShare: 0 })
+})
+
+test('every setting has a meaning, and long times stand in words as well', () => {
+  expect(leavesOf(settingsDefault).filter(([path]) => meaningOf(path) === undefined).map(([path]) => path.join('.'))).toEqual([])
+  expect(secondsText(['retentionSeconds'], 604_800)).toBe('7 d')
+  expect(secondsText(['score', 'starvationLimit'], 7_200)).toBe('2 h')
+  expect([secondsText(['defaults', 'backoffSeconds'], 5), secondsText(['maxAttempts'], 600), secondsText(['score', 'age'], 60)]).toEqual([undefined, undefined, undefined])
 })
 
 test('a setting is found by its path, and changed by a patch of that path alone', () => {

@@ -41,7 +41,7 @@ describe.skipIf(withoutBrowser)('CON-8: time in the past', () => {
   test('of an agent, for the moment of a revision: since when it holds a task', async () => {
     const claim = (await server().admin.history(held.id)).findLast(({ type }) => type === 'Claimed')
     await tab.visit(`/q/default/agents?revision=${claim?.revision ?? 0}`, held.id)
-    expect(await tab.page.locator('div', { has: tab.page.getByRole('link', { name: held.id, exact: true }) }).last().textContent()).toMatch(/since now, lease ends in/)
+    expect(await tab.page.locator('div', { has: tab.page.getByRole('link', { name: held.id, exact: true }) }).last().textContent()).toMatch(/for 0 s, lease ends in/)
     expectQuiet(tab.watched)
   })
 

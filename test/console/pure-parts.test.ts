@@ -1,5 +1,5 @@
 /** CON-5: what the console computes without a browser: addresses, figures, exact numbers, windows of long lists, order of queues, exports. */
-import { agoText, byNeed, csvCell, durationText, exactNumbers, exactText, exportText, heightMax, matchPath, needOf, parsePath, pathOf, queryOf, rowsWindow, secondsOf, shortNumber, textOfQuery } from '@daybook/console/internal'
+import { agoText, byNeed, csvCell, durationText, exactNumbers, exactText, exportText, forText, heightMax, matchPath, needOf, parsePath, pathOf, queryOf, rowsWindow, secondsOf, shortNumber, textOfQuery } from '@daybook/console/internal'
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
@@ -28,6 +28,7 @@ describe('CON-5: figures have units', () => {
   })
   test('ages, short numbers and durations as they are typed', () => {
     expect([agoText(0, 100), agoText(0, 5_400), agoText(0, 190_000), agoText(300_000, 0)]).toEqual(['now', '5 s ago', '3 min ago', 'in 5 min'])
+    expect([forText(0, 100), forText(0, 54_000), forText(0, 3_700_000), forText(100, 0)]).toEqual(['for 0 s', 'for 54 s', 'for 1 h', 'for 0 s'])
     expect([950, 9_999, 12_340, 1_000_000].map(shortNumber)).toEqual(['950', '9,999', '12.3 k', '1 M'])
     expect(['90s', '1.5h', '3d', '5', 'x', '-1s'].map(secondsOf)).toEqual([90, 5_400, 259_200, undefined, undefined, undefined])
   })

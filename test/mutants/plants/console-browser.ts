@@ -5,6 +5,7 @@ const source = 'packages/console/src/'
 const stories = ['test/console/stories.test.ts']
 const writes = ['test/console/writes.test.ts']
 const pastTime = ['test/console/past-time.test.ts']
+const missing = ['test/console/missing-and-many.test.ts']
 const connection = ['test/console/connection.test.ts']
 
 export const consoleBrowserPlants: ReadonlyArray<Plant> = [
@@ -157,5 +158,37 @@ export const consoleBrowserPlants: ReadonlyArray<Plant> = [
     find: '  hasAnswer = false\n',
     replace: '  get hasAnswer(): boolean { return this.pages.has(0) }\n  set hasAnswer(_: boolean) {}\n',
     killedBy: ['test/console/long-list.test.ts'],
+  },
+  {
+    title: 'a chart of the console does not draw a single value',
+    file: `${source}parts/line-chart.tsx`,
+    find: 'filter: [...loneValues(values)], ',
+    replace: '',
+    killedBy: missing,
+    named: 'single quarter',
+  },
+  {
+    title: 'the console shows a queue that was never used as an empty one',
+    file: `${source}shell/shell.tsx`,
+    find: 'summary.revision < 0',
+    replace: 'summary.revision < -1',
+    killedBy: missing,
+    named: 'never used',
+  },
+  {
+    title: 'the console counts an event before the first one',
+    file: `${source}pages/changes/changes-page.tsx`,
+    find: "(revision < 0 ? 'before",
+    replace: "(revision < -1 ? 'before",
+    killedBy: missing,
+    named: 'before the first event',
+  },
+  {
+    title: 'the console says that it cancels all that match when some cannot be cancelled',
+    file: `${source}pages/tasks/bulk.tsx`,
+    find: 'chosen.matching > chosen.count',
+    replace: 'chosen.matching < chosen.count',
+    killedBy: missing,
+    named: 'cannot be cancelled',
   },
 ]

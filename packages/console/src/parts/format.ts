@@ -35,11 +35,17 @@ export const durationText = (seconds: number): string => {
   return `${sign}${count} ${name}${next === undefined || rest === 0 ? '' : ` ${rest} ${next[0]}`}`
 }
 
+/** The largest unit alone: `3 h`. */
+const roughly = (seconds: number): string => (durationText(seconds < 10 ? Math.round(seconds) : seconds).match(/^\S+ \S+/) as RegExpMatchArray)[0]
+
+/** `for 5 min`. `since`, `now`: milliseconds since 1970. */
+export const forText = (since: number, now: number): string => `for ${roughly(Math.max(0, now - since) / 1_000)}`
+
 /** `in 5 min`, `3 h ago`, `now`. `at`, `now`: milliseconds since 1970. */
 export const agoText = (at: number, now: number): string => {
   const seconds = (now - at) / 1_000
   if (Math.abs(seconds) < 1) return 'now'
-  const [size] = durationText(Math.abs(seconds) < 10 ? Math.round(Math.abs(seconds)) : Math.abs(seconds)).match(/^\S+ \S+/) as RegExpMatchArray
+  const size = roughly(Math.abs(seconds))
   return seconds > 0 ? `${size} ago` : `in ${size}`
 }
 

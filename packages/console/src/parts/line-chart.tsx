@@ -60,7 +60,7 @@ export const LineChart = ({ times, lines, label, height = 120, isSmall = false, 
         legend: { show: !isSmall, live: true },
         cursor: { show: !isSmall, drag: { x: false, y: false } },
         scales: { y: { range: (_, __, max) => [0, Math.max(max, 0.001) * 1.08] } },
-        axes: isSmall ? [{ show: false }, { show: false }] : [plain, { ...plain, size: 64, values: (_, marks) => marks.map(textOf) }],
+        axes: isSmall ? [{ show: false }, { show: false }] : [plain, { ...plain, size: textOf === wholeNumber ? 56 : 80, values: (_, marks) => marks.map(textOf) }],
         series: [
           {},
           ...lines.map(({ label: name, status, values, dash, isFilled = false }) => {

@@ -2,12 +2,12 @@
 import type { ApiProblem } from '../api/request.js'
 
 const advice: Readonly<Record<string, string>> = {
-  unreachable: 'It is tried again by itself. Is the server running?',
+  unreachable: 'It is tried again automatically. Is the server running?',
   forbidden: 'Another token may: log out and give that one.',
   'not-found': 'It may be gone, or the address may be wrong.',
-  'too-many-requests': 'This token may be used less often. It is tried again by itself.',
-  overloaded: 'It is tried again by itself.',
-  unavailable: 'It is tried again by itself.',
+  'too-many-requests': 'This token may be used less often. It is tried again automatically.',
+  overloaded: 'It is tried again automatically.',
+  unavailable: 'It is tried again automatically.',
   disabled: 'A setting, or how the server was started, switches it off.',
   internal: "The server's log has more under the correlation id.",
 }

@@ -38,7 +38,7 @@ const settings: Words = {
   'rateLimit.maxPerTask': 'Rate limits of a task that do not count as failures.',
   alerts: 'When alerts are raised.',
   'alerts.criticalDepthSeconds': 'A ready CRITICAL task has waited for longer than this.',
-  'alerts.retrySpikeMin': 'So many failed attempts of a phase in five minutes are never too many.',
+  'alerts.retrySpikeMin': 'Fewer failed attempts of a phase in five minutes than this are never an alert.',
   assignment: 'How tasks are shared out.',
   'assignment.maxQueueScanBatch': 'How many candidates one claim may pass over.',
   'assignment.agentTaskBackoffWindow': 'So many seconds an agent comes last for a task that it failed.',

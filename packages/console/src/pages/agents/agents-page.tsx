@@ -63,22 +63,21 @@ const Agents = ({ queue, agents, held, figures }: AgentsProps) => {
         { key: 'takes', title: 'Takes', cell: ({ types, phases, skills }) => <Abilities types={types} phases={phases} skills={skills} /> },
         { key: 'holds', title: 'Holds', cell: (agent) => <Holds queue={queue} agent={agent} held={held} /> },
         { key: 'seen', title: 'Heard of', cell: ({ lastSeenAt, registeredUntil }) => (lastSeenAt === undefined ? <span class="quiet">not registered</span> : <><Moment at={lastSeenAt} />{registeredUntil !== undefined && <div class="quiet">registered, ends <Moment at={registeredUntil} /></div>}</>) },
-        { key: 'done', title: `Done, ${hours} h`, kind: 'number', cell: ({ agentId }) => <Rate of={figures?.get(agentId)?.completed} isKnown={figures !== undefined} /> },
-        { key: 'failed', title: 'Failed', kind: 'number', cell: ({ agentId }) => <Rate of={figures?.get(agentId)?.failed} isKnown={figures !== undefined} /> },
+        { key: 'done', title: `Done, ${hours} h`, kind: 'number', cell: ({ agentId }) => <Count of={figures?.get(agentId)?.completed} isKnown={figures !== undefined} /> },
+        { key: 'failed', title: `Failed, ${hours} h`, kind: 'number', cell: ({ agentId }) => <Count of={figures?.get(agentId)?.failed} isKnown={figures !== undefined} /> },
         ...(canTerminate ? [{ key: 'act', title: 'Action', cell: (agent: AgentView) => <ActionButton action={() => terminate(queue, agent)}>Terminate …</ActionButton> }] : []),
       ]}
     />
   )
 }
 
-/** A count, and the rate per hour. */
-const Rate = ({ of: count = 0, isKnown }: { readonly of: number | undefined; readonly isKnown: boolean }) =>
-  isKnown ? <>{numberText(count)}<div class="quiet">{numberText(count / hours)} an hour</div></> : <span class="quiet">–</span>
+/** Without a rate per hour: how long an agent has been there is not known. */
+const Count = ({ of: count = 0, isKnown }: { readonly of: number | undefined; readonly isKnown: boolean }) => (isKnown ? <>{numberText(count)}</> : <span class="quiet">–</span>)
 
 const Abilities = ({ types = ['*'], phases = [], skills = [] }: { readonly types: ReadonlyArray<string> | undefined; readonly phases: ReadonlyArray<string> | undefined; readonly skills: ReadonlyArray<string> | undefined }) => (
   <>
     <div>{types.map((type) => <code key={type} class="tag">{type}</code>)}</div>
-    {skills.length > 0 && <div class="quiet">knows {skills.join(', ')}</div>}
+    {skills.length > 0 && <div class="quiet">skills: {skills.join(', ')}</div>}
     {phases.length > 0 && <div class="quiet">{phases.map((phase) => phase.toLowerCase()).join(', ')}</div>}
   </>
 )
@@ -90,9 +89,9 @@ const Holds = ({ queue, agent: { tasks, leases, maxTasks }, held }: { readonly q
       {tasks.map((id) => {
         const since = held.get(id)?.claimedAt
         const until = ends.get(id)
-        return <div key={id}><a href={queueLink(queue, 'tasks', id)}>{id}</a> <span class="quiet">{since !== null && since !== undefined && <>since <Moment at={since} /></>}{until !== undefined && <>, lease ends <Moment at={until} /></>}</span></div>
+        return <div key={id}><a href={queueLink(queue, 'tasks', id)}>{id}</a> <span class="quiet">{since !== null && since !== undefined && <Moment at={since} as="for" />}{until !== undefined && <>, lease ends <Moment at={until} /></>}</span></div>
       })}
-      <div class="quiet">{tasks.length}{maxTasks !== undefined && ` of ${maxTasks}`}</div>
+      <div class="quiet">{maxTasks === undefined ? counted(tasks.length, 'task') : `${numberText(tasks.length)} of ${counted(maxTasks, 'task')}`}</div>
     </>
   )
 }

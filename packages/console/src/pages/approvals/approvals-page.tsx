@@ -35,7 +35,7 @@ export const ApprovalsPage = ({ params: { queue = '' } }: { readonly params: Pag
             <Empty title="Nothing waits for a guardian"><p>What agents discover about other tickets waits here, and so do chains of fixes that go round in circles.</p></Empty>
           ) : (
             <>
-              <p class="quiet">{counted(approvals.length, 'proposal')}, the oldest first. Nothing becomes of them until a guardian decides.</p>
+              <p class="quiet">{counted(approvals.length, 'proposal waits', 'proposals wait')} for a guardian, the oldest first. Until then, nothing is enqueued for them.</p>
               <ul class="stack">{approvals.map((approval) => <Proposal key={approval.id} queue={queue} approval={approval} />)}</ul>
             </>
           )
@@ -106,7 +106,7 @@ const approve = (queue: string, { id, tasks, kind }: Approval): Action => ({
 
 const refuse = (queue: string, { id, tasks }: Approval): Action => ({
   title: 'Refuse this proposal',
-  does: <p>Nothing becomes of it{tasks.length > 0 && <>: {counted(tasks.length, 'task is', 'tasks are')} not enqueued</>}. It stays in the log.</p>,
+  does: <p>{tasks.length === 0 ? 'Nothing is enqueued' : `${counted(tasks.length, 'task is', 'tasks are')} not enqueued`}. The proposal stays in the log.</p>,
   verb: 'Refuse it',
   isDestructive: true,
   run: async ({ reason }) => ({ said: 'Refused.', queue, ...revisionOf(await command('POST', queue, ['approvals', id, 'refuse'], { reason })) }),

@@ -1,6 +1,6 @@
 /** Circuit breakers: the history of each type's breaker, what tripped it, and when it is tested. */
 import type { BreakerView, Report } from '@daybook/client'
-import { momentShown } from '../../address/address.js'
+import { linkTo, momentShown } from '../../address/address.js'
 import { command, revisionOf } from '../../api/command.js'
 import { may } from '../../api/session.js'
 import { useQueue } from '../../api/use-query.js'
@@ -67,7 +67,7 @@ const Breaker = ({ queue, type, breaker, rows, from, canChange }: BreakerProps) 
       </header>
       {rows !== undefined && <Strip stretches={stretchesOf(rows, type, from, endOfShown())} from={from} to={endOfShown()} label={`the breaker of ${type} in ${hours} hours: ${state} at their end`} />}
       <p class="quiet">
-        {counted(failures, 'failure')} in a row{lastFailure !== undefined && <>; the last failure <Moment at={lastFailure} /></>}.
+        {counted(failures, 'failure')} in a row{lastFailure !== undefined && <>; the last failure <Moment at={lastFailure} /></>}. Tasks of this type: <a href={linkTo(['q', queue, 'tasks'], { q: `type:${type} status:pending,queued` })}>ready</a>, <a href={linkTo(['q', queue, 'tasks'], { q: `type:${type} status:dead-letter` })}>dead letters</a>.
       </p>
       {state === 'open' && halfOpenAt !== undefined && <Countdown until={Date.parse(halfOpenAt)} />}
       {probe !== undefined && <p>The test task is <code>{probe}</code>.</p>}

@@ -41,7 +41,7 @@ export const retryGroup = async (queue: string, filter: GroupKey): Promise<Actio
     title: 'Retry this group',
     does: <><What count={count} filter={filter} /><p>They go back to the queue, with all their attempts before them. If what made them fail is still there, they come back.</p></>,
     verb: `Retry ${counted(count, 'task')}`,
-    fields: [{ name: 'perMinute', label: 'At most so many a minute', kind: 'number', hint: 'Empty: all at once. A redrive stops by itself when their breaker opens.' }],
+    fields: [{ name: 'perMinute', label: 'At most so many a minute', kind: 'number', hint: 'Empty: all at once. A redrive stops automatically when their breaker opens.' }],
     run: async (given) => {
       const perMinute = given.fields['perMinute'] === '' ? undefined : Number(given.fields['perMinute'])
       const body = { filter, reviewer: reviewer(), reason: given.reason }

@@ -1,4 +1,4 @@
-/** The page of a server without queues: what would fill it, and how; or a demo queue by one click. */
+/** The page of a server without queues: what would fill it, and how; or a demo queue after a dialog. */
 import { go, queueLink } from '../../address/address.js'
 import { request } from '../../api/request.js'
 import { may } from '../../api/session.js'

@@ -1,7 +1,7 @@
 /** One queue on the first page: its depth, its rates, and whether it needs somebody. */
 import type { AlertView, QueueSummary, Report, ReportRows } from '@daybook/client'
-import { useEffect } from 'preact/hooks'
-import { momentShown, queueLink } from '../../address/address.js'
+import { useEffect, useState } from 'preact/hooks'
+import { linkTo, momentShown, queueLink } from '../../address/address.js'
 import { request } from '../../api/request.js'
 import { may } from '../../api/session.js'
 import { useQuestion, useQueue } from '../../api/use-query.js'
@@ -54,11 +54,7 @@ const WholeQueue = ({ queue, onNeed }: QueueCardProps) => {
         <span class="grow" />
         {may.operate.value && moment === undefined && <ActionButton action={() => pauseOrResume(name, paused, unfinished)}>{paused === null ? 'Pause …' : 'Resume …'}</ActionButton>}
       </header>
-      {raised.length > 0 && (
-        <ul class="alerts" tabIndex={0} aria-label={`alerts of ${name}`}>
-          {raised.map(({ key, kind, message, raisedAt }) => <li key={key}><StatusMark status="open" /> <strong>{kind.replace(/-/g, ' ')}</strong>: {withoutCommand(message)} <span class="quiet">since <Moment at={raisedAt} /></span></li>)}
-        </ul>
-      )}
+      <Alerts queue={name} raised={raised} />
       <StatusBar queue={name} byStatus={byStatus} />
       <dl class="figures">
         <div><dt>oldest wait</dt><dd>{status.value === undefined ? '…' : unfinished === 0 ? '–' : durationText(status.value.oldest_wait_seconds)}</dd></div>
@@ -67,6 +63,42 @@ const WholeQueue = ({ queue, onNeed }: QueueCardProps) => {
         <Rates shown={rates} />
       </dl>
     </article>
+  )
+}
+
+const alertsShown = 3
+
+/** Where the tasks are that an alert is about. */
+const linkOf = (queue: string, kind: AlertView['kind'], key: string): string => {
+  const about = key.slice(kind.length + 1)
+  const search = (q: string): string => linkTo(['q', queue, 'tasks'], { q })
+  switch (kind) {
+    case 'breaker-open':
+      return queueLink(queue, 'breakers')
+    case 'dead-letters':
+      return search(`type:${about} status:dead-letter`)
+    case 'attempts-exhausted':
+      return queueLink(queue, 'tasks', about)
+    case 'critical-waiting':
+      return search('status:pending,queued priority:CRITICAL')
+    case 'starvation':
+      return search('status:pending,queued')
+    case 'retry-spike':
+      return linkTo(['q', queue, 'reports'], { report: 'failures' })
+  }
+}
+
+/** The first ones, so that many alerts of one queue do not push the other queues out of sight; the others on request. */
+const Alerts = ({ queue, raised }: { readonly queue: string; readonly raised: ReadonlyArray<AlertView> }) => {
+  const [isWhole, setWhole] = useState(false)
+  if (raised.length === 0) return null
+  return (
+    <div class="alerts">
+      <ul aria-label={`alerts of ${queue}`}>
+        {raised.slice(0, isWhole ? raised.length : alertsShown).map(({ key, kind, message, raisedAt }) => <li key={key}><StatusMark status="open" /> <strong><a href={linkOf(queue, kind, key)}>{kind.replace(/-/g, ' ')}</a></strong>: {withoutCommand(message)} <span class="quiet">· <Moment at={raisedAt} as="for" /></span></li>)}
+      </ul>
+      {raised.length > alertsShown && <button type="button" class="plain" aria-expanded={isWhole} onClick={() => setWhole(!isWhole)}>{isWhole ? 'Fewer' : `${numberText(raised.length - alertsShown)} more`}<span class="hidden"> alerts of {queue}</span></button>}
+    </div>
   )
 }
 

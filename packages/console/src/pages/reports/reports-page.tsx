@@ -15,12 +15,12 @@ import { type periods, periodShown, type ShownPeriod } from '../../parts/period.
 import { PeriodChoice } from '../../parts/period-choice.js'
 import { SaveButton, saveFile } from '../../parts/save-file.js'
 import type { PageParams } from '../pages.js'
-import { columnsOf, columnTitle, figureText } from './figures.js'
+import { columnsOf, columnTitle, figureText, haveOneBucket } from './figures.js'
 
 interface Kind {
   readonly title: string
   readonly says: string
-  /** What its rows can be told apart by. */
+  /** What its rows can be grouped by. */
   readonly by: ReadonlyArray<string>
   readonly hasBuckets: boolean
 }
@@ -40,7 +40,7 @@ const kinds: Readonly<Record<ReportName, Kind>> = {
 const names = Object.keys(kinds) as ReadonlyArray<ReportName>
 const isReport = (name: string | undefined): name is ReportName => names.some((each) => each === name)
 
-const buckets = { '': 'by itself', total: 'one for all', '15': '15 minutes', hour: 'an hour', day: 'a day', week: 'a week', month: 'a month' } as const
+const buckets = { '': 'automatic', total: 'one for all', '15': '15 minutes', hour: 'an hour', day: 'a day', week: 'a week', month: 'a month' } as const
 const hoursDefault: keyof typeof periods = '24'
 const zoneHere = Intl.DateTimeFormat().resolvedOptions().timeZone
 const rowsMax = 500
@@ -118,7 +118,7 @@ const Choices = ({ asked: { name, query } }: { readonly asked: Asked }) => {
         <label>Buckets <select value={query['bucket'] ?? ''} onChange={({ currentTarget: { value } }) => choose({ bucket: value === '' ? undefined : value })}>{Object.entries(buckets).map(([value, title]) => <option key={value} value={value}>{title}</option>)}</select></label>
       )}
       {possible.length > 0 && (
-        <label>Told apart by <select value={query['by'] ?? 'all'} onChange={({ currentTarget: { value } }) => choose({ by: value === 'all' ? undefined : value })}>{possible.map((value) => <option key={value} value={value}>{value === 'all' ? 'nothing' : value}</option>)}</select></label>
+        <label>Group by <select value={query['by'] ?? 'all'} onChange={({ currentTarget: { value } }) => choose({ by: value === 'all' ? undefined : value })}>{possible.map((value) => <option key={value} value={value}>{value === 'all' ? 'nothing' : value}</option>)}</select></label>
       )}
       <label>
         Time zone <input key={query['zone']} list="zones" defaultValue={query['zone']} spellcheck={false} autocomplete="off" onChange={({ currentTarget: { value } }) => choose({ zone: value.trim() === '' || value === zoneHere ? undefined : value.trim() })} />
@@ -128,18 +128,24 @@ const Choices = ({ asked: { name, query } }: { readonly asked: Asked }) => {
   )
 }
 
-const isTime = (name: string): boolean => name === 'from' || name === 'to'
 /** In the zone of the report, as its texts are. */
 const zoned = (text: string): string => text.slice(0, 16).replace('T', ' ')
 
+/** From and to in one cell; a breaker may be open until now. */
+const Times = ({ from, to }: { readonly from: string; readonly to: string | number | null | undefined }) => (
+  <>{to === null && 'from '}<time class="moment" title={from} dateTime={from}>{zoned(from)}</time>{typeof to === 'string' && <> – <time class="moment" title={to} dateTime={to}>{zoned(to).slice(from.slice(0, 10) === to.slice(0, 10) ? 11 : 0)}</time></>}</>
+)
+
 const Figures = ({ queue, report, asked }: { readonly queue: string; readonly report: Report; readonly asked: Asked }) => {
   const { rows, revision, behind = 0, relativeError } = report
-  const columns = columnsOf(rows)
+  const isOneBucket = kinds[asked.name].hasBuckets && haveOneBucket(rows)
+  const columns = columnsOf(rows).filter((name) => name !== 'to' && (name !== 'from' || !isOneBucket))
   return (
-    <>
+    <div class="report">
       <div class="bar downloads">
         <span class="quiet">
           From {zoned(report.from)} to {zoned(report.to)}, {report.zone}. Up to event {numberText(revision)}{behind > 0 && `, ${counted(behind, 'event')} behind`}.
+          {isOneBucket && rows[0]?.['from'] !== report.from && ` All of it from ${zoned(String(rows[0]?.['from']))} to ${zoned(String(rows[0]?.['to']))}.`}
           {relativeError !== undefined && ` Percentiles are within ${relativeError * 100} %.`}
         </span>
         <span class="grow" />
@@ -150,13 +156,13 @@ const Figures = ({ queue, report, asked }: { readonly queue: string; readonly re
         columns={columns.map((name) => {
           const isFigure = rows.some((row) => typeof row[name] === 'number')
           return {
-            key: name, title: columnTitle(name), kind: isFigure ? ('number' as const) : ('text' as const),
-            cell: (row) => (isTime(name) && typeof row[name] === 'string' ? <time class="moment" title={row[name]} dateTime={row[name]}>{zoned(row[name])}</time> : <span title={isFigure ? String(row[name]) : undefined}>{figureText(row, name)}</span>),
+            key: name, title: name === 'from' ? 'time' : columnTitle(name), kind: isFigure ? ('number' as const) : ('text' as const),
+            cell: (row) => (name === 'from' ? <Times from={String(row['from'])} to={row['to']} /> : <span title={isFigure || name === 'signature' ? String(row[name]) : undefined}>{figureText(row, name)}</span>),
           }
         })}
       />
       {rows.length > rowsMax && <p class="quiet">The first {numberText(rowsMax)} of {numberText(rows.length)} rows. The files have all.</p>}
-    </>
+    </div>
   )
 }
 

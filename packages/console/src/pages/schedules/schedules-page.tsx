@@ -70,7 +70,7 @@ const Schedule = ({ queue, listed }: { readonly queue: string; readonly listed: 
         </div>
         <div>
           <h3>Rules</h3>
-          <p class="quiet">Missed while no server ran: {missed === 'once' ? 'the last one is made up for' : missed === 'all' ? 'all are made up for' : 'skipped'}. While the one before runs: {overlap === 'allow' ? 'it begins as well' : overlap === 'skip' ? 'it is left out' : 'it waits'}.</p>
+          <p class="quiet">Missed while no server ran: {missed === 'once' ? 'the last one is made up for' : missed === 'all' ? 'all are made up for' : 'skipped'}. If the previous run is unfinished: {overlap === 'allow' ? 'both run' : overlap === 'skip' ? 'the new run is left out' : 'the new run waits'}.</p>
         </div>
       </div>
     </li>

@@ -1,4 +1,5 @@
 /** The meaning of each setting, in one line. */
+import { durationText } from '../../parts/format.js'
 import type { Path } from './paths.js'
 
 const meanings: Readonly<Record<string, string>> = {
@@ -6,6 +7,7 @@ const meanings: Readonly<Record<string, string>> = {
   decisionReport: 'Whether a completion must have a decision report.',
   deduplicate: 'What makes a new task a duplicate of a known one.',
   erasable: 'Whether what tasks contain is encrypted, so that it can be erased.',
+  tenants: 'Whether ids and keys of tasks are kept apart by tenant. It can be changed only while the queue is empty.',
   retentionSeconds: 'How long finished tasks are known, in seconds.',
   maxAttempts: 'Claims without success after which a task is a dead letter.',
   'defaults.timeout': 'How long a lease lasts without a heartbeat, in seconds.',
@@ -17,7 +19,7 @@ const meanings: Readonly<Record<string, string>> = {
   'capacity.overcapLimit': 'So many more may start on bumped tasks.',
   'capacity.bumpAndStart': 'Whether tasks may be bumped.',
   'alerts.criticalDepthSeconds': 'A CRITICAL task that has waited for longer raises an alert.',
-  'alerts.retrySpikeMin': 'So many failed attempts in five minutes are never an alert.',
+  'alerts.retrySpikeMin': 'Fewer failed attempts than this in five minutes are never an alert.',
   'score.priority': 'Weight of the priority.',
   'score.age': 'Weight of the age.',
   'score.deadline': 'Weight of the deadline.',
@@ -48,10 +50,26 @@ const breaker: Readonly<Record<string, string>> = {
   cooldownSeconds: 'Seconds after which a closed breaker forgets its failures.',
   halfOpenAfter: 'Seconds until a test task is let through.',
   countOn: 'What counts as a failure.',
+  overrides: 'Other settings for the breakers of single types.',
+}
+
+/** Of the task that a discovery becomes. */
+const discovery: Readonly<Record<string, string>> = {
+  type: 'Type of the task that such a discovery becomes.',
+  phase: 'Phase of the task that such a discovery becomes.',
+  priority: 'Priority of the task that such a discovery becomes.',
+  skills: 'Skills that the task needs that such a discovery becomes.',
 }
 
 export const meaningOf = (path: Path): string | undefined => {
   if (path[0] === 'breakers') return breaker[path.at(-1) as string]
+  if (path[0] === 'discoveries') return discovery[path[2] ?? '']
   if (path[0] === 'assignment' && path[1] === 'tenants' && path[2] !== 'default') return `Weight of this tenant.`
   return meanings[path.join('.')]
+}
+
+/** Long times in seconds as people say them: `7 d`. `undefined` for every other setting. */
+export const secondsText = (path: Path, value: unknown): string | undefined => {
+  const isTime = /Seconds$/.test(path.at(-1) ?? '') || /seconds/i.test(meaningOf(path) ?? '')
+  return isTime && typeof value === 'number' && value >= 60 ? durationText(value) : undefined
 }

@@ -12,7 +12,7 @@ import { StatusMark } from '../../parts/status.js'
 import type { PageParams } from '../pages.js'
 import { byDefaultOf } from './by-default.js'
 import { at, isSame, leavesOf, type Path, patchAt, valueOf } from './paths.js'
-import { meaningOf } from './meanings.js'
+import { meaningOf, secondsText } from './meanings.js'
 
 interface Row {
   readonly path: Path
@@ -49,8 +49,8 @@ export const SettingsPage = ({ params: { queue = '' } }: { readonly params: Page
                 caption="Settings" rows={onlyChanged ? changed : rows} rowKey={({ name }) => name} empty={`All ${counted(rows.length, 'setting')} are as they come.`}
                 columns={[
                   { key: 'name', title: 'Setting', cell: ({ name, path }) => <><code>{name}</code>{meaningOf(path) !== undefined && <div class="quiet">{meaningOf(path)}</div>}</> },
-                  { key: 'value', title: 'Value', cell: (row) => (isChanged(row) ? <strong class="changed"><StatusMark status="pending" /> {textOf(row.value)}</strong> : textOf(row.value)) },
-                  { key: 'default', title: 'Default', cell: ({ byDefault }) => <span class="quiet">{byDefault === undefined ? 'not there' : textOf(byDefault)}</span> },
+                  { key: 'value', title: 'Value', cell: (row) => <>{isChanged(row) ? <strong class="changed"><StatusMark status="pending" /> {textOf(row.value)}</strong> : textOf(row.value)} <InWords path={row.path} value={row.value} /></> },
+                  { key: 'default', title: 'Default', cell: ({ path, byDefault }) => <span class="quiet">{byDefault === undefined ? 'not there' : textOf(byDefault)} <InWords path={path} value={byDefault} /></span> },
                   ...(canChange ? [{ key: 'act', title: 'Action', cell: (row: Row) => <ActionButton action={() => change(queue, row)}>Change<span class="hidden"> {row.name}</span> …</ActionButton> }] : []),
                 ]}
               />
@@ -60,6 +60,12 @@ export const SettingsPage = ({ params: { queue = '' } }: { readonly params: Page
       </Loaded>
     </>
   )
+}
+
+/** A long time, as people say it. */
+const InWords = ({ path, value }: Pick<Row, 'path' | 'value'>) => {
+  const text = secondsText(path, value)
+  return text === undefined ? null : <span class="quiet">({text})</span>
 }
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))

@@ -79,7 +79,7 @@ const Facts = ({ queue, task }: { readonly queue: string; readonly task: TaskVie
       {task.availableAt !== undefined && <div><dt>not before</dt><dd><Moment at={task.availableAt} /></dd></div>}
       {task.deadlineAt !== undefined && <div><dt>deadline</dt><dd><Moment at={task.deadlineAt} /></dd></div>}
       {(task.requires?.skills.length ?? 0) > 0 && <div><dt>needs skills</dt><dd>{task.requires?.skills.join(', ')}</dd></div>}
-      <div><dt>lease</dt><dd>{durationText(task.timeout)}</dd></div>
+      <div><dt>timeout without heartbeat</dt><dd>{durationText(task.timeout)}</dd></div>
     </dl>
   )
 }

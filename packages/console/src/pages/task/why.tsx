@@ -33,7 +33,7 @@ export const Why = ({ queue, id }: { readonly queue: string; readonly id: string
             </ul>
             {scoreParts !== null && (
               <details>
-                <summary>Score {score === null ? '' : numberText(Math.round(score * 1_000) / 10)} <span class="quiet">of 100; it counts among tasks of one priority, or by itself with policy=score</span></summary>
+                <summary>Score {score === null ? '' : numberText(Math.round(score * 1_000) / 10)} <span class="quiet">of 100; it orders tasks of the same priority, or all tasks with policy=score</span></summary>
                 <table class="score">
                   <thead><tr><th scope="col">Part</th><th scope="col" class="number">Value</th><th scope="col" class="number">Weight</th><th scope="col" class="number">Points</th></tr></thead>
                   <tbody>

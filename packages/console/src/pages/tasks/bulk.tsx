@@ -3,14 +3,14 @@ import type { TaskPage, TaskView } from '@daybook/client'
 import { pathOf, type Query } from '../../address/url.js'
 import { ApiProblem, request } from '../../api/request.js'
 import type { Action, Done, Given } from '../../parts/action.js'
-import { counted } from '../../parts/format.js'
+import { counted, numberText } from '../../parts/format.js'
 import { saveFile } from '../../parts/save-file.js'
 import { exportText } from './export-text.js'
 
 export type Chosen =
   | { readonly kind: 'some'; readonly ids: ReadonlyArray<string> }
   /** `filter`: parameters of `GET …/tasks`. */
-  | { readonly kind: 'all'; readonly filter: Readonly<Record<string, string>>; readonly count: number }
+  | { readonly kind: 'all'; readonly filter: Readonly<Record<string, string>>; readonly count: number; /** Number of tasks that match, of which `count` can be changed; `undefined` if it is not known. */ readonly matching?: number | undefined }
 
 export const countOf = (chosen: Chosen): number => (chosen.kind === 'some' ? chosen.ids.length : chosen.count)
 const tasksOf = (chosen: Chosen): string => `${counted(countOf(chosen), 'task')}${chosen.kind === 'all' ? ', all that match,' : ''}`
@@ -69,9 +69,12 @@ const toEach = async (queue: string, chosen: Chosen, { progress }: Given, what: 
   return { said: `${counted(done, 'task')} ${what}.${refused}`, queue, ...(last === undefined ? {} : { revision: last }) }
 }
 
+/** Not all that match can be cancelled. */
+const isPart = (chosen: Chosen): chosen is Extract<Chosen, { readonly kind: 'all' }> & { readonly matching: number } => chosen.kind === 'all' && chosen.matching !== undefined && chosen.matching > chosen.count
+
 export const cancelMany = (queue: string, chosen: Chosen): Action => ({
-  title: `Cancel ${tasksOf(chosen).replace(/,$/, '')}`,
-  does: <p>{tasksOf(chosen)} will be cancelled, and every task that depends on one of them. Agents that hold one are told with their next heartbeat. This cannot be undone; a cancelled task can be restarted as a new one.</p>,
+  title: `Cancel ${isPart(chosen) ? counted(chosen.count, 'task') : tasksOf(chosen).replace(/,$/, '')}`,
+  does: <p>{isPart(chosen) ? `${numberText(chosen.count)} of ${numberText(chosen.matching)} that match (finished tasks and dead letters are left out)` : tasksOf(chosen)} will be cancelled, and every task that depends on one of them. Agents that hold one are told with their next heartbeat. This cannot be undone; a cancelled task can be restarted as a new one.</p>,
   verb: `Cancel ${counted(countOf(chosen), 'task')}`,
   isDestructive: true,
   run: async (given) => {

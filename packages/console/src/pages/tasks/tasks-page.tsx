@@ -60,7 +60,7 @@ export const TasksPage = ({ params: { queue = '' } }: { readonly params: PagePar
       <div class="title"><h1>Tasks</h1>{total !== undefined && <p class="quiet" role="status">{total.isExact ? counted(total.rows, 'task') : `more than ${counted(total.rows, 'task')}`}</p>}<p class="quiet small">By status, then the highest priority, then the oldest.</p></div>
       <SearchBox text={text} known={known} onChange={(q) => go(withQuery({ q }), { replace: true })} />
       <div class="bar">
-        <BulkBar queue={queue} filter={filter} isUnderstood={search.problems.length === 0} selected={selected} isChangeable={isChangeable} clear={() => select(new Set())} />
+        <BulkBar queue={queue} filter={filter} matching={total?.isExact === true ? total.rows : undefined} isUnderstood={search.problems.length === 0} selected={selected} isChangeable={isChangeable} clear={() => select(new Set())} />
         <span class="grow" />
         <ColumnChoice text={query.columns} />
       </div>
@@ -90,6 +90,8 @@ const expectedOf = (filter: Readonly<Record<string, string>>, byStatus: QueueSum
 interface BulkBarProps {
   readonly queue: string
   readonly filter: Readonly<Record<string, string>>
+  /** Number of tasks that match; `undefined` while it is not known. */
+  readonly matching: number | undefined
   readonly selected: ReadonlySet<string>
   readonly isChangeable: boolean
   /** Terms that are not understood are left out of the filter. It then matches more than was meant, so no bulk change of all matches is allowed. */
@@ -98,14 +100,14 @@ interface BulkBarProps {
 }
 
 /** The actions on the selected tasks, or without a selection on all that match. The tasks are counted before the action is offered. */
-const BulkBar = ({ queue, filter, selected, isChangeable, isUnderstood, clear }: BulkBarProps) => {
+const BulkBar = ({ queue, filter, matching, selected, isChangeable, isUnderstood, clear }: BulkBarProps) => {
   const [isCounting, setCounting] = useState(false)
   const ids = [...selected]
   const begin = (action: (queue: string, chosen: Chosen) => Action, count: typeof countMatching, of: Readonly<Record<string, string>>) => async (): Promise<void> => {
     if (ids.length > 0) return offer(action(queue, { kind: 'some', ids }))
     setCounting(true)
     try {
-      offer(action(queue, { kind: 'all', filter: of, count: await count(queue, of) }))
+      offer(action(queue, { kind: 'all', filter: of, count: await count(queue, of), matching }))
     } catch (error) {
       notice.value = { said: `They could not be counted: ${error instanceof Error ? error.message : String(error)}.`, queue }
     } finally {
