@@ -111,6 +111,19 @@ describe.skipIf(withoutBrowser)('where there is much', () => {
     expectQuiet(tab.watched)
   })
 
+  test('the navigation says how many dead letters, open breakers and approvals there are', async () => {
+    const { admin } = server()
+    await tab.visit('/q/default/log', 'newest-1')
+    const link = (name: string) => tab.page.locator('nav a', { hasText: name })
+    const open = Object.values(await admin.breakers.list()).filter(({ state }) => state !== 'closed').length
+    expect(await link('Dead letters').textContent()).toBe(`Dead letters ${(await admin.summary()).byStatus['dead-letter']}`)
+    expect([await link('Breakers').textContent(), await link('Approvals').textContent()]).toEqual([`Breakers ${open}`, 'Approvals 2'])
+    // Of a past moment they are not known, and those of now would be untrue.
+    await tab.visit('/q/default/log?revision=5', 'Nothing can be changed here')
+    expect(await link('Dead letters').textContent()).toBe('Dead letters')
+    expectQuiet(tab.watched)
+  })
+
   test.each(['summary', 'throughput', 'failures', 'fairness'])('the table of the report %s fits a desk', async (report) => {
     await tab.page.setViewportSize(desk)
     await tab.visit(`/q/default/reports?report=${report}`, 'Up to event')

@@ -1,5 +1,5 @@
 /** The frame of every page: navigation, the queue, the connection, the dialogs. */
-import type { QueueSummary } from '@daybook/client'
+import type { Approval, BreakerView, QueueSummary } from '@daybook/client'
 import type { ComponentChildren } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { address, go, linkTo, momentShown, queueShown, withQuery } from '../address/address.js'
@@ -8,6 +8,7 @@ import { logOut, may, me, tenantAsked, tenantsOfToken } from '../api/session.js'
 import { leftOvers, useQuestion, useQueue } from '../api/use-query.js'
 import { canShow, type Page, pages } from '../pages/pages.js'
 import { ActionDialog, Notice } from '../parts/action.js'
+import { shortNumber } from '../parts/format.js'
 import { useMomentTime } from '../time/moment-time.js'
 import { TimeBar } from '../time/time-bar.js'
 import { Connection, LostBanner, PastBanner } from './connection.js'
@@ -17,11 +18,24 @@ import { nextTheme, theme } from './theme.js'
 const isOfQueue = ({ path }: Page): boolean => path.startsWith('/q/{queue}')
 const addressOf = ({ path }: Page, queue: string): string => linkTo(parsePath(path).map((segment) => (segment === '{queue}' ? queue : segment)))
 
-const NavLink = ({ page, queue }: { readonly page: Page; readonly queue: string }) => {
+/** What waits for somebody, by path of the page. Not of past moments, and not for a token for tenants, which may not ask. */
+const useCounts = (queue: string | undefined): Readonly<Record<string, number>> => {
+  const when = queue !== undefined && may.seeAll.value && momentShown.value === undefined
+  const { value: summary } = useQueue<QueueSummary>(queue ?? '', [], { when })
+  const { value: breakers } = useQueue<{ readonly breakers: Readonly<Record<string, BreakerView>> }>(queue ?? '', ['breakers'], { when })
+  const { value: approvals } = useQueue<{ readonly approvals: ReadonlyArray<Approval> }>(queue ?? '', ['approvals'], { when })
+  return {
+    '/q/{queue}/dead-letters': summary?.byStatus['dead-letter'] ?? 0,
+    '/q/{queue}/breakers': Object.values(breakers?.breakers ?? {}).filter(({ state }) => state !== 'closed').length,
+    '/q/{queue}/approvals': approvals?.approvals.length ?? 0,
+  }
+}
+
+const NavLink = ({ page, queue, count = 0 }: { readonly page: Page; readonly queue: string; readonly count?: number | undefined }) => {
   const { path } = address.value
   const isAlone = page.path === '/' || page.path === '/q/{queue}'
   const isHere = matchPath(page.path, path) !== undefined || (!isAlone && path.startsWith(addressOf(page, queue).replace(/\?.*/, '') + '/'))
-  return <li><a href={addressOf(page, queue)} aria-current={isHere ? 'page' : undefined}>{page.title}</a></li>
+  return <li><a href={addressOf(page, queue)} aria-current={isHere ? 'page' : undefined}>{page.title}{count > 0 && <> <span class="count">{shortNumber(count)}</span></>}</a></li>
 }
 
 interface KnownQueues {
@@ -96,6 +110,7 @@ const showActiveLink = (): void => {
 export const Shell = ({ children }: { readonly children: ComponentChildren }) => {
   const queue = queueShown.value
   const known = useQueues(queue)
+  const counts = useCounts(queue)
   const isLeftOver = leftOvers.value > 0
   useMomentTime()
   useEffect(showActiveLink, [address.value.path, known.names.length])
@@ -114,7 +129,7 @@ export const Shell = ({ children }: { readonly children: ComponentChildren }) =>
           <ul>{listed.filter((page) => !isOfQueue(page)).map((page) => <NavLink key={page.path} page={page} queue="" />)}</ul>
           <QueueChoice shown={queue} known={known} />
           <TenantChoice />
-          {queue !== undefined && <ul>{listed.filter(isOfQueue).map((page) => <NavLink key={page.path} page={page} queue={queue} />)}</ul>}
+          {queue !== undefined && <ul>{listed.filter(isOfQueue).map((page) => <NavLink key={page.path} page={page} queue={queue} count={counts[page.path]} />)}</ul>}
         </nav>
         <div class="account">
           <Connection />
