@@ -89,11 +89,14 @@ export const feedViews = async (options: FeedOptions): Promise<void> => {
     while (!signal.aborted) {
       try {
         feeder ??= new Feeder(options, known)
-        const isLevel = await feeder.round()
-        problem = undefined
-        delays.reset()
+        const round = await feeder.round()
+        // A round that only looked does not tell whether writing works again.
+        if (round !== 'looked') {
+          problem = undefined
+          delays.reset()
+        }
         report({ ...feeder.status(), problem, ...feeder.lost() })
-        if (!isLevel) continue
+        if (round !== 'level') continue
         if (once) break
         await grown()
       } catch (error) {
@@ -113,6 +116,9 @@ export const feedViews = async (options: FeedOptions): Promise<void> => {
     feeder?.close()
   }
 }
+
+/** What a round did: it took no events, it wrote some, or there was nothing to do. */
+type Round = 'looked' | 'written' | 'level'
 
 class Feeder {
   private readonly views: ViewsFile
@@ -161,8 +167,8 @@ class Feeder {
     return undefined
   }
 
-  /** Takes one batch of each queue that has more. The first round only looks how far the tables are. Returns whether there was nothing to do. */
-  async round(): Promise<boolean> {
+  /** Takes one batch of each queue that has more. The first round only looks how far the tables are. */
+  async round(): Promise<Round> {
     const { log, signal, once = false, rest = restFor } = this.options
     this.checkFile()
     const isFirst = this.isFirst
@@ -170,7 +176,7 @@ class Feeder {
     /** The queues of which the tables lack events. */
     const behind: Array<string> = []
     for (const stream of await log.streams(streamPrefix)) {
-      if (signal.aborted) return true
+      if (signal.aborted) return 'looked'
       const queue = stream.slice(streamPrefix.length)
       if ((this.unreadable.get(queue)?.again ?? 0) > performance.now()) {
         behind.push(queue)
@@ -179,7 +185,7 @@ class Feeder {
       try {
         const head = await log.head(stream)
         for (const group of this.groups()) {
-          if (!(await this.isOfThisLog(group, queue, head))) return false
+          if (!(await this.isOfThisLog(group, queue, head))) return 'looked'
           if (isFirst || group.at(queue).revision >= head) continue
           const { revision } = group.at(queue)
           const begun = performance.now()
@@ -210,7 +216,8 @@ class Feeder {
       this.views.switchOver(new Set(this.unreadable.keys()))
       for (const [queue, place] of this.places) this.places.set(queue, { ...place, revision: this.views.shownOf(queue) })
     }
-    return isLevel
+    if (isFirst) return 'looked'
+    return isLevel ? 'level' : 'written'
   }
 
   /** Whether the answering tables include a queue that the tables being built cannot have now. */
