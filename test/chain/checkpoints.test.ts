@@ -8,6 +8,7 @@ import { Chain, Checkpointer, openNote, openSigningKey, readCheckpoint, readChec
 import { createClient } from '@daybook/adapters/client'
 import { openMemoryStore } from '@daybook/adapters/memory'
 import { serve } from '@daybook/adapters/serve'
+import { openSqliteStore } from '@daybook/adapters/sqlite'
 import type { EventStore, EventToAppend, RecordedEvent } from '@daybook/adapters/store'
 import Database from 'better-sqlite3'
 import { afterAll, expect, test } from 'vitest'
@@ -371,4 +372,20 @@ test('EV-07: a server signs with a key of its own, tells its witness, and finds 
   expect(await verify('--checkpoints', join(dir, 'empty'), '--checkpoint-key', publicKey)).toMatchObject({ code: 1, err: expect.stringContaining('has no checkpoint of') })
   expect(await verify('--checkpoints', elsewhere)).toMatchObject({ code: 1, err: expect.stringContaining('Give --checkpoint-key') })
   expect(existsSync(join(dataDir, 'checkpoint-key.pem'))).toBe(true)
+})
+
+test('EV-07: of a log from before hashes, audit verify says that the log proves nothing, and what the checkpoints do', async () => {
+  const dataDir = newFolder()
+  const file = join(dataDir, 'daybook.sqlite')
+  mkdirSync(dataDir)
+  const { store } = await newLog([4])
+  const older = await openSqliteStore({ file })
+  for await (const page of store.read(stream)) await older.append(stream, page.map(({ id, type, data, metadata }) => ({ id, type, data, metadata: metadata.replace(/,"chain":.*/, '}') })), 'any')()
+  await checkpointerOf(older, join(dataDir, 'checkpoints')).round()
+  await older.close()
+  const { code, out } = await runHere(['audit', 'verify', '--data', dataDir, '--queue', 'q'], { NO_COLOR: '1' })
+  expect([code, out.split('\n').slice(0, 2)]).toEqual([0, [
+    '4 events, and no hashes: servers before this version wrote them. The log itself proves nothing',
+    `the first 4 events are as in 1 checkpoint signed by ${signer.name}`,
+  ]])
 })

@@ -70,9 +70,9 @@ const tell = (printer: Printer, { events, head, begins, checkpoint, unsealed, se
     printer.line(`${colors.red('NOT WHOLE')}  ${broken.kind}: ${broken.reason}`)
     return
   }
-  if (begins === null) printer.line(`${plural(events, 'event')}, and no hashes: servers before this version wrote them. Nothing is proven`)
+  if (begins === null) printer.line(`${plural(events, 'event')}, and no hashes: servers before this version wrote them. The log itself proves nothing`)
   else printer.line(`${colors.green('ok')}  ${plural(events, 'event')}, revision ${head.revision}, hash ${head.hash ?? 'none'}`)
-  if (begins !== null && begins > 0) printer.line(`the chain begins at revision ${begins}: nothing is proven about the events before`)
+  if (begins !== null && begins > 0) printer.line(`the chain begins at revision ${begins}: it proves nothing about the events before`)
   if (checkpoint !== undefined) printer.line(`${theFirst(checkpoint.size, 'event')} as in ${plural(checkpoint.count, 'checkpoint')} signed by ${checkpoint.signer}`)
   if (unsealed !== undefined) printer.line(`the revisions ${unsealed.from} to ${unsealed.to} have no hash: an older server wrote them, or it was removed`)
   if (sealedLater !== undefined) printer.line(`${plural(sealedLater.events, 'event')} had no hash until a later append: ${spanOf(sealedLater)}. An older server wrote them, or somebody added them to the store`)
