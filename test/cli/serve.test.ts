@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { run as runProgram } from '@daybook/adapters/cli'
 import { serve } from '@daybook/adapters/serve'
 import Database from 'better-sqlite3'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { inTime } from '../support/in-time.js'
 import { ended, noTerminal, root, run, runHere, type Server, start, startServer } from './program.js'
 
@@ -122,6 +122,34 @@ describe('daybook serve', () => {
     const read = told.findIndex((text) => /reading the log: default, \d+ of 1 events/.test(text))
     expect(read).toBeGreaterThanOrEqual(0)
     expect(told.findIndex((text) => text.startsWith('daybook: ready'))).toBeGreaterThan(read)
+  })
+
+  test('without a terminal, a start that takes long says every ten seconds how far it is', async () => {
+    const first = await serving()
+    await first.daybook(['enqueue', 'x'])
+    servers.pop()
+    await first.stop()
+    rmSync(join(dir, 'data', 'snapshots'), { recursive: true })
+    // Time runs a thousand times as fast.
+    const now = performance.now.bind(performance)
+    const spied = vi.spyOn(performance, 'now').mockImplementation(() => now() * 1_000)
+    const told: Array<string> = []
+    let stop: () => void = () => undefined
+    try {
+      const code = await runProgram(['serve', '--port', '0', '--data', join(dir, 'data')], {
+        ...noTerminal,
+        env: { DAYBOOK_TOKEN: 'a-token-of-the-tests' },
+        out: () => stop(),
+        err: (text) => void told.push(text),
+        onSignal: (heard) => {
+          stop = () => heard('SIGTERM')
+          return () => undefined
+        },
+      })
+      expect([code, told]).toEqual([0, expect.arrayContaining([expect.stringMatching(/^daybook: reading the log: default, \d+ of 1 events\n$/)])])
+    } finally {
+      spied.mockRestore()
+    }
   })
 
   test('two servers on one file: each sees queues, tasks and claims of the other', async () => {

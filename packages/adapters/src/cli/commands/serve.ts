@@ -92,7 +92,7 @@ ${examples('daybook serve', 'daybook serve --port 0 --store memory: --auth off',
         stop()
       })
       try {
-        const progress = createProgress(io, printer)
+        const progress = createProgress(io, printer, { lineEveryMs })
         const starting = serve(read.right, {
           warn: (message) => {
             progress.clear()
@@ -132,6 +132,9 @@ ${examples('daybook serve', 'daybook serve --port 0 --store memory: --auth off',
         unlisten()
       }
     }))
+
+/** How often a long start says in a log how far it is, in milliseconds. */
+const lineEveryMs = 10_000
 
 const tokenAdvice = '--token says who a client is, and a server makes its own: DAYBOOK_TOKEN sets its admin token, daybook token create makes others (docs/tokens.md)'
 
