@@ -171,10 +171,11 @@ test('EV-07: checkpoints that were signed and are lost: nothing is called whole,
 test('EV-07: lost checkpoints: a crash before the first one is complete leaves no file', async () => {
   const folder = newFolder()
   const { store } = await newLog([2])
-  mkdirSync(join(folder, 'q.checkpoints.unfinished'), { recursive: true })
+  const unfinished = join(folder, `q.checkpoints.${process.pid}.unfinished`)
+  mkdirSync(unfinished, { recursive: true })
   await expect(checkpointerOf(store, folder).round()).rejects.toThrow('EISDIR')
   expect(existsSync(join(folder, 'q.checkpoints'))).toBe(false)
-  rmSync(join(folder, 'q.checkpoints.unfinished'), { recursive: true })
+  rmSync(unfinished, { recursive: true })
   await checkpointerOf(store, folder).round()
   expect(await sizesIn(folder)).toEqual([2])
 })

@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process'
-import { chmodSync, chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { run as runProgram } from '@daybook/adapters/cli'
+import { openEmbedded } from '@daybook/adapters/embedded'
 import { serve } from '@daybook/adapters/serve'
 import Database from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
@@ -152,6 +153,29 @@ describe('daybook serve', () => {
     }
   })
 
+  test('two servers with one data folder: the second one is refused, whatever the store; what only reads the folder, and a queue inside a program, are not', async () => {
+    const data = join(dir, 'data')
+    const shared = ['--store', `sqlite+shared:${join(data, 'daybook.sqlite')}`]
+    const one = await serving(shared)
+    expect((await one.daybook(['enqueue', 'x', '--id', 'a'])).code).toBe(0)
+    for (const store of [shared, ['--store', `sqlite:${join(dir, 'other.sqlite')}`]]) {
+      const child = start(['serve', '--port', '0', '--data', data, ...store])
+      try {
+        const { code, out, err } = await inTime('the end of the second server', ended(child))
+        expect([code, out, err]).toEqual([1, '', `daybook: another server uses the data folder ${data}: stop that one, or give this one a --data of its own\n`])
+      } finally {
+        child.kill('SIGKILL')
+      }
+    }
+    await serving(['--store', 'memory:'])
+    expect((await runHere(['audit', 'verify', '--data', data])).code).toBe(0)
+    expect((await runHere(['backup', join(dir, 'copy'), '--data', data])).code).toBe(0)
+    expect(existsSync(join(dir, 'copy', 'server.lock'))).toBe(false)
+    const embedded = await openEmbedded({ dataDir: data, shared: true })
+    expect(await embedded.task('a')).toMatchObject({ id: 'a' })
+    await embedded.close()
+  })
+
   test('two servers on one file: each sees queues, tasks and claims of the other', async () => {
     const store = ['--store', `sqlite+shared:${join(dir, 'shared.sqlite')}`]
     const one = await serving(store, undefined, join(dir, 'one'))
@@ -258,7 +282,7 @@ describe('daybook serve', () => {
   test('a second server on the same data folder, or the same port, says what is in use', async () => {
     const server = await serving()
     const data = await run(['serve', '--port', '0', '--data', join(dir, 'data')])
-    expect([data.code, data.err]).toEqual([1, expect.stringContaining('Another Daybook server')])
+    expect([data.code, data.err]).toEqual([1, expect.stringContaining('another server uses the data folder')])
     const port = await run(['serve', '--port', new URL(server.url).port, '--store', 'memory:'])
     expect([port.code, port.err]).toEqual([1, expect.stringContaining('is in use')])
   })

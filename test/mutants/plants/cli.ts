@@ -188,5 +188,6 @@ export const cliPlants: ReadonlyArray<Plant> = [
     killedBy: ['test/cli/usage.test.ts'],
   },
   { title: 'serve: a file that may not be used looks like a bad port', file: 'packages/adapters/src/cli/commands/serve.ts', find: " && syscall === 'listen'", replace: '', killedBy: ['test/cli/serve.test.ts'] },
+  { title: 'serve: two servers may use one data folder', file: 'packages/adapters/src/serve/serve.ts', find: 'lockDataFolder(options.dataDir)', replace: '(): void => void lockDataFolder', killedBy: ['test/cli/serve.test.ts'], named: 'two servers with one data folder' },
   { title: 'serve: a long start says nothing in a log', file: 'packages/adapters/src/cli/commands/serve.ts', find: 'createProgress(io, printer, { lineEveryMs })', replace: 'createProgress(io, printer, lineEveryMs > 0 ? {} : {})', killedBy: ['test/cli/serve.test.ts'], named: 'without a terminal' },
 ]

@@ -105,7 +105,8 @@ const appendDurably = async (file: string, text: string): Promise<void> => {
 
 /** Replaces a file. Whenever a crash comes, the file has the old text or the new one. */
 const replace = async (file: string, text: string): Promise<void> => {
-  const unfinished = `${file}.unfinished`
+  // No other process takes the same name: it would rename this one's file.
+  const unfinished = `${file}.${process.pid}.unfinished`
   const handle = await open(unfinished, 'w', 0o644)
   try {
     await handle.writeFile(text)

@@ -27,6 +27,7 @@ import { startTelemetry } from '../telemetry/index.js'
 import { type EventStore, type LogAddress, observedStore } from '../store/index.js'
 import { KeyFile, keysFileOf } from '../task-keys/index.js'
 import { startWebhooks, type Webhooks } from '../webhooks/index.js'
+import { lockDataFolder } from './data-lock.js'
 
 export interface RunningServer {
   readonly url: string
@@ -75,9 +76,14 @@ export const serve = async (
   }
   try {
     const persistent = options.store.kind !== 'memory'
-    if (persistent) makeDataFolder(options.dataDir)
+    if (persistent) {
+      makeDataFolder(options.dataDir)
+      const unlock = lockDataFolder(options.dataDir)
+      // Released last of all.
+      opened.push(async () => unlock())
+    }
     const telemetry = await startTelemetry(process.env)
-    // Closed last, so that it can report the end of all other parts.
+    // Closed after all other parts, so that it can report their end.
     if (telemetry !== undefined) opened.push(() => telemetry.close())
     const own = await openStore(options)
     // For a start that fails before there is a daybook, which closes its store by itself. Closing it again does nothing.
