@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Status, TaskView } from '@daybook/client'
 import type { TaskWorker } from '@daybook/client/worker'
-import type { DaybookClient } from '../client/index.js'
+import { type DaybookClient, DaybookError } from '../client/index.js'
 import type { ClaimOptions } from './claim-options.js'
 
 /** Statuses of tasks that may become claimable by themselves, or by the work of other agents: now, after a retry, or after a callback. */
@@ -46,12 +46,17 @@ const mayBeFreed = async (client: DaybookClient, blocked: string, seen: Set<stri
   for (let id = rest.pop(); id !== undefined; id = rest.pop()) {
     if (seen.has(id)) continue
     seen.add(id)
-    const { status, reasons = [] } = await client.task(id)
-    if (stillToCome.includes(status)) return true
-    for (const { blockedBy = [] } of reasons) {
+    const task = await client.task(id).catch(forgotten)
+    // It has ended and is forgotten already, so those behind it may be free.
+    if (task === undefined || stillToCome.includes(task.status)) return true
+    for (const { blockedBy = [] } of task.reasons ?? []) {
       if (blockedBy.some((by) => stillToCome.includes(by.status))) return true
       rest.push(...blockedBy.flatMap((by) => (by.status === 'blocked' ? [by.id] : [])))
     }
   }
   return false
+}
+
+const forgotten = (error: unknown): undefined => {
+  if (!(error instanceof DaybookError && error.code === 'not-found')) throw error
 }
