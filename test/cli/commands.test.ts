@@ -215,6 +215,18 @@ describe('operating a queue', () => {
     expect((await in_(q, 'dlq')).out).toBe('no dead letters\n')
   })
 
+  test('LK-11: dead letters that failed alike in two phases are two patterns, and each names its phase', async () => {
+    const q = queue()
+    for (const phase of ['TESTING', 'ANALYSIS']) {
+      await in_(q, 'enqueue', 'ops', '--id', phase, '--phase', phase, '--payload', `"${phase}"`)
+      const [held] = await claim(q)
+      await in_(q, 'fail', phase, '--lease', held?.lease ?? '', '--error', 'no room', '--permanent')
+    }
+    const { patterns } = await server.json<{ readonly patterns: ReadonlyArray<{ readonly phase?: string; readonly tasks: ReadonlyArray<string> }> }>('dlq', 'patterns', '--queue', q)
+    expect(patterns.map(({ phase, tasks }) => [phase, tasks])).toEqual(expect.arrayContaining([['TESTING', ['TESTING']], ['ANALYSIS', ['ANALYSIS']]]))
+    expect((await in_(q, 'dlq', 'patterns')).out).toMatch(/^COUNT +TYPE +PHASE +SIGNATURE/)
+  })
+
   test('LK-11: dead letters say what they hold up', async () => {
     const q = queue()
     await deadLetter(q, ['alone'])

@@ -1,5 +1,5 @@
 /** Dead letters and their review. */
-import type { DeadLetterFilter, Json } from '@daybook/core'
+import type { DeadLetterFilter, Json, Phase } from '@daybook/core'
 
 export interface DeadLetterListFilter {
   readonly type?: string
@@ -22,6 +22,8 @@ export interface PatternPage {
 export interface FailurePattern {
   readonly signature: string
   readonly type: string
+  /** The phase of these dead letters, if they have one. */
+  readonly phase?: Phase
   readonly count: number
   readonly sample: string
   readonly firstAt: string

@@ -20,7 +20,7 @@ import type { Settings } from '../model/settings.js'
 import type { StatusList } from '../state/status-lists.js'
 import type { Tables } from '../state/tables.js'
 import { contentRevisionOf as revisionOfContent, type Breaker, type BreakerState, type Redrive, type TaskRecord, type UnreadableEvent } from '../state/state.js'
-import { type Band, bandOf, type Status, statuses } from '../model/task.js'
+import { type Band, bandOf, type Phase, type Status, statuses } from '../model/task.js'
 import { shownOf, type TaskView } from './task-view.js'
 
 /** A task by id, or by number as `#42`; `undefined` if it is not known at `at`. `at`: milliseconds since 1970; default: the state's own time. */
@@ -168,10 +168,11 @@ const breakerView = (breaker: Breaker): BreakerView => ({
   ...(breaker.reason === '' ? {} : { reason: breaker.reason }),
 })
 
-/** Dead letters with the same type and signature. */
+/** Dead letters with the same type and signature, and so the same phase. */
 export interface FailurePattern {
   readonly signature: string
   readonly type: string
+  readonly phase?: Phase
   readonly count: number
   /** The error of one of these dead letters. */
   readonly sample: string
@@ -199,6 +200,8 @@ export const deadLetterPatterns = (state: QueueState, filter: DeadLetterFilter =
   return patterns.sort((a, b) => b.count - a.count || (nameOf(a) < nameOf(b) ? -1 : 1))
 }
 
+const phaseOf = (task: TaskRecord | undefined): Pick<FailurePattern, 'phase'> => (task?.group.phase === undefined ? {} : { phase: task.group.phase })
+
 const patternOf = ({ signature, type, byRank, byTime }: AlikeDeadLetters): FailurePattern => {
   const tasks: Array<string> = []
   for (const cursor = byRank.cursor(); cursor.item !== undefined && tasks.length < patternTasksMax; cursor.advance()) {
@@ -207,6 +210,7 @@ const patternOf = ({ signature, type, byRank, byTime }: AlikeDeadLetters): Failu
   return {
     signature,
     type,
+    ...phaseOf(byRank.first()),
     count: byRank.size,
     sample: byRank.first()?.extras.lastError ?? '',
     firstAt: byTime.first()?.extras.deadLetter?.at ?? 0,
@@ -227,6 +231,7 @@ const patternAmong = ({ signature, type, byRank }: AlikeDeadLetters, error = '',
   return {
     signature,
     type,
+    ...phaseOf(first),
     count: found.length,
     sample: first.extras.lastError ?? '',
     firstAt: times.reduce((a, b) => Math.min(a, b)),

@@ -53,11 +53,11 @@ const patterns = (cli: Cli): Command =>
       printer.answer({ patterns: found }, () =>
         printer.table(
           [
-            'COUNT', { head: 'TYPE', min: 8, leaveOut: 2 }, 'SIGNATURE', { head: 'LAST', leaveOut: 3 },
+            'COUNT', { head: 'TYPE', min: 8, leaveOut: 2 }, { head: 'PHASE', leaveOut: 5 }, 'SIGNATURE', { head: 'LAST', leaveOut: 3 },
             { head: 'FOR EXAMPLE', min: 12, leaveOut: 1 }, { head: 'TASKS', min: 8, leaveOut: 4 },
           ],
-          found.map(({ count, type, lastAt, sample, tasks }, i) => [
-            String(count), clean(type), short[i] ?? '', since(lastAt), clean(sample, 60), clean(tasks.slice(0, 3).join(', '), 40) + (tasks.length > 3 ? ' …' : ''),
+          found.map(({ count, type, phase = '', lastAt, sample, tasks }, i) => [
+            String(count), clean(type), phase, short[i] ?? '', since(lastAt), clean(sample, 60), clean(tasks.slice(0, 3).join(', '), 40) + (tasks.length > 3 ? ' …' : ''),
           ]),
           'no dead letters',
         ))

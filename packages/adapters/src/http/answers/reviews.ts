@@ -21,8 +21,8 @@ export const DiscardedAnswer = t.type({ discarded: ids, cancelled: ids }, 'Disca
 export const PatternsAnswer = t.type(
   {
     patterns: t.readonlyArray(
-      t.type(
-        { signature: t.string, type: t.string, count: t.number, sample: t.string, firstAt: Time, lastAt: Time, tasks: ids },
+      t.intersection(
+        [t.type({ signature: t.string, type: t.string, count: t.number, sample: t.string, firstAt: Time, lastAt: Time, tasks: ids }), t.partial({ phase: Phase })],
         'FailurePattern',
       ),
     ),

@@ -39,7 +39,7 @@ export const GroupView = ({ queue, group, pattern }: GroupViewProps) => {
         <section class="panel" aria-label="The group">
           <h2 class="sample">{pattern.sample === '' ? 'no error was given' : pattern.sample}</h2>
           <p class="quiet">
-            <strong>{counted(pattern.count, 'dead letter')}</strong> of type <code>{type}</code>, first <Moment at={pattern.firstAt} />, last <Moment at={pattern.lastAt} />. Signature <code title={signature}>{shortSignature(signature)}</code>: numbers, ids and paths in the error are left out of it.
+            <strong>{counted(pattern.count, 'dead letter')}</strong> of type <code>{type}</code>{pattern.phase !== undefined && <> in phase {pattern.phase}</>}, first <Moment at={pattern.firstAt} />, last <Moment at={pattern.lastAt} />. Signature <code title={signature}>{shortSignature(signature)}</code>: numbers, ids and paths in the error are left out of it.
           </p>
           {canOperate && (
             <p class="bar">

@@ -15,14 +15,14 @@ export interface GroupsProps {
 
 export const Groups = ({ patterns, failures }: GroupsProps) => (
   <ol class="groups">
-    {patterns.map(({ signature, type, count, sample, firstAt, lastAt }) => {
+    {patterns.map(({ signature, type, phase, count, sample, firstAt, lastAt }) => {
       const byHour = failures?.get(signature)
       return (
         <li key={`${type} ${signature}`} class="panel">
           <p class="count"><StatusMark status="dead-letter" /> <strong>{numberText(count)}</strong></p>
           <div class="about">
             <h2><a href={withQuery({ signature, type })}>{sample === '' ? 'no error was given' : sample}</a></h2>
-            <p class="quiet"><code>{type}</code> · first <Moment at={firstAt} />, last <Moment at={lastAt} /> · <code title={signature}>{shortSignature(signature)}</code></p>
+            <p class="quiet"><code>{type}</code>{phase !== undefined && <> · {phase}</>} · first <Moment at={firstAt} />, last <Moment at={lastAt} /> · <code title={signature}>{shortSignature(signature)}</code></p>
           </div>
           {byHour !== undefined && <Spark values={byHour} status="dead-letter" label={`failed attempts in each of the last ${byHour.length} hours: ${byHour.reduce((sum, value) => sum + value, 0)}`} />}
         </li>
