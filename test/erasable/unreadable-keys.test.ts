@@ -1,5 +1,5 @@
 /** A file of keys that cannot be opened: commands that need it are refused, and all else goes on. */
-import { mkdirSync, mkdtempSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { serve } from '@daybook/adapters/serve'
@@ -81,6 +81,8 @@ test('EV-07: an empty file, as a full disk leaves it, counts as none', async () 
   writeFileSync(keys(), '')
   const { client } = await start('shared')
   await client('plain').enqueue({ id: 'a', type: 't', payload: 1 })
+  // Making tables in it would need room on that disk.
+  expect(statSync(keys()).size).toBe(0)
   const erasable = client('erasable')
   await erasable.settings.patch({ erasable: true })
   await erasable.enqueue({ id: 'e', type: 't', payload: 2 })
