@@ -318,8 +318,15 @@ describe('daybook work -- COMMAND', () => {
     ['required skill', ['--skills', 'node'], { requires: { skills: ['cuda'] } }],
   ])('--until-empty does not wait for tasks of another %s, which it may not claim', async (_, flags, fields) => {
     const q = await queueOf({ id: 'a', type: 'x', ...fields }, { id: 'b', type: 'x', payload: 2, dependencies: ['a'], ...fields })
-    expect((await work(q, ['true'], '--types', 'x', ...flags)).code).toBe(0)
-    expect(await show(q, 'a')).toMatchObject({ status: 'pending' })
+    const working = work(q, ['true'], '--types', 'x', ...flags)
+    try {
+      expect((await inTime('the end of the worker', working)).code).toBe(0)
+      expect(await show(q, 'a')).toMatchObject({ status: 'pending' })
+    } finally {
+      // A worker that waits for them would never end.
+      await server.daybook(['cancel', 'a', '--reason', 'over', '--queue', q])
+      await working
+    }
   })
 
   test('the agent of the examples does what the README says', async () => {
