@@ -22,7 +22,7 @@ export interface PatternPage {
 export interface FailurePattern {
   readonly signature: string
   readonly type: string
-  /** The phase of these dead letters, if they have one. */
+  /** The phase of these dead letters, if they have one. Missing for imported ones without a signature. */
   readonly phase?: Phase
   readonly count: number
   readonly sample: string

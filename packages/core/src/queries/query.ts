@@ -168,7 +168,7 @@ const breakerView = (breaker: Breaker): BreakerView => ({
   ...(breaker.reason === '' ? {} : { reason: breaker.reason }),
 })
 
-/** Dead letters with the same type and signature, and so the same phase. */
+/** Dead letters with the same type and signature, and so the same phase; imported ones have no signature, and any phase. */
 export interface FailurePattern {
   readonly signature: string
   readonly type: string
@@ -200,7 +200,8 @@ export const deadLetterPatterns = (state: QueueState, filter: DeadLetterFilter =
   return patterns.sort((a, b) => b.count - a.count || (nameOf(a) < nameOf(b) ? -1 : 1))
 }
 
-const phaseOf = (task: TaskRecord | undefined): Pick<FailurePattern, 'phase'> => (task?.group.phase === undefined ? {} : { phase: task.group.phase })
+const phaseOf = (signature: string, task: TaskRecord | undefined): Pick<FailurePattern, 'phase'> =>
+  signature === '' || task?.group.phase === undefined ? {} : { phase: task.group.phase }
 
 const patternOf = ({ signature, type, byRank, byTime }: AlikeDeadLetters): FailurePattern => {
   const tasks: Array<string> = []
@@ -210,7 +211,7 @@ const patternOf = ({ signature, type, byRank, byTime }: AlikeDeadLetters): Failu
   return {
     signature,
     type,
-    ...phaseOf(byRank.first()),
+    ...phaseOf(signature, byRank.first()),
     count: byRank.size,
     sample: byRank.first()?.extras.lastError ?? '',
     firstAt: byTime.first()?.extras.deadLetter?.at ?? 0,
@@ -231,7 +232,7 @@ const patternAmong = ({ signature, type, byRank }: AlikeDeadLetters, error = '',
   return {
     signature,
     type,
-    ...phaseOf(first),
+    ...phaseOf(signature, first),
     count: found.length,
     sample: first.extras.lastError ?? '',
     firstAt: times.reduce((a, b) => Math.min(a, b)),

@@ -152,7 +152,7 @@ export const patternsInShadow = (shadow: Shadow): ReadonlyArray<Omit<FailurePatt
       return {
         signature: task.signature ?? '',
         type: task.facts.type,
-        ...(task.facts.phase === undefined ? {} : { phase: task.facts.phase }),
+        ...(task.signature === undefined || task.facts.phase === undefined ? {} : { phase: task.facts.phase }),
         count: times.length,
         firstAt: Math.min(...times),
         lastAt: Math.max(...times),
