@@ -35,11 +35,12 @@ test('EV-07: a claim that ends while the keys cannot be opened ends when they ca
   const { client } = await start()
   const [erasable, plain] = [client('erasable'), client('plain')]
   await erasable.enqueue({ id: 'old', type: 't', payload: 1 })
-  await erasable.claim({ agentId: 'a', types: ['t'], max: 1, leaseSeconds: 1 })
   await erasable.settings.patch({ erasable: true })
   await plain.enqueue({ id: 'o', type: 't', payload: 3 })
   // No program can open a folder as a file.
   mkdirSync(keys())
+  // A claim has no content, so it needs no key. Its end has a text.
+  await erasable.claim({ agentId: 'a', types: ['t'], max: 1, leaseSeconds: 1 })
   await expect(erasable.enqueue({ id: 'new', type: 't', payload: 2 })).rejects.toMatchObject(refused)
   // The lease has ended by now, and the server was to write that.
   await new Promise((resolve) => setTimeout(resolve, 1_500))
