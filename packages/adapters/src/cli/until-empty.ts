@@ -8,8 +8,9 @@ import type { ClaimOptions } from './claim-options.js'
 /** Statuses of tasks that may become claimable by themselves, or by the work of other agents: now, after a retry, or after a callback. */
 const stillToCome: ReadonlyArray<Status> = ['pending', 'scheduled', 'waiting', 'queued', 'in-progress']
 
-/** How often it looks, in milliseconds. It looks more rarely if that takes long, at most a fifth of the time. */
+/** The shortest pause between two looks, in milliseconds. */
 const lookMs = 250
+/** A pause is at least this many times as long as the look before it, so that looking takes a fifth of the time at most. */
 const restFactor = 4
 
 type Asked = Pick<ClaimOptions, 'types' | 'phases' | 'skills' | 'tenant'>

@@ -38,7 +38,7 @@ export class TableRows<T extends Table> implements Rows<RowOf<T>> {
     this.select = db.prepare<Array<string | number>, string>(selectSql(table, prefix)).pluck()
     this.rowOf = rowMaker(table)
     this.upsert = writer(db, upsertSql(table, prefix), Object.keys(table.columns))
-    // Of a row that is all key, nothing can change.
+    // A row without columns besides its key never changes.
     const isAllKey = changedColumns(table).length === table.key.length
     this.update = table.isWriteOnly === true || isAllKey ? this.upsert : writer(db, updateSql(table, prefix), changedColumns(table))
     const foundBy = table.foundBy ?? table.key

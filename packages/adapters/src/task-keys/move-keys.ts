@@ -29,7 +29,7 @@ export const moveKeys = (from: string, into: string): void => {
       INSERT INTO main.intentions SELECT queue, task, revision FROM source.intentions EXCEPT SELECT queue, task, revision FROM main.intentions;
       COMMIT;
     `)
-    // Not in one transaction: with a WAL, a crash could keep the half of it that deletes.
+    // A transaction of its own: over two files with WALs, a crash may keep one half of a transaction, and that could be the deletion.
     db.exec('DELETE FROM source.keys; DELETE FROM source.intentions')
     db.pragma('wal_checkpoint(TRUNCATE)')
   } finally {

@@ -1,6 +1,6 @@
 /** What to say at a start without the file of the keys of erasable tasks. */
 import { headOf } from '@daybook/core'
-import type { Daybook } from './daybook-types.js'
+import type { Daybook } from '../daybook-types.js'
 
 /**
  * Warns for each queue that is erasable and has had tasks. The file is made anew with the next key, so nobody would notice that it was lost until
