@@ -1,5 +1,6 @@
 /** Moves events into an archive, and kills itself at the `killAt`-th step. Arguments: file, stream, before, killAt. */
-import { archiveBeside, archiveLog } from '@daybook/adapters/archive'
+import { archiveLog } from '@daybook/adapters/archive'
+import { archiveBeside } from '@daybook/adapters/segments'
 
 const [file, stream, before, killAt] = process.argv.slice(2)
 let steps = 0

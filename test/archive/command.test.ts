@@ -4,7 +4,7 @@ import { copyFileSync, cpSync, mkdtempSync, readdirSync, readFileSync, renameSyn
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { archiveBeside, listSegments } from '@daybook/adapters/archive'
+import { archiveBeside, listSegments } from '@daybook/adapters/segments'
 import { createClient, type DaybookClient } from '@daybook/adapters/client'
 import { serve } from '@daybook/adapters/serve'
 import Database from 'better-sqlite3'

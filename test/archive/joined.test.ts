@@ -1,7 +1,7 @@
 /** One log of segments and a store: nobody who reads can tell what was moved out. */
 import { copyFileSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { archiveBeside, joinedStore, streamFolder } from '@daybook/adapters/archive'
+import { archiveBeside, joinedStore, streamFolder } from '@daybook/adapters/segments'
 import { checkSqliteFile, openSqliteLog, openSqliteStore } from '@daybook/adapters/sqlite'
 import type { LogReader, RecordedEvent } from '@daybook/adapters/store'
 import fc from 'fast-check'

@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
-import { openSegment, type Segment, SegmentWriter } from '@daybook/adapters/archive'
+import { openSegment, type Segment, SegmentWriter } from '@daybook/adapters/segments'
 import type { RecordedEvent } from '@daybook/adapters/store'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'

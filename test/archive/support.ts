@@ -1,6 +1,7 @@
 /** Logs in SQLite files, and what is read of them. */
 import { join } from 'node:path'
-import { archiveBeside, archiveStream, type ArchiveOptions, joinedLog, planArchive, type Segment } from '@daybook/adapters/archive'
+import { archiveStream, type ArchiveOptions, planArchive } from '@daybook/adapters/archive'
+import { archiveBeside, joinedLog, type Segment } from '@daybook/adapters/segments'
 import { openSqliteLog, openSqliteStore, openTrimmer } from '@daybook/adapters/sqlite'
 import type { LogReader, OpenedLog, RecordedEvent } from '@daybook/adapters/store'
 import { type Append, logOfAppends } from '../chain/logs.js'

@@ -1,5 +1,5 @@
 /** What an attacker does to a log. */
-import { readSeal } from '@daybook/adapters/chain'
+import { readSeal } from '@daybook/adapters/seals'
 import type { RecordedEvent } from '@daybook/adapters/store'
 import * as fc from 'fast-check'
 import { type Append, isSealed, recorded, renumbered, resigned, someEvent, withMember } from './logs.js'

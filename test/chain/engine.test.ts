@@ -1,5 +1,5 @@
 /** EV-07: every append continues the chain, whoever made the one before, and whatever became of it. */
-import { readSeal } from '@daybook/adapters/chain'
+import { readSeal } from '@daybook/adapters/seals'
 import { openMemoryStore } from '@daybook/adapters/memory'
 import type { EventStore } from '@daybook/adapters/store'
 import { describe, expect, test } from 'vitest'

@@ -1,7 +1,8 @@
 /** EV-07: the hashes of recorded logs never change: a verifier of today verifies them for ever. `GOLDEN=write` writes a missing file, and no file is ever changed. */
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
-import { Chain, ChainVerifier, leafOf, readSeal, Tree } from '@daybook/adapters/chain'
+import { ChainVerifier, Tree } from '@daybook/adapters/chain'
+import { Chain, leafOf, readSeal } from '@daybook/adapters/seals'
 import type { EventToAppend, RecordedEvent } from '@daybook/adapters/store'
 import { expect, test } from 'vitest'
 import { sealNext } from './logs.js'

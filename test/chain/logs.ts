@@ -1,5 +1,5 @@
 /** Logs with a chain, made by hand, and what an attacker does to them. */
-import { Chain, readSeal, sealed as sealedAppend, withSeal } from '@daybook/adapters/chain'
+import { Chain, readSeal, sealed as sealedAppend, withSeal } from '@daybook/adapters/seals'
 import { openMemoryStore } from '@daybook/adapters/memory'
 import type { EventStore, EventToAppend, RecordedEvent } from '@daybook/adapters/store'
 

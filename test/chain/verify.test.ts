@@ -1,5 +1,6 @@
 /** EV-07: the chain finds whatever is done to a log, and names the first event that is not what was appended. */
-import { type Broken, Chain, ChainVerifier, readSeal, sealed, type Verdict } from '@daybook/adapters/chain'
+import { type Broken, ChainVerifier, type Verdict } from '@daybook/adapters/chain'
+import { Chain, readSeal, sealed } from '@daybook/adapters/seals'
 import type { RecordedEvent } from '@daybook/adapters/store'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'

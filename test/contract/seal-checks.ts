@@ -1,6 +1,7 @@
 /** EV-07: the writer of an append seals it, and each seal continues what comes before it in the log. */
 import assert from 'node:assert/strict'
-import { Chain, ChainVerifier, leafOf, readSeal, sealHash } from '@daybook/adapters/chain'
+import { ChainVerifier } from '@daybook/adapters/chain'
+import { Chain, leafOf, readSeal, sealHash } from '@daybook/adapters/seals'
 import type { EventStore } from '@daybook/adapters/store'
 import { append, asAppended, events, readAll, type Check } from './check.js'
 

@@ -12,7 +12,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { createDaybook } from '@daybook/adapters/engine'
 import { openSnapshotFolder } from '@daybook/adapters/files'
-import { sealingHere } from '@daybook/adapters/chain'
+import { sealingHere } from '@daybook/adapters/seals'
 import { openSqliteStore } from '@daybook/adapters/sqlite'
 
 const [choice, folder, run, seed, defect] = process.argv.slice(2)

@@ -1,7 +1,8 @@
 /** Moving a log into an archive, and reading it back from there. */
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
-import { archiveBeside, archiveLog, joinedLog } from '@daybook/adapters/archive'
+import { archiveLog } from '@daybook/adapters/archive'
+import { archiveBeside, joinedLog } from '@daybook/adapters/segments'
 import { verifyAt } from '@daybook/adapters/chain'
 import { streamOf } from '@daybook/adapters/engine'
 import { openSqliteLog } from '@daybook/adapters/sqlite'

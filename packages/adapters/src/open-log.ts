@@ -1,6 +1,6 @@
 /** Opens a log for reading, in whichever store it is, together with its archive. */
-import { archiveFolderOf } from './archive/folder-of.js'
-import { joinedLog } from './archive/joined-log.js'
+import { archiveFolderOf } from './segments/folder-of.js'
+import { joinedLog } from './segments/joined-log.js'
 import type { LogAddress, OpenedLog } from './store/index.js'
 
 /**

@@ -1,7 +1,7 @@
 /** A task's optional fields in the HTTP API, where times are ISO 8601 texts. They follow from the table of fields. */
 import type { SentFields } from '@daybook/client/internal'
 import { copierOf, isTimeField, quote, type ShownField, type ShownFields, shownFields, unrolled } from '@daybook/core'
-import { isoOf } from './http/time.js'
+import { isoOf } from './iso-time.js'
 
 const copyShown = copierOf(shownFields)
 const shownTimes = shownFields.filter((name) => isTimeField(name))

@@ -1,5 +1,5 @@
 /** Times as people type them and files contain them. More forms are accepted than over HTTP, but no time that does not exist. */
-import { parseTime } from './http/time.js'
+import { parseTime } from './iso-time.js'
 
 const form = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d+)?)?)(?: ?(Z|[+-]\d\d(?::?\d\d)?))?)?$/i
 

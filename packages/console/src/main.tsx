@@ -5,8 +5,8 @@ import { startLive } from './api/live.js'
 import { startAsking } from './api/questions.js'
 import { App } from './app.js'
 import { startClock } from './parts/clock.js'
-import { startKeys } from './shell/keys.js'
-import { startTheme } from './shell/theme.js'
+import { startKeys } from './parts/keys.js'
+import { startTheme } from './parts/theme.js'
 import './styles/main.css'
 
 startTheme()

@@ -74,7 +74,7 @@ export const amendPlants: ReadonlyArray<Plant> = [
   },
   {
     title: 'an amended task keeps its content',
-    file: `${core}state/state.ts`,
+    file: `${core}records/records.ts`,
     find: 'extras.contentRevision ?? enqueuedRevision',
     replace: 'enqueuedRevision',
     killedBy: [...amends, ...overHttp],

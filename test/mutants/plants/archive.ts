@@ -2,10 +2,10 @@
 import type { Plant } from '../plant.js'
 
 const move = 'packages/adapters/src/archive/archive-stream.ts'
-const joined = 'packages/adapters/src/archive/joined-log.ts'
-const joinedStore = 'packages/adapters/src/archive/joined-store.ts'
-const segment = 'packages/adapters/src/archive/segment.ts'
-const writer = 'packages/adapters/src/archive/segment-writer.ts'
+const joined = 'packages/adapters/src/segments/joined-log.ts'
+const joinedStore = 'packages/adapters/src/segments/joined-store.ts'
+const segment = 'packages/adapters/src/segments/segment.ts'
+const writer = 'packages/adapters/src/segments/segment-writer.ts'
 const trim = 'packages/adapters/src/sqlite/trim.ts'
 const reads = ['test/archive/joined.test.ts']
 const crashes = ['test/archive/crash.test.ts']
@@ -24,7 +24,7 @@ export const archivePlants: ReadonlyArray<Plant> = [
   { title: 'a damaged index is read', file: segment, find: 'if (!sha256Of(packed).equals(hash)) throw', replace: 'if (hash.length === 0) throw', killedBy: files },
   { title: 'a segment that is away is told as damaged', file: segment, find: 'isMissing(error) ? missing(file, named) : ', replace: '', killedBy: files, named: 'away' },
   { title: 'a segment that was read before is told as damaged when it is away', file: segment, find: 'isMissing(error) ? missing(file, { stream, from: revision, to: revision + events - 1 }) : ', replace: '', killedBy: reads, named: 'what is missing is named' },
-  { title: 'the segments of a stream are not listed again when one is away', file: 'packages/adapters/src/archive/segment-folder.ts', find: '      this.files.delete(stream)\n', replace: '', killedBy: reads, named: 'what is missing is named' },
+  { title: 'the segments of a stream are not listed again when one is away', file: 'packages/adapters/src/segments/segment-folder.ts', find: '      this.files.delete(stream)\n', replace: '', killedBy: reads, named: 'what is missing is named' },
   { title: 'one event too many is removed', file: trim, find: 'const rest = Math.min(before, ', replace: 'const rest = Math.min(before + 1, ', killedBy: reads },
   { title: 'the run that goes on after a removal is not noted', file: trim, find: 'beginSegment.run(stream, rest, next.lowPosition)', replace: '', killedBy: reads },
   { title: 'a reader does not notice that events are moved under it', file: joined, find: 'if (mayBeMoved(error)) first = await ask(stream)', replace: 'if (mayBeMoved(error)) first = before', killedBy: reads },
@@ -38,6 +38,6 @@ export const archivePlants: ReadonlyArray<Plant> = [
   { title: 'what an administrator has set for a stream is lost', file: 'packages/adapters/src/eventstoredb/truncate.ts', find: '{ ...metadata, $tb: target }', replace: '{ $tb: target }', killedBy: ['test/archive/eventstoredb.test.ts'] },
   { title: 'a queue that cannot be read stops the read models of the others', file: 'packages/adapters/src/read-models/feed.ts', find: 'if (once || !isLost(error)) throw error', replace: 'throw error', killedBy: ['test/archive/eventstoredb.test.ts'], named: 'lacks the segments' },
   { title: 'a queue that cannot be read stops the checkpoints of the others', file: 'packages/adapters/src/chain/checkpoint-thread.ts', find: 'if (!isLost(error)) throw error', replace: 'throw error', killedBy: ['test/archive/eventstoredb.test.ts'], named: 'lacks the segments' },
-  { title: 'archived events alone are looked for in the store', file: 'packages/adapters/src/archive/joined-log.ts', find: 'wanted.length === 0 ? [] : await', replace: 'await', killedBy: ['test/archive/eventstoredb.test.ts'] },
+  { title: 'archived events alone are looked for in the store', file: 'packages/adapters/src/segments/joined-log.ts', find: 'wanted.length === 0 ? [] : await', replace: 'await', killedBy: ['test/archive/eventstoredb.test.ts'] },
   { title: 'archive: a damaged segment stops the start of every queue', file: 'packages/adapters/src/store/lost-events.ts', find: 'error instanceof LostEvents || (', replace: '(', killedBy: ['test/archive/command.test.ts'] },
 ]

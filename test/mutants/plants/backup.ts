@@ -86,7 +86,7 @@ export const backupPlants: ReadonlyArray<Plant> = [
   { title: 'a backup is of another folder than that of DAYBOOK_DATA', file: 'packages/adapters/src/cli/commands/backup.ts', find: "cli.io.env.DAYBOOK_DATA || dataDirDefault", replace: 'dataDirDefault', killedBy: ['test/backup/backup.test.ts'] },
   {
     title: 'other users of the machine can read a new data folder',
-    file: 'packages/adapters/src/files/make-folder.ts',
+    file: 'packages/adapters/src/disk/make-folder.ts',
     find: 'makeWithParents(resolve(path), ownerOnly)',
     replace: 'makeWithParents(resolve(path), 0o777 | ownerOnly)',
     killedBy: ['test/files/private-folders.test.ts'],

@@ -100,7 +100,7 @@ export const capacityPlants: ReadonlyArray<Plant> = [
   },
   {
     title: 'a page after a queued task begins anew when the queue has capacity again',
-    file: `${core}queries/task-lists.ts`,
+    file: `${core}search/matching-tasks.ts`,
     find: "statuses.indexOf(status === 'queued' ? 'pending' : status)",
     replace: 'statuses.indexOf(status)',
     killedBy: capacity,

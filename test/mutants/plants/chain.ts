@@ -2,6 +2,7 @@
 import type { Plant } from '../plant.js'
 
 const of = (name: string): string => `packages/adapters/src/chain/${name}.ts`
+const seals = (name: 'leaf' | 'seal'): string => `packages/adapters/src/seals/${name}.ts`
 const attacks = ['test/chain/verify.test.ts']
 const engines = ['test/chain/engine.test.ts']
 const checkpoints = ['test/chain/checkpoints.test.ts']
@@ -12,10 +13,10 @@ const trees = ['test/chain/tree.test.ts']
 const commands = ['test/chain/audit-verify.test.ts']
 
 export const chainPlants: ReadonlyArray<Plant> = [
-  { title: 'a hash does not depend on the type of an event', file: of('leaf'), find: '\\n${type}\\n${metadata}', replace: '\\n\\n${metadata}', killedBy: attacks },
-  { title: 'a hash does not depend on who caused an event', file: of('leaf'), find: '\\n${metadata}\\n', replace: '\\n\\n', killedBy: attacks },
-  { title: 'a hash does not depend on the id of an event', file: of('leaf'), find: '\\n${id}\\n', replace: '\\n\\n', killedBy: attacks },
-  { title: 'a seal does not continue the one before', file: of('seal'), find: '`${before}\\n${leaves}\\n${count}`', replace: '`${before.slice(43)}\\n${leaves}\\n${count}`', killedBy: [...attacks, ...engines] },
+  { title: 'a hash does not depend on the type of an event', file: seals('leaf'), find: '\\n${type}\\n${metadata}', replace: '\\n\\n${metadata}', killedBy: attacks },
+  { title: 'a hash does not depend on who caused an event', file: seals('leaf'), find: '\\n${metadata}\\n', replace: '\\n\\n', killedBy: attacks },
+  { title: 'a hash does not depend on the id of an event', file: seals('leaf'), find: '\\n${id}\\n', replace: '\\n\\n', killedBy: attacks },
+  { title: 'a seal does not continue the one before', file: seals('seal'), find: '`${before}\\n${leaves}\\n${count}`', replace: '`${before.slice(43)}\\n${leaves}\\n${count}`', killedBy: [...attacks, ...engines] },
   { title: 'the seal of an append is not continued', file: 'packages/adapters/src/engine/engine.ts', find: '    this.live.chain.advance(sealed)\n', replace: '    void sealed\n', killedBy: engines },
   { title: 'an append behind another one in flight continues the one before both', file: 'packages/adapters/src/engine/engine.ts', find: "this.inFlight.size > 0 ? 'sent' : this", replace: "this", killedBy: engines },
   { title: 'an append that is sent again begins a chain', file: 'packages/adapters/src/engine/append/unknown-append.ts', find: 'batch.expected, chain.end)', replace: 'batch.expected, { head: undefined })', killedBy: engines },

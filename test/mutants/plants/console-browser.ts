@@ -98,7 +98,7 @@ export const consoleBrowserPlants: ReadonlyArray<Plant> = [
   },
   {
     title: 'the console counts the ages of a past moment from now',
-    file: `${source}time/moment-time.ts`,
+    file: `${source}parts/moment-time.ts`,
     find: '(momentShown.value === undefined ? Math.max(now.value, Date.now()) : momentTime.value)',
     replace: 'Math.max(now.value, Date.now())',
     killedBy: pastTime,

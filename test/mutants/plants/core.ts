@@ -120,7 +120,7 @@ export const corePlants: ReadonlyArray<Plant> = [
   },
   {
     title: 'lists begin with the lower priority',
-    file: `${core}state/state.ts`,
+    file: `${core}records/records.ts`,
     find: '(10 - priority)',
     replace: '(priority)',
     killedBy: ['test/core/views.test.ts'],
@@ -206,7 +206,7 @@ export const corePlants: ReadonlyArray<Plant> = [
   },
   {
     title: 'a bulk cancel skips the first of the tasks that it left over',
-    file: `${core}queries/task-lists.ts`,
+    file: `${core}search/matching-tasks.ts`,
     find: '(rankOf(task) - 1).toString(36)',
     replace: 'rankOf(task).toString(36)',
     killedBy: cancels,

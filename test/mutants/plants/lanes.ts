@@ -200,7 +200,7 @@ export const lanePlants: ReadonlyArray<Plant> = [
   },
   {
     title: 'a list by type during a replay takes ready tasks from their order, which is not there yet',
-    file: 'packages/core/src/queries/task-search.ts',
+    file: 'packages/core/src/search/task-search.ts',
     find: ' && tables.ready.isOrdered ? fewReady',
     replace: ' ? fewReady',
     killedBy: ['test/core/replay.test.ts'],

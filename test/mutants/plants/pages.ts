@@ -1,7 +1,7 @@
 /** Pages of tasks: what they look at, and what is on them. */
 import type { Plant } from '../plant.js'
 
-const search = 'packages/core/src/queries/task-search.ts'
+const search = 'packages/core/src/search/task-search.ts'
 const looks = ['test/core/page-cost.test.ts']
 const pages = ['test/properties/pages.test.ts']
 

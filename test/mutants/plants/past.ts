@@ -61,7 +61,7 @@ export const pastPlants: ReadonlyArray<Plant> = [
   },
   {
     title: 'a time means the last event before it',
-    file: 'packages/adapters/src/past/revision-at.ts',
+    file: 'packages/adapters/src/engine/log/revision-at.ts',
     find: 'Date.parse(event.created)) <= at)',
     replace: 'Date.parse(event.created)) < at)',
     killedBy: [...histories, ...served],

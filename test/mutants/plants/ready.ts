@@ -168,7 +168,7 @@ export const readyPlants: ReadonlyArray<Plant> = [
   },
   {
     title: 'a group that gets the place of another does not know it',
-    file: 'packages/core/src/state/group.ts',
+    file: 'packages/core/src/records/group.ts',
     find: '    last.place = place\n',
     replace: '',
     killedBy: shapes,

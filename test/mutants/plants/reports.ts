@@ -14,7 +14,7 @@ const viewsFile = 'packages/adapters/src/read-models/views-file.ts'
 const feed = 'packages/adapters/src/read-models/feed.ts'
 
 export const reportPlants: ReadonlyArray<Plant> = [
-  { title: 'first builds: tables of which a part is there answer', file: 'packages/adapters/src/reports/read-report.ts', find: 'if (isBuiltFirst(db, queue))', replace: 'if (isBuiltFirst(db, everyQueue))', killedBy: firstBuilds, named: 'reports are refused' },
+  { title: 'first builds: tables of which a part is there answer', file: 'packages/adapters/src/read-models/reports/read-report.ts', find: 'if (isBuiltFirst(db, queue))', replace: 'if (isBuiltFirst(db, everyQueue))', killedBy: firstBuilds, named: 'reports are refused' },
   { title: 'first builds: new tables answer before anybody has looked at the log', file: viewsFile, find: '${firstBuildsTable};`)\n      expectFirstBuilds(db)\n', replace: '${firstBuildsTable};`)\n', killedBy: firstBuilds, named: 'reports are refused' },
   { title: 'first builds: tables of another log answer at once', file: viewsFile, find: "create(db, model, '')\n      expectFirstBuilds(db)\n", replace: "create(db, model, '')\n", killedBy: firstBuilds, named: 'of another log' },
   { title: 'first builds: the feed expects no events before the tables', file: feed, find: 'this.views.beginFirstBuilds(behind)', replace: 'this.views.beginFirstBuilds([])', killedBy: firstBuilds, named: 'reports are refused' },
@@ -23,8 +23,8 @@ export const reportPlants: ReadonlyArray<Plant> = [
   { title: 'first builds: the end of a build is not written', file: viewsFile, find: 'if (this.firstBuilds.delete(queue)) this.db', replace: 'if (queue === everyQueue) this.db', killedBy: firstBuilds, named: 'reports are refused' },
   { title: 'first builds: of a queue that cannot be read they end when the tables are replaced', file: viewsFile, find: 'if (!unread.has(queue)) db', replace: 'db', killedBy: firstBuilds, named: 'when the tables are replaced' },
   { title: 'first builds: a queue that could not be read a moment ago is passed over', file: feed, find: '        behind.push(queue)\n        continue\n', replace: '        continue\n', killedBy: firstBuilds, named: 'a moment ago' },
-  { title: 'first builds: a file of an earlier version cannot be read', file: 'packages/adapters/src/reports/read-report.ts', find: "has(db, 'first_builds') && ", replace: '', killedBy: firstBuilds, named: 'earlier version' },
-  { title: 'reports: a period may end in the year 10000', file: 'packages/adapters/src/reports/request.ts', find: 'if (to > toMax) return', replace: 'if (to < 0) return', killedBy: report, named: 'is refused' },
+  { title: 'first builds: a file of an earlier version cannot be read', file: 'packages/adapters/src/read-models/reports/read-report.ts', find: "has(db, 'first_builds') && ", replace: '', killedBy: firstBuilds, named: 'earlier version' },
+  { title: 'reports: a period may end in the year 10000', file: 'packages/adapters/src/read-models/reports/request.ts', find: 'if (to > toMax) return', replace: 'if (to < 0) return', killedBy: report, named: 'is refused' },
   { title: 'reports: a second batch replaces the sketch of the first', file: `${fold}rollups.ts`, find: '  addSketchText(sketch, text)\n', replace: '', killedBy: rollups },
   { title: 'reports: a second batch counts from zero', file: `${fold}rollups.ts`, find: 'this.rollups.get(this.queue, dimension, quarter, value) ??', replace: 'undefined ??', killedBy: rollups },
   { title: 'reports: everything happens in the quarter of the first event', file: `${fold}rollups.ts`, find: 'if (this.last.begin === begin) return this.last', replace: 'if (this.last.begin >= 0) return this.last', killedBy: rollups },
@@ -33,8 +33,8 @@ export const reportPlants: ReadonlyArray<Plant> = [
   { title: 'reports: a late completion meets its deadline', file: `${fold}tasks.ts`, find: 'if (task.deadline_at !== null && at <= task.deadline_at) this.rollups.met', replace: 'if (task.deadline_at !== null) this.rollups.met', killedBy: rollups },
   { title: 'reports: a callback that did not come is no failure', file: `${fold}tasks.ts`, find: "this.noteFailure(task, at, 1, 1, parkTimeoutMessage, event.data.signature)", replace: 'this.noteFailure(task, at, 1, 1, parkTimeoutMessage, undefined)', killedBy: rollups },
   { title: 'reports: a backlog begins anew with each task', file: `${fold}backlogs.ts`, find: 'if (backlog.since === null) backlog.since = at', replace: 'if (by > 0) backlog.since = at', killedBy: rollups },
-  { title: 'reports: intervals grow by 3 %', file: `${reports}sketch.ts`, find: '(end * 102) / 100', replace: '(end * 103) / 100', killedBy: sketch },
-  { title: 'reports: a time on the end of an interval is in the next', file: `${reports}sketch.ts`, find: 'if ((ends[middle] as number) < ms)', replace: 'if ((ends[middle] as number) <= ms)', killedBy: sketch },
+  { title: 'reports: intervals grow by 3 %', file: 'packages/projections/src/read-models/sketch.ts', find: '(end * 102) / 100', replace: '(end * 103) / 100', killedBy: sketch },
+  { title: 'reports: a time on the end of an interval is in the next', file: 'packages/projections/src/read-models/sketch.ts', find: 'if ((ends[middle] as number) < ms)', replace: 'if ((ends[middle] as number) <= ms)', killedBy: sketch },
   { title: 'reports: a percentile is that of the rank before', file: `${reports}distribution.ts`, find: 'Math.ceil(share * this.all)', replace: 'Math.ceil(share * this.all) - 1', killedBy: sketch },
   { title: 'reports: an interval is told by its end', file: `${reports}distribution.ts`, find: 'return (first + (ends[interval] as number)) / 2', replace: 'return (first + (ends[interval] as number) * 3) / 4', killedBy: sketch },
   { title: 'reports: an hour that comes twice is one', file: `${reports}calendar.ts`, find: '`${Math.floor(local / ms)} ${local - at}`', replace: '`${Math.floor(local / ms)}`', killedBy: calendar },

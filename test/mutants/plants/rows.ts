@@ -4,7 +4,7 @@ import type { Plant } from '../plant.js'
 const chunk = 'packages/core/src/finished/chunk.ts'
 const rows = 'packages/core/src/finished/rows.ts'
 const walk = 'packages/core/src/finished/finished-walk.ts'
-const store = 'packages/core/src/finished/row-store.ts'
+const store = 'packages/core/src/rows/row-store.ts'
 const files = 'packages/adapters/src/files/snapshots/row-files.ts'
 const finished = ['test/properties/finished-tasks.test.ts']
 const rowFiles = ['test/stores/row-files.test.ts']
@@ -48,9 +48,9 @@ export const rowPlants: ReadonlyArray<Plant> = [
   { title: 'a named chunk has a row as it was written again since', file: walk, find: 'this.before.get(begin + row) ?? chunk.bytesOf(row)', replace: 'chunk.bytesOf(row)', killedBy: finished },
   { title: 'a named chunk has rows as they were at first', file: rows, find: 'for (const [row, bytes] of rewritten) chunk.rewrite(row, bytes)', replace: '', killedBy: finished },
   { title: 'a start from a named chunk finds tasks that had left', file: rows, find: 'for (const row of absent) this.gone.add(from + row)', replace: '', killedBy: finished },
-  { title: 'a start reads a row that had left, behind the last byte of its chunk', file: 'packages/core/src/finished/row-columns.ts', find: 'if (length === 0) continue', replace: '', killedBy: finished, named: 'last rows had left' },
-  { title: 'a start finds keys of named chunks by the hashes of ids', file: 'packages/core/src/finished/row-columns.ts', find: '= keyHashAt(bytes, start, seed)', replace: '= idHashAt(bytes, start, seed)', killedBy: finished },
-  { title: 'the newest names of agents are not counted for named chunks', file: 'packages/core/src/finished/row-columns.ts', find: 'agent * rows + row] = agent', replace: 'agent * rows + row] = -1', killedBy: finished, named: 'counts the names' },
+  { title: 'a start reads a row that had left, behind the last byte of its chunk', file: 'packages/core/src/rows/row-columns.ts', find: 'if (length === 0) continue', replace: '', killedBy: finished, named: 'last rows had left' },
+  { title: 'a start finds keys of named chunks by the hashes of ids', file: 'packages/core/src/rows/row-columns.ts', find: '= keyHashAt(bytes, start, seed)', replace: '= idHashAt(bytes, start, seed)', killedBy: finished },
+  { title: 'the newest names of agents are not counted for named chunks', file: 'packages/core/src/rows/row-columns.ts', find: 'agent * rows + row] = agent', replace: 'agent * rows + row] = -1', killedBy: finished, named: 'counts the names' },
   { title: 'rows that are gathered are not entered before one of them leaves', file: 'packages/core/src/finished/row-index.ts', find: '  remove(hash: number, row: number): boolean {\n    this.enterAll()\n', replace: '  remove(hash: number, row: number): boolean {\n', killedBy: ['test/properties/finished-indexes.test.ts'], named: 'gathers' },
   { title: 'rows that are gathered get the row of another', file: 'packages/core/src/finished/hash-table.ts', find: 'enter(taken[at] as number, taken[at + 1] as number)', replace: 'enter(taken[at] as number, taken[1] as number)', killedBy: ['test/properties/finished-indexes.test.ts'], named: 'gathers' },
   { title: 'rows are gathered over others that are in their slots', file: 'packages/core/src/finished/hash-table.ts', find: 'this.count > 0 || gathered', replace: 'gathered', killedBy: ['test/properties/finished-indexes.test.ts'], named: 'gathers' },

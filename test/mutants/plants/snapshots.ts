@@ -102,7 +102,7 @@ export const snapshotPlants: ReadonlyArray<Plant> = [
   },
   {
     title: 'a snapshot writes a task twice that changes while it is taken',
-    file: core('queries/task-walk.ts'),
+    file: core('state/task-walk.ts'),
     find: 'else if (!copied.delete(task)) {',
     replace: 'else {',
     killedBy: folds,
@@ -110,7 +110,7 @@ export const snapshotPlants: ReadonlyArray<Plant> = [
   },
   {
     title: "a snapshot shows a task as it is when it is reached, not as it was at the snapshot's start",
-    file: core('queries/task-walk.ts'),
+    file: core('state/task-walk.ts'),
     find: 'this.copies.push({ ...task })',
     replace: 'this.copies.push(task)',
     killedBy: folds,
@@ -118,7 +118,7 @@ export const snapshotPlants: ReadonlyArray<Plant> = [
   },
   {
     title: 'a snapshot holds tasks added after its start',
-    file: core('queries/task-walk.ts'),
+    file: core('state/task-walk.ts'),
     find: 'if (number === undefined || number > lastNumber) {',
     replace: 'if (number === undefined) {',
     killedBy: folds,
@@ -246,7 +246,7 @@ export const snapshotPlants: ReadonlyArray<Plant> = [
   { title: 'tasks of a merged snapshot are counted in the groups of another one', file: core('snapshot/merge.ts'), find: 'renamed[from.group(row)] as number', replace: 'from.group(row)', killedBy: folds, named: 'an increment and its bases' },
   { title: 'a text of a snapshot takes the slot of another with the same hash', file: core('structures/text-index.ts'), find: 'if (other === hash) return this.set(', replace: 'if (other === hash && false) return this.set(', killedBy: ['test/properties/text-index.test.ts'] },
   { title: 'a bitmap keeps bits of a block that was removed', file: core('structures/number-set.ts'), find: '    words.fill(0, kept * blockWords, blocks.length * blockWords)\n', replace: '', killedBy: ['test/properties/number-set.test.ts'] },
-  { title: 'an increment passes over all finished tasks in one step', file: core('queries/task-walk.ts'), find: 'taken += absentCost', replace: 'taken += 0', killedBy: ['test/core/snapshot.test.ts'] },
+  { title: 'an increment passes over all finished tasks in one step', file: core('state/task-walk.ts'), find: 'taken += absentCost', replace: 'taken += 0', killedBy: ['test/core/snapshot.test.ts'] },
   { title: 'an increment is used without its base', file: 'packages/adapters/src/store/snapshot-store.ts', find: 'if (wanted !== undefined && base === undefined) baseless', replace: 'if (wanted === null) baseless', killedBy: increments },
   { title: 'a snapshot of another log is taken for the base', file: 'packages/adapters/src/store/snapshot-store.ts', find: ' && header.eventId === eventId', replace: '', killedBy: increments },
   { title: 'an increment is written although its base is gone', file: files('snapshots/snapshot-thread.ts'), find: 'if (header.base !== undefined) await seriesOf(dir, header, header.base)', replace: '', killedBy: increments },

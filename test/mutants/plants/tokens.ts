@@ -45,7 +45,7 @@ export const tokenPlants: ReadonlyArray<Plant> = [
   },
   {
     title: 'a revoked token goes on watching',
-    file: 'packages/adapters/src/websocket/server.ts',
+    file: 'packages/adapters/src/http/websocket/server.ts',
     find: 'const forget = grant.onEnd(endToken)',
     replace: 'const forget = grant.onEnd(() => endToken.name)',
     killedBy: made,

@@ -1,7 +1,7 @@
 /** Watching a queue over a WebSocket. */
 import type { Plant } from '../plant.js'
 
-const server = 'packages/adapters/src/websocket/'
+const server = 'packages/adapters/src/http/websocket/'
 const sockets = ['test/http/websocket.test.ts']
 
 export const webSocketPlants: ReadonlyArray<Plant> = [
@@ -69,7 +69,7 @@ export const webSocketPlants: ReadonlyArray<Plant> = [
     replace: 'const start = next',
     killedBy: sockets,
   },
-  { title: 'a request for a WebSocket whose target is no URL ends the server', file: 'packages/adapters/src/websocket/server.ts', find: 'new URL(URL.canParse(url, root) ? url : root, root)', replace: 'new URL(url, root)', killedBy: ['test/http/websocket.test.ts'] },
-  { title: 'a refused request for a WebSocket leaves its connection open', file: 'packages/adapters/src/websocket/server.ts', find: '() => socket.destroy(),', replace: '() => undefined,', killedBy: ['test/http/websocket.test.ts'] },
-  { title: 'clients that are behind keep every other request waiting', file: 'packages/adapters/src/websocket/feed.ts', find: '      if (limit > askedMax) await ownTurn()\n', replace: '', killedBy: ['test/http/websocket.test.ts'] },
+  { title: 'a request for a WebSocket whose target is no URL ends the server', file: 'packages/adapters/src/http/websocket/server.ts', find: 'new URL(URL.canParse(url, root) ? url : root, root)', replace: 'new URL(url, root)', killedBy: ['test/http/websocket.test.ts'] },
+  { title: 'a refused request for a WebSocket leaves its connection open', file: 'packages/adapters/src/http/websocket/server.ts', find: '() => socket.destroy(),', replace: '() => undefined,', killedBy: ['test/http/websocket.test.ts'] },
+  { title: 'clients that are behind keep every other request waiting', file: 'packages/adapters/src/http/websocket/feed.ts', find: '      if (limit > askedMax) await ownTurn()\n', replace: '', killedBy: ['test/http/websocket.test.ts'] },
 ]

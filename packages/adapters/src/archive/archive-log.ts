@@ -2,12 +2,12 @@
 import type { SignedCheckpoints } from '../chain/index.js'
 import { verifyAt } from '../chain/index.js'
 import { ensureSnapshot, streamPrefix } from '../engine/index.js'
-import { revisionAt } from '../past/revision-at.js'
+import { revisionAt } from '../engine/index.js'
 import { type LogAddress, type OpenedLog, type SnapshotStore, StoreError } from '../store/index.js'
 import { type ArchiveOptions, type ArchivePlan, type ArchiveProgress, archiveStream, planArchive } from './archive-stream.js'
-import { joinedLog } from './joined-log.js'
+import { joinedLog } from '../segments/joined-log.js'
 import { type Compacted, openTrimmable } from './open-trimmable.js'
-import type { Segment } from './segment.js'
+import type { Segment } from '../segments/segment.js'
 
 /** The first revision that stays, or a time: earlier events are moved. */
 export type Before = { readonly revision: number } | { readonly at: number }

@@ -7,13 +7,13 @@
  * readers take events that the store no longer has from the segments. The next run completes a run that was interrupted anywhere.
  */
 import { rm } from 'node:fs/promises'
-import { makeFolder } from '../files/make-folder.js'
-import { readSeal } from '../chain/index.js'
+import { makeFolder } from '../disk/make-folder.js'
+import { readSeal } from '../seals/index.js'
 import { type OpenedLog, type RecordedEvent, StoreError } from '../store/index.js'
-import { openSegment, type Segment } from './segment.js'
-import { damagedSegment, missingSegment } from './segment-error.js'
-import { listSegments, type SegmentFile, streamFolder } from './segment-folder.js'
-import { removeUnfinished, SegmentWriter } from './segment-writer.js'
+import { openSegment, type Segment } from '../segments/segment.js'
+import { damagedSegment, missingSegment } from '../segments/segment-error.js'
+import { listSegments, type SegmentFile, streamFolder } from '../segments/segment-folder.js'
+import { removeUnfinished, SegmentWriter } from '../segments/segment-writer.js'
 
 /** A store whose oldest events can be removed. */
 export interface TrimmableStore {

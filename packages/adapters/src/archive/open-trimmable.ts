@@ -1,6 +1,6 @@
 /** Opens a log in order to archive events. No other process may do so meanwhile. */
 import { join } from 'node:path'
-import { makeFolder } from '../files/make-folder.js'
+import { makeFolder } from '../disk/make-folder.js'
 import { openOwnLog } from '../open-log.js'
 import { type LogAddress, StoreError } from '../store/index.js'
 import type { TrimmableStore } from './archive-stream.js'

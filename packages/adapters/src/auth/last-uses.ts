@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as E from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
-import { writeWhole } from '../files/atomic-write.js'
+import { writeWhole } from '../disk/atomic-write.js'
 
 const UsesFile = t.type({ version: t.literal(1), uses: t.record(t.string, t.number) })
 const fileName = 'token-uses.json'

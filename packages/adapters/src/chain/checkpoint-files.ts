@@ -7,7 +7,7 @@
  */
 import { mkdir, open, readdir, readFile, rename } from 'node:fs/promises'
 import { join } from 'node:path'
-import { syncFolder } from '../files/sync-folder.js'
+import { syncFolder } from '../disk/sync-folder.js'
 import { StoreError } from '../store/index.js'
 import { type Checkpoint, openNote, readCheckpoint, readVerifierKey, type Signer, splitNotes, verifierKey } from './note.js'
 import { Tree } from './tree.js'

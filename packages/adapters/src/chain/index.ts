@@ -1,7 +1,3 @@
-export { Chain, lastSealIn } from './chain.js'
-export { leafOf } from './leaf.js'
-export { type ChainEnd, type ChainHead, readSeal, type Seal, sealBytesMax, sealHash, withSeal } from './seal.js'
-export { sealed, sealingHere } from './sealing.js'
 export { type Verifications, verificationsHere, verificationsOn } from './verifications.js'
 export { type Broken, ChainVerifier, type Verdict } from './verify.js'
 export { shownVerdict, type Verified, verifyAt, verifyScan, withScan } from './verify-log.js'

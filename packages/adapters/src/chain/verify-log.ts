@@ -70,7 +70,7 @@ export const verifyAt = (address: LogAddress, stream: string, options: VerifyOpt
 export const withScan = async <A>(address: LogAddress, stream: string, use: (scan: Scan) => Promise<A>): Promise<A> => {
   switch (address.kind) {
     case 'sqlite': {
-      const [{ scanSqlite }, { archiveBeside, SegmentFolder }] = await Promise.all([import('../sqlite/index.js'), import('../archive/index.js')])
+      const [{ scanSqlite }, { archiveBeside, SegmentFolder }] = await Promise.all([import('../sqlite/index.js'), import('../segments/index.js')])
       const { scan, close } = scanSqlite(address.file, stream)
       const { first, head, pages } = scan
       const all = async function* (): AsyncGenerator<ReadonlyArray<RecordedEvent>, void, undefined> {

@@ -3,8 +3,9 @@
  * order in which they are stored. They are collected until a seal comes, which says what they must hash to.
  */
 import type { RecordedEvent } from '../store/index.js'
-import { leafOf } from './leaf.js'
-import { type ChainHead, isBrokenSeal, markLength, marksOf, readSeal, type Seal, sealHash } from './seal.js'
+import { leafOf } from '../seals/leaf.js'
+import { isBrokenSeal, markLength, marksOf, readSeal, type Seal, sealHash } from '../seals/seal.js'
+import type { ChainHead } from '../store/index.js'
 
 export type BreakKind =
   | 'altered'

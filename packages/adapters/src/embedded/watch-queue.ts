@@ -1,8 +1,8 @@
 /** Watches a queue of this process: the messages of a WebSocket, without one. */
 import { DaybookError, type Link } from '@daybook/client/internal'
 import type { Daybook } from '../engine/index.js'
-import { feed } from '../websocket/feed.js'
-import type { Message } from '../websocket/messages.js'
+import { feed } from '../http/websocket/feed.js'
+import type { Message } from '../http/websocket/messages.js'
 
 /** `closing` ends every watch. */
 export const watchQueueOf = (daybook: Daybook, closing: AbortSignal): Link['watch'] =>

@@ -30,7 +30,7 @@ import {
   type WaitingClaims,
 } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
-import { sealBytesMax } from '../chain/index.js'
+import { sealBytesMax } from '../seals/index.js'
 import { appendBytes, appendBytesAtMost } from '../store/append-bytes.js'
 import type { EventToAppend, StoreLimits } from '../store/index.js'
 import type { Availability } from './append/availability.js'

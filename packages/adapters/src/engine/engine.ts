@@ -15,7 +15,7 @@
 import { type ClaimedTask, clipped, type Command, type CommandOf, type CommandType, headOf, keptFailure, type QueueState, type Replies, takeWokenShapes, textMax, timeOf, unreadableCount, WaitingClaims } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import type { Subject } from 'rxjs'
-import type { ChainHead } from '../chain/index.js'
+import type { ChainHead } from '../store/index.js'
 import type { AppendError, Continues, EventStore, SnapshotStore } from '../store/index.js'
 import { noKeys } from '../task-keys/index.js'
 import { Alarm } from './time/alarm.js'

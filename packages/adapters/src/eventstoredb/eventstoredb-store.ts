@@ -1,5 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js'
-import { sealingHere } from '../chain/sealing.js'
+import { sealingHere } from '../seals/sealing.js'
 import { appendBytes } from '../store/append-bytes.js'
 import { type AppendError, type Appended, type EventStore, type EventToAppend, type ExpectedRevision, isDestroyed } from '../store/index.js'
 import { createAppender } from './appender.js'

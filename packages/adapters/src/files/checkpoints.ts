@@ -2,9 +2,9 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Checkpoint, CheckpointStore } from '@daybook/projections'
-import { writeWhole } from './atomic-write.js'
-import { makeFolder } from './make-folder.js'
-import { syncFolder } from './sync-folder.js'
+import { writeWhole } from '../disk/atomic-write.js'
+import { makeFolder } from '../disk/make-folder.js'
+import { syncFolder } from '../disk/sync-folder.js'
 
 /** The checkpoints of one queue, in its own folder, which is created with the first checkpoint. */
 export const fileCheckpoints = (folder: string): CheckpointStore => {

@@ -2,9 +2,9 @@
 import { AgentId, type Asker, BatchId, cancellable, integer, isCursor, Name, Phase, priorityOf, PriorityName, QueueName, type Status, statuses, type TaskFilter, TaskId, Text, TypePattern } from '@daybook/core'
 import { bucketSizeOf } from '@daybook/projections/reports'
 import * as t from 'io-ts'
-import { topMax } from '../reports/index.js'
+import { topMax } from '../read-models/reports/index.js'
 import { described } from './openapi/json-schema.js'
-import { millisecondsOf, Time } from './time.js'
+import { millisecondsOf, Time } from '../iso-time.js'
 
 const text = (name: string, holds: (value: string) => boolean) => t.refinement(t.string, holds, name)
 

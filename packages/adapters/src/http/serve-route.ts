@@ -13,7 +13,7 @@ import { type Moment, momentAt, type Span } from './query.js'
 import type { Call, Handled, Input, QueueRoute, Reply, Route, SpanRoute, ViewRoute } from './routes/route.js'
 import { isOwn } from './routes/tenants.js'
 import { unicodeText } from './json/text.js'
-import { isoOf, millisecondsOf } from './time.js'
+import { isoOf, millisecondsOf } from '../iso-time.js'
 import { refusalOfUnused } from './routes/unused.js'
 
 export interface Context {

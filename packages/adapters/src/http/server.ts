@@ -6,7 +6,7 @@ import { type FastifyBaseLogger, type FastifyError, type FastifyHttpOptions, typ
 import * as E from 'fp-ts/lib/Either.js'
 import { traceParentOf } from '@daybook/core'
 import type { Grant } from '../auth/index.js'
-import { serveWebSockets, type WebSocketLimits } from '../websocket/index.js'
+import { serveWebSockets, type WebSocketLimits } from './websocket/index.js'
 import { refusalOfQueue, refusalOfTenants } from './routes/access.js'
 import { bytesOf, readJsonBodies } from './json/body.js'
 import { answerClientError } from './client-error.js'

@@ -1,5 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js'
-import { sealingHere } from '../chain/sealing.js'
+import { sealingHere } from '../seals/sealing.js'
 import { appendBytes } from '../store/append-bytes.js'
 import { appendSignal } from '../store/append-signal.js'
 import { catchUpSubscription } from '../store/catch-up-subscription.js'

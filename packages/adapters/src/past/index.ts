@@ -1,5 +1,3 @@
-export { openLog } from '../open-log.js'
 export { type OnEvent } from './past-state.js'
 export { type PastLimits, pastLimitsDefault, PastStates, type Steps } from './past-states.js'
 export { contentsFrom, pastView } from './past-view.js'
-export { revisionAt } from './revision-at.js'

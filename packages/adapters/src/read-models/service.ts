@@ -2,7 +2,7 @@
 import type { Either } from 'fp-ts/lib/Either.js'
 import type { Daybook, FindCauses, QueueEngine } from '../engine/index.js'
 import { forEachQueue, type Problem } from '../log-follower/index.js'
-import { type ReportAnswer, ReportReader, type ReportRefusal, type ReportRequest } from '../reports/index.js'
+import { type ReportAnswer, ReportReader, type ReportRefusal, type ReportRequest } from './reports/index.js'
 import type { LogAddress } from '../store/index.js'
 import type { Building, FeedStatus } from './feed.js'
 import { startFeedWorker } from './feed-worker.js'

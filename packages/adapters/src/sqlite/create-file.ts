@@ -3,7 +3,7 @@ import { link, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
 import { createSchema } from './schema.js'
-import { syncFolder } from '../files/sync-folder.js'
+import { syncFolder } from '../disk/sync-folder.js'
 
 /**
  * Creates an empty store beside `file` and renames it only when it is complete, so that a crash leaves either no store or a whole one. If two

@@ -2,9 +2,9 @@
  * Seals appends on the writing thread (EV-07), which has spare time, unlike the deciding thread ([ADR
  * 46](../../../../docs/adr/0046-seals-on-the-writing-thread.md)).
  */
-import { leafOf } from '../chain/leaf.js'
-import { sealOf, withSeal } from '../chain/seal.js'
-import type { LastSeals } from '../chain/sealing.js'
+import { leafOf } from '../seals/leaf.js'
+import { sealOf, withSeal } from '../seals/seal.js'
+import type { LastSeals } from '../seals/sealing.js'
 import type { AppendBatch } from './append-transaction.js'
 
 export interface SealedBatch {

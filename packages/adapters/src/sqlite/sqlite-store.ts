@@ -1,7 +1,7 @@
 import { basename } from 'node:path'
 import type { Database } from 'better-sqlite3'
 import * as E from 'fp-ts/lib/Either.js'
-import { sealed } from '../chain/sealing.js'
+import { sealed } from '../seals/sealing.js'
 import type { AppendBatch } from './append-transaction.js'
 import { closedError, storeError } from './errors.js'
 import { watchForeignAppends } from './foreign-appends.js'

@@ -5,7 +5,7 @@
  */
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import type { Observable } from 'rxjs'
-import type { ChainEnd } from '../chain/index.js'
+import type { ChainEnd } from './chain-end.js'
 
 /** An event to be appended. `data` and `metadata` are JSON texts. */
 export interface EventToAppend {

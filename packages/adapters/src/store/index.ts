@@ -1,3 +1,4 @@
+export type * from './chain-end.js'
 export * from './event-store.js'
 export * from './snapshot-store.js'
 export * from './log-reader.js'

@@ -3,7 +3,7 @@
  * (damaged, too new, another version) is skipped with a reason, and is never an error.
  */
 import type { KeptRows, RowsPlace, RowStore, SnapshotPage } from '@daybook/core'
-import type { ChainHead } from '../chain/index.js'
+import type { ChainHead } from './chain-end.js'
 
 export interface SnapshotHeader {
   readonly stream: string

@@ -6,7 +6,7 @@ import { isLeft } from 'fp-ts/lib/Either.js'
 import { prepareResult } from '../engine/contents/prepare.js'
 import type { Claim, Caller, Outcome, QueueEngine, Refusal } from '../engine/types.js'
 import type { MemoryService } from '../memory-bank/index.js'
-import { isoOf } from '../http/time.js'
+import { isoOf } from '../iso-time.js'
 import { sentFields } from '../sent-fields.js'
 
 /** `actor`: the name in the log; default: the agent's name. `memory`: its memories come with claims, as over HTTP. */

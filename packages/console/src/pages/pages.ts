@@ -3,9 +3,8 @@ import type { ComponentType } from 'preact'
 import { signal } from '@preact/signals'
 import { may } from '../api/session.js'
 import { changesPath } from '../time/compared.js'
+import type { PageParams } from './page-params.js'
 
-/** The values of the `{names}` in the page's path, decoded. */
-export type PageParams = Readonly<Record<string, string>>
 export type PageComponent = ComponentType<{ readonly params: PageParams }>
 
 export interface Page {

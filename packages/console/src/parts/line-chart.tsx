@@ -1,7 +1,7 @@
 /** Values over time, with uPlot. Colours are those of statuses. Each line also has its own stroke, and its name in the legend. */
 import { useEffect, useRef } from 'preact/hooks'
 import UPlot from 'uplot'
-import { colours } from '../shell/theme.js'
+import { colours } from './theme.js'
 import { shortNumber } from './format.js'
 import { loneValues } from './lone-values.js'
 

@@ -1,5 +1,5 @@
 /** A time relative to the moment that is shown, or a clock time. The exact time with its zone is shown on hover. */
-import { nowShown } from '../time/moment-time.js'
+import { nowShown } from './moment-time.js'
 import { agoText, forText } from './format.js'
 
 const exact = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'long' })

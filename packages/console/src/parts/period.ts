@@ -1,6 +1,6 @@
 /** Periods of reports and of the log, up to the moment that is shown. */
 import { address } from '../address/address.js'
-import { momentTime } from '../time/moment-time.js'
+import { momentTime } from './moment-time.js'
 
 const quarterMs = 900_000
 const hourMs = 3_600_000

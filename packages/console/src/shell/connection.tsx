@@ -6,7 +6,7 @@ import { contact } from '../api/request.js'
 import { now } from '../parts/clock.js'
 import { durationText } from '../parts/format.js'
 import { clockTime, exactTime, fullTime } from '../parts/moment.js'
-import { momentTime } from '../time/moment-time.js'
+import { momentTime } from '../parts/moment-time.js'
 
 const words = { off: 'asks every few seconds', connecting: 'connecting …', open: 'live' } as const
 

@@ -9,11 +9,11 @@ import { leftOvers, useQuestion, useQueue } from '../api/use-query.js'
 import { canShow, type Page, pages } from '../pages/pages.js'
 import { ActionDialog, Notice } from '../parts/action.js'
 import { shortNumber } from '../parts/format.js'
-import { useMomentTime } from '../time/moment-time.js'
+import { useMomentTime } from '../parts/moment-time.js'
 import { TimeBar } from '../time/time-bar.js'
 import { Connection, LostBanner, PastBanner } from './connection.js'
-import { KeysDialog, showKeys, useKeys } from './keys.js'
-import { nextTheme, theme } from './theme.js'
+import { KeysDialog, showKeys, useKeys } from '../parts/keys.js'
+import { nextTheme, theme } from '../parts/theme.js'
 
 const isOfQueue = ({ path }: Page): boolean => path.startsWith('/q/{queue}')
 const addressOf = ({ path }: Page, queue: string): string => linkTo(parsePath(path).map((segment) => (segment === '{queue}' ? queue : segment)))

@@ -10,10 +10,10 @@ import { pastAwaitedSince } from '../api/questions.js'
 import { useQueue } from '../api/use-query.js'
 import { now } from '../parts/clock.js'
 import { exactTime, fullTime, localTime } from '../parts/moment.js'
-import { useKeys } from '../shell/keys.js'
+import { useKeys } from '../parts/keys.js'
 import { changesLink, compareMoments, comparedMoments, isRevision, showMoment, textOfMoment } from './compared.js'
 import { type Frame, frameOf, type FrameSize, frameSizeDefault, frameSizes } from './frame.js'
-import { momentTime, useEvent } from './moment-time.js'
+import { momentTime, useEvent } from '../parts/moment-time.js'
 import { Handle, Picture } from './slider.js'
 
 const presentStepMs = 10_000

@@ -6,7 +6,7 @@ import type { QueueEvent } from '../model/events.js'
 import { refusalOfAgent } from '../model/isolation.js'
 import { reject, type Rejection } from '../model/rejections.js'
 import { toInstant } from '../model/scalars.js'
-import { isHeld } from '../state/state.js'
+import { isHeld } from '../records/records.js'
 import type { Tables } from '../state/tables.js'
 
 type Decision = E.Either<Rejection, ReadonlyArray<QueueEvent>>

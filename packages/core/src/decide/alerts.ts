@@ -1,6 +1,7 @@
 /** Which alerts are to be raised and cleared, and when the next change is due. */
-import { type AlertKind, discoveryIn, keyOf, kindOf, spikeStepMs, spikeSteps } from '../state/alerts.js'
-import type { TaskRecord } from '../state/state.js'
+import { discoveryIn, keyOf, kindOf, spikeStepMs, spikeSteps } from '../state/alerts.js'
+import type { AlertKind } from '../model/alert-kind.js'
+import type { TaskRecord } from '../records/records.js'
 import { plural } from '../text/plural.js'
 import type { Tables } from '../state/tables.js'
 import { clipped } from '../model/scalars.js'

@@ -1,12 +1,13 @@
 /** Puts a task before all others, and lets it start beyond capacity (TQM-BUMP). */
 import * as E from 'fp-ts/lib/Either.js'
 import { pipe } from 'fp-ts/lib/function.js'
-import { activeAgents, isBumped } from '../state/capacity.js'
+import { activeAgents } from '../state/capacity.js'
+import { isBumped } from '../records/records.js'
 import type { CommandOf, Envelope } from '../model/commands.js'
 import type { QueueEvent } from '../model/events.js'
 import { plural } from '../text/plural.js'
 import { reject, type Rejection } from '../model/rejections.js'
-import type { TaskRecord } from '../state/state.js'
+import type { TaskRecord } from '../records/records.js'
 import type { Tables } from '../state/tables.js'
 import { taskById } from './lookup.js'
 

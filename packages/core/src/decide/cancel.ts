@@ -4,10 +4,10 @@ import { pipe } from 'fp-ts/lib/function.js'
 import type { CommandOf, Envelope, TaskFilter } from '../model/commands.js'
 import type { QueueEvent } from '../model/events.js'
 import { reject, type Rejection } from '../model/rejections.js'
-import { isHeld, type TaskRecord } from '../state/state.js'
+import { isHeld, type TaskRecord } from '../records/records.js'
 import type { Tables } from '../state/tables.js'
 import { cancellable, isFinal, type Status } from '../model/task.js'
-import { tasksMatching } from '../queries/task-lists.js'
+import { tasksMatching } from '../search/matching-tasks.js'
 import { taskById } from './lookup.js'
 
 export const decideCancel = (

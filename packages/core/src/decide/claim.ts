@@ -5,7 +5,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import { runMs } from './run-time.js'
 import { lastUntil, roomOf, takeOver } from '../gates/assignment.js'
-import { isBumped } from '../state/capacity.js'
+import { isBumped } from '../records/records.js'
 import type { CommandOf, Envelope } from '../model/commands.js'
 import type { QueueEvent } from '../model/events.js'
 import { type Asker, isAgentShut, isAskerShut, isGroupShut, isLastShut, isQueueShut } from '../gates/gates.js'
@@ -21,7 +21,7 @@ import type { ShapeTurn } from '../ready/shape-turn.js'
 import type { Rejection } from '../model/rejections.js'
 import { toInstant } from '../model/scalars.js'
 import type { Cursor } from '../structures/sorted-list.js'
-import type { TaskRecord } from '../state/state.js'
+import type { TaskRecord } from '../records/records.js'
 import type { Tables } from '../state/tables.js'
 
 export type ClaimRequest = ShapeOf & Pick<CommandOf<'Claim'>, 'agent'>

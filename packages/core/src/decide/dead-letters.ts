@@ -5,7 +5,7 @@ import type { CommandOf, DeadLetterFilter, Envelope } from '../model/commands.js
 import type { QueueEvent } from '../model/events.js'
 import { invalid, reject, type Rejection } from '../model/rejections.js'
 import { holderOfKey } from '../state/retention.js'
-import type { TaskRecord } from '../state/state.js'
+import type { TaskRecord } from '../records/records.js'
 import type { Tables } from '../state/tables.js'
 import { payloadAmended, staleContent } from './amend.js'
 import { cancelDependents } from './cancel.js'

@@ -8,10 +8,10 @@ import type { Envelope } from '../model/commands.js'
 import { retryDelayMs } from './retry.js'
 import { toInstant } from '../model/scalars.js'
 import { breakerSettings } from '../model/settings.js'
-import { failuresAt, type Lease, type TaskRecord } from '../state/state.js'
+import { failuresAt, type Lease, type TaskRecord } from '../records/records.js'
 import type { Tables } from '../state/tables.js'
 import { failureSignature } from '../text/signature.js'
-import { expiryMessage, parkTimeoutMessage } from '../text/last-error.js'
+import { expiryMessage, parkTimeoutMessage } from '../model/last-error.js'
 import { haltAtDeadLetter } from './spawn.js'
 
 export class Draft {

@@ -12,7 +12,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { ImportedTask, PreparedTask } from '../model/commands.js'
 import { reject, type Rejection } from '../model/rejections.js'
 import type { KnownTasks } from '../state/retention.js'
-import type { TaskRecord } from '../state/state.js'
+import type { TaskRecord } from '../records/records.js'
 import type { Tables } from '../state/tables.js'
 import type { TextIndex } from '../structures/text-index.js'
 

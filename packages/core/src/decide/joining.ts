@@ -2,7 +2,7 @@
 import type { PreparedTask } from '../model/commands.js'
 import { reject, type Rejection } from '../model/rejections.js'
 import { batchAt, type KnownTasks } from '../state/retention.js'
-import { isHeld } from '../state/state.js'
+import { isHeld } from '../records/records.js'
 import type { Tables } from '../state/tables.js'
 import type { Earlier } from './duplicates.js'
 

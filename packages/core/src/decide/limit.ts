@@ -2,7 +2,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { CommandOf, PreparedTask } from '../model/commands.js'
 import type { QueueEvent } from '../model/events.js'
-import { isSameLimit, limitsMax } from '../limits/limit.js'
+import { isSameLimit, limitsMax } from '../model/limit.js'
 import { invalid, reject, type Rejection } from '../model/rejections.js'
 import type { Tables } from '../state/tables.js'
 

@@ -1,7 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import { reject, type Rejection } from '../model/rejections.js'
 import { knownAt } from '../state/retention.js'
-import { isHeld, type Lease, type TaskRecord } from '../state/state.js'
+import { isHeld, type Lease, type TaskRecord } from '../records/records.js'
 import type { Tables } from '../state/tables.js'
 
 /** A task in the state by its id, or by its number as `#42`. This includes tasks whose retention is over and that have not been evicted yet. */

@@ -7,7 +7,7 @@ import { isolatedCallback } from '../model/isolation.js'
 import { reject, type Rejection } from '../model/rejections.js'
 import { knownAt } from '../state/retention.js'
 import { toInstant } from '../model/scalars.js'
-import type { TaskRecord } from '../state/state.js'
+import type { TaskRecord } from '../records/records.js'
 import type { Tables } from '../state/tables.js'
 import { heldBy } from './lookup.js'
 

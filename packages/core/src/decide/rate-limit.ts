@@ -4,7 +4,7 @@ import type { QueueEvent } from '../model/events.js'
 import { rateLimitOf } from '../model/rate-limit.js'
 import { retryDelayMs } from './retry.js'
 import { toInstant } from '../model/scalars.js'
-import type { Lease, TaskRecord } from '../state/state.js'
+import type { Lease, TaskRecord } from '../records/records.js'
 import type { Tables } from '../state/tables.js'
 
 /** The events of a failure that is a rate limit; `undefined` if it counts as an ordinary failure. So does a rate limit beyond `maxPerTask`. */

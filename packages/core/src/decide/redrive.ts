@@ -5,9 +5,9 @@ import type { QueueEvent } from '../model/events.js'
 import { reject, type Rejection } from '../model/rejections.js'
 import { holderOfKey } from '../state/retention.js'
 import { toInstant } from '../model/scalars.js'
-import type { Redrive, TaskRecord } from '../state/state.js'
+import type { Redrive, TaskRecord } from '../records/records.js'
 import type { Tables } from '../state/tables.js'
-import { cursorBeyond, tasksMatching } from '../queries/task-lists.js'
+import { cursorBeyond, tasksMatching } from '../search/matching-tasks.js'
 import type { Draft } from './draft.js'
 
 type Decision = E.Either<Rejection, ReadonlyArray<QueueEvent>>

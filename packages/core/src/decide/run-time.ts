@@ -1,6 +1,6 @@
 /** How long one attempt of a task may take (`maxRunSeconds`). */
 import { toInstant } from '../model/scalars.js'
-import type { Lease, TaskRecord } from '../state/state.js'
+import type { Lease, TaskRecord } from '../records/records.js'
 
 export const runMs = (maxRunSeconds: number): number => Math.ceil(maxRunSeconds * 1_000)
 

@@ -9,7 +9,7 @@ import { holderOfKey } from '../state/retention.js'
 import { decideAlerts } from './alerts.js'
 import { Draft } from './draft.js'
 import { isUnderWay, redriveDue } from './redrive.js'
-import type { TaskRecord } from '../state/state.js'
+import type { TaskRecord } from '../records/records.js'
 import { runSchedules } from './schedules.js'
 
 /** The largest number of tasks in one tick. The rest is due again at once. */

@@ -2,8 +2,8 @@
 
 import type { ByteWriter } from '../rows/bytes.js'
 import { chunkRows, readRows, type RowBytes, rowBytesOf, type Starts } from '../rows/row-bytes.js'
-import { columnsOf, RowColumns } from './row-columns.js'
-import type { KeptRows, RecentReads, RowsPlace, RowStore } from './row-store.js'
+import { columnsOf, RowColumns } from '../rows/row-columns.js'
+import type { KeptRows, RecentReads, RowsPlace, RowStore } from '../rows/row-store.js'
 
 const bytesMin = 1_024
 /** The largest share of spare bytes in a full chunk. */

@@ -5,14 +5,14 @@
  *
  * Tasks are evicted from the front when their retention is over. All changes can be undone, newest first.
  */
-import type { Group } from '../state/group.js'
-import { blocksDuplicates, type TaskRecord } from '../state/state.js'
+import type { Group } from '../records/group.js'
+import { blocksDuplicates, type TaskRecord } from '../records/records.js'
 import { ByteWriter } from '../rows/bytes.js'
 import { FinishedWalk, type KeptPage, type RowsPage } from './finished-walk.js'
 import { Interned } from './interned.js'
 import { NumberRows } from './number-rows.js'
 import { RowIndex } from './row-index.js'
-import type { KeptRows, RowStore } from './row-store.js'
+import type { KeptRows, RowStore } from '../rows/row-store.js'
 import { type RemovedPlace, Rows } from './rows.js'
 import { factsAt, finalStatusIn, finishedAtOf, idAt, idCheckIn, idHashAt, keyAt, keyCheckIn, keyHashAt, readTask, writeTask } from '../rows/task-bytes.js'
 import { checkOfText, hashOfText } from '../rows/text-hash.js'

@@ -5,12 +5,12 @@
  * The bytes of a row stay where they are when it is removed. So the walk keeps the chunks of its beginning, and notes which rows have been removed
  * since. Rows have numbers for groups and agents; no such number gets another meaning until the walk is over.
  */
-import type { Group } from '../state/group.js'
-import type { TaskRecord } from '../state/state.js'
+import type { Group } from '../records/group.js'
+import type { TaskRecord } from '../records/records.js'
 import type { Chunk } from './chunk.js'
 import type { Interned } from './interned.js'
 import { chunkRows } from '../rows/row-bytes.js'
-import type { RowsPlace } from './row-store.js'
+import type { RowsPlace } from '../rows/row-store.js'
 import type { Rows } from './rows.js'
 import { readTask } from '../rows/task-bytes.js'
 

@@ -5,8 +5,8 @@
 import type { ByteWriter } from '../rows/bytes.js'
 import { Chunk } from './chunk.js'
 import { chunkRows } from '../rows/row-bytes.js'
-import type { RowColumns } from './row-columns.js'
-import { type KeptRows, RecentReads, type RowStore } from './row-store.js'
+import type { RowColumns } from '../rows/row-columns.js'
+import { type KeptRows, RecentReads, type RowStore } from '../rows/row-store.js'
 
 /** The largest number of chunks that are given to the store at once: after a time in which it took none, nobody should wait long. */
 const givenMax = 4

@@ -1,7 +1,7 @@
 /** The effects of events on alerts. */
 import { type Alert, type Alerts, aboutDiscovery, countedMax, failureCountsAt, isSpike, keyOf, spikeStepMs, spikeSteps } from '../state/alerts.js'
 import type { EventOf } from '../model/events.js'
-import type { TaskRecord } from '../state/state.js'
+import type { TaskRecord } from '../records/records.js'
 import type { Tables } from '../state/tables.js'
 
 export const alertRaised = (tables: Tables, { at, data }: EventOf<'AlertRaised'>): void => {

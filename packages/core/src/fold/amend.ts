@@ -1,7 +1,7 @@
 /** The effect of a change to a task that nobody holds. */
 import type { EventOf } from '../model/events.js'
 import { isFinal, type Status } from '../model/task.js'
-import type { TaskExtras } from '../state/state.js'
+import type { TaskExtras } from '../records/records.js'
 import type { Tables } from '../state/tables.js'
 import { on, rest } from './change.js'
 

@@ -1,8 +1,8 @@
 /** Adds a task to the state. */
 import type { EventOf } from '../model/events.js'
-import { keptError } from '../text/last-error.js'
+import { keptError } from '../model/last-error.js'
 import { freeId, freeKey } from '../state/retention.js'
-import { blocksDuplicates, newTaskRecord, noExtras, type TaskExtras } from '../state/state.js'
+import { blocksDuplicates, newTaskRecord, noExtras, type TaskExtras } from '../records/records.js'
 import type { Tables } from '../state/tables.js'
 import { isFinal, type Status } from '../model/task.js'
 import { extraFields, type TaskFacts } from '../model/task-fields.js'

@@ -1,7 +1,7 @@
 /** The effects of ended claims on the breaker of their type, and the transitions of breakers (LK-13 to LK-15). */
 import type { EventOf } from '../model/events.js'
 import { breakerSettings } from '../model/settings.js'
-import { type Breaker, type BreakerState, failuresAt, type Lease, type TaskRecord } from '../state/state.js'
+import { type Breaker, type BreakerState, failuresAt, type Lease, type TaskRecord } from '../records/records.js'
 import type { Tables } from '../state/tables.js'
 
 /** Called when the claim of a probe has ended: another task may become the probe (LK-15). */

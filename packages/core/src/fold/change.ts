@@ -1,5 +1,5 @@
 /** Applies an event to one task. An event that does not fit the task counts as a misfit and changes nothing. */
-import { isHeld, type Lease, type TaskRecord } from '../state/state.js'
+import { isHeld, type Lease, type TaskRecord } from '../records/records.js'
 import type { Tables } from '../state/tables.js'
 import type { Status } from '../model/task.js'
 

@@ -20,7 +20,7 @@ import { scheduleCame, scheduleRemoved, scheduleSet, wakeSchedule } from './sche
 import { limitOpened, limitRemoved, limitSet, makeRoom } from './limit.js'
 import { freeKey, passTime } from '../state/retention.js'
 import { patchSettings, settingsDefault } from '../model/settings.js'
-import { isHeld, noTasks } from '../state/state.js'
+import { isHeld, noTasks } from '../records/records.js'
 import type { Tables } from '../state/tables.js'
 import { isFinal, type Status } from '../model/task.js'
 import type { Unreadable } from '../model/upcast.js'

@@ -1,7 +1,7 @@
 /** The effects of events on limits and rates, and on the lines of tasks with an ordering key. */
 import type { EventOf } from '../model/events.js'
-import type { Limit } from '../limits/limit.js'
-import type { TaskRecord } from '../state/state.js'
+import type { Limit } from '../model/limit.js'
+import type { TaskRecord } from '../records/records.js'
 import type { Tables } from '../state/tables.js'
 import { rest } from './change.js'
 

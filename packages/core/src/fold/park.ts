@@ -1,7 +1,7 @@
 /** Tasks that wait for a callback: parked by their agent, answered, or timed out. */
 import type { EventOf } from '../model/events.js'
-import { parkTimeoutMessage } from '../text/last-error.js'
-import { answeredMax, type Parking, type TaskRecord } from '../state/state.js'
+import { parkTimeoutMessage } from '../model/last-error.js'
+import { answeredMax, type Parking, type TaskRecord } from '../records/records.js'
 import type { Tables } from '../state/tables.js'
 import { countFailedAttempt } from './alerts.js'
 import { countFailure, countsAttempts, freeProbe } from './breaker.js'

@@ -1,6 +1,6 @@
 /** Rate limits: the task and its agent wait, and other agents slow down (LK-16). Neither counts as a failure (INV-21). */
 import type { EventOf } from '../model/events.js'
-import { keptError } from '../text/last-error.js'
+import { keptError } from '../model/last-error.js'
 import type { Tables } from '../state/tables.js'
 import { endClaim } from './claim.js'
 

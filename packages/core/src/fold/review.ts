@@ -1,6 +1,6 @@
 /** The decisions of reviewers about dead letters, other than sending them back or discarding them at once (LK-11). */
 import type { EventOf } from '../model/events.js'
-import { rankOf } from '../state/state.js'
+import { rankOf } from '../records/records.js'
 import type { Tables } from '../state/tables.js'
 import { isFinal, type Status } from '../model/task.js'
 import { on } from './change.js'

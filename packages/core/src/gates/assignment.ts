@@ -1,6 +1,6 @@
 /** Who may take a task: what a claim takes over from a registration, and which agents come last for a task (TQM-ASSIGN-001, TQM-ASSIGN-005). */
 import type { Asker } from './gates.js'
-import type { TaskRecord } from '../state/state.js'
+import type { Failers, TaskRecord } from '../records/records.js'
 import type { Tables } from '../state/tables.js'
 
 /** The claim. Fields that it leaves out are taken from the registration of its agent, if there is one at `at`. */
@@ -28,8 +28,6 @@ export const roomOf = (tables: Tables, agent: string | undefined, at: number): n
 
 /** The largest number of agents whose failures with one task are remembered. */
 const failersMax = 8
-
-export type Failers = ReadonlyArray<readonly [agent: string, at: number]>
 
 /** The task's failures with this one added: the last failure of each agent, the newest last. */
 export const withFailure = (failers: Failers | undefined, agent: string, at: number): Failers => [

@@ -4,16 +4,17 @@
  *
  * A new gate is one entry of {@link gates}. It needs a new scope only if claims have to ask for it at another moment.
  */
-import type { Group } from '../state/group.js'
+import type { Group } from '../records/group.js'
 import type { ShapeOf } from '../ready/claim-shape.js'
 import { isBarred, lastUntil, roomOf } from './assignment.js'
-import { isBumped, isCapacityShut } from '../state/capacity.js'
+import { isCapacityShut } from '../state/capacity.js'
+import { isBumped } from '../records/records.js'
 import { aheadOf, atCapacity, barred, failedHere, failedLately, haltText, incompleteText, isFullBy, isTestedBy, isUsedUp, listOf, missingOf, retryWith, skillsNeeded, waitingFor } from './gate-words.js'
 import { OtherAgents } from './other-agents.js'
 import { plural } from '../text/plural.js'
 import { holderOfKey } from '../state/retention.js'
 import { isFull } from '../limits/meter.js'
-import { isHeld, type TaskRecord } from '../state/state.js'
+import { isHeld, type TaskRecord } from '../records/records.js'
 import type { Tables } from '../state/tables.js'
 import { isFinal, type Status } from '../model/task.js'
 import { matchesType } from '../text/type-pattern.js'

@@ -2,12 +2,12 @@
  * The limits of a queue, and what they count. When a limit is reached, its meter closes the groups that it counts, as an open breaker closes the
  * groups of its type.
  */
-import type { Group } from '../state/group.js'
+import type { Group } from '../records/group.js'
 import { SmallSet } from '../structures/small-set.js'
 import { SortedList } from '../structures/sorted-list.js'
-import type { Head, TaskRecord, TenantShare } from '../state/state.js'
+import type { Head, TaskRecord, TenantShare } from '../records/records.js'
 import type { UndoLog } from '../structures/undo-log.js'
-import { defaultOf, isDefault, isOfKey, isSameRate, type Limit, tenantLimit, typeLimit } from './limit.js'
+import { defaultOf, isDefault, isOfKey, isSameRate, type Limit, tenantLimit, typeLimit } from '../model/limit.js'
 import { isShut, type Meter, periodMs, Starts } from './meter.js'
 
 /** The part of the tables that limits need. */

@@ -1,7 +1,7 @@
 /** The count of a limit: live leases and the last starts under one concurrency key, type or tenant. */
-import type { Group } from '../state/group.js'
+import type { Group } from '../records/group.js'
 import type { SmallSet } from '../structures/small-set.js'
-import type { Limit, Rate } from './limit.js'
+import type { Limit, Rate } from '../model/limit.js'
 
 export interface Meter {
   /** The concurrency key, `type:TYPE` or `tenant:TENANT`. */

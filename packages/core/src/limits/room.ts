@@ -1,5 +1,5 @@
 /** The room that limits leave for the picks of one claim. */
-import type { Group } from '../state/group.js'
+import type { Group } from '../records/group.js'
 import { type Meter, periodMs } from './meter.js'
 
 export class Room {

@@ -1,6 +1,6 @@
 /** A limit as it is shown. */
 import type { Tables } from '../state/tables.js'
-import { isDefault, type Limit } from './limit.js'
+import { isDefault, type Limit } from '../model/limit.js'
 
 export interface LimitView extends Limit {
   /** A concurrency key, `type:TYPE` or `tenant:TENANT`. `*`, `type:*` and `tenant:*` hold for each key, type or tenant that has no limit of its own. */

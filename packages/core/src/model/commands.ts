@@ -1,7 +1,7 @@
 /** The commands of a queue. A command is data. A decision depends only on the state, the command and its envelope, so it can be repeated exactly. */
 import * as t from 'io-ts'
 import { listOf } from './list.js'
-import { BatchEnd } from '../state/batches.js'
+import { BatchEnd } from './batch-end.js'
 import { ContentText } from '../text/content-text.js'
 import { Json } from '../text/json.js'
 import {
@@ -22,8 +22,8 @@ import {
   Token,
   TypePattern,
 } from './scalars.js'
-import { Interval, MissedRuns, OverlappingRuns, ScheduleName } from '../state/schedules.js'
-import { Concurrency, Rate } from '../limits/limit.js'
+import { Interval, MissedRuns, OverlappingRuns, ScheduleName } from './schedule.js'
+import { Concurrency, Rate } from './limit.js'
 import { SettingsPatch } from './settings.js'
 import { KeptFailure, ParkRequest, Phase, Status } from './task.js'
 import { importedCodecs, preparedCodecs, ScheduledTask } from './task-fields.js'

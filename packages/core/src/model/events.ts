@@ -5,15 +5,15 @@
  * Recorded texts and JSON are accepted whatever their size. New ones are checked in commands, so a stricter limit makes no log unreadable.
  */
 import * as t from 'io-ts'
-import { AlertKind } from '../state/alerts.js'
-import { BatchEnd } from '../state/batches.js'
+import { AlertKind } from './alert-kind.js'
+import { BatchEnd } from './batch-end.js'
 import { AgentId, BatchId, Count, Instant, InstantOrNone, integer, LimitKey, Name, Priority, RecordedText as Text, TaskId, TaskType, Token } from './scalars.js'
 import { RecordedJson as Json } from '../text/json.js'
-import { Concurrency, Rate } from '../limits/limit.js'
+import { Concurrency, Rate } from './limit.js'
 import { SettingsPatch } from './settings.js'
 import { OnTimeout, Phase, RecordedFailure as Failure } from './task.js'
 import { PlannedTask, RecordedScheduledTask, TaskFacts } from './task-fields.js'
-import { Interval, MissedRuns, OverlappingRuns, ScheduleName, SkipReason } from '../state/schedules.js'
+import { Interval, MissedRuns, OverlappingRuns, ScheduleName, SkipReason } from './schedule.js'
 
 const Names = t.readonlyArray(t.string)
 const lease = { task: TaskId, agent: AgentId, token: Token }

@@ -5,7 +5,7 @@
 import * as t from 'io-ts'
 import { listOf } from './list.js'
 import { Json, JsonObject, RecordedJson, RecordedObject } from '../text/json.js'
-import { Concurrency } from '../limits/limit.js'
+import { Concurrency } from './limit.js'
 import { BatchId, ConcurrencyKey, Count, Instant, integer, Name, PositiveSeconds, Priority, RecordedText, Seconds, TaskId, TaskType, Text } from './scalars.js'
 import { TraceParent } from './trace-parent.js'
 import { Deduplicate, Dependencies, Phase, PriorityName, retriesMax } from './task.js'

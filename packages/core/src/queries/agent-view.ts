@@ -1,7 +1,7 @@
 /** The agents of a queue: those that are registered, and those that hold a task. */
 import type { RegisteredAgent } from '../state/agent-register.js'
 import { timeOf } from './query.js'
-import { QueueState } from '../state/queue-state.js'
+import { QueueState } from '../fold/queue-state.js'
 import type { Tables } from '../state/tables.js'
 
 export interface AgentView extends Partial<Omit<RegisteredAgent, 'agent' | 'ttlMs' | 'seenAt' | 'endsAt'>> {

@@ -1,7 +1,7 @@
 /** The approvals that wait for a guardian, as they are shown. */
 import { type Approval, byAge } from '../state/approvals.js'
 import { recordOf } from '../decide/lookup.js'
-import { QueueState } from '../state/queue-state.js'
+import { QueueState } from '../fold/queue-state.js'
 import { knownAt } from '../state/retention.js'
 import { timeOf } from './query.js'
 import { type TaskView, viewOf } from './task-view.js'

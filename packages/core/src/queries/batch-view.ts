@@ -1,8 +1,9 @@
 /** Batches as callers see them. */
-import { type Batch, type BatchEnd } from '../state/batches.js'
+import type { Batch } from '../state/batches.js'
+import type { BatchEnd } from '../model/batch-end.js'
 import type { EventOf } from '../model/events.js'
 import { plural } from '../text/plural.js'
-import { QueueState } from '../state/queue-state.js'
+import { QueueState } from '../fold/queue-state.js'
 import { timeOf } from './query.js'
 import { batchAt, isBatchKnown } from '../state/retention.js'
 import type { Tables } from '../state/tables.js'

@@ -1,7 +1,8 @@
 /** Schedules as callers see them. */
 import { type Recurrence, upcoming } from '../state/recurrence.js'
-import { QueueState } from '../state/queue-state.js'
-import type { MissedRuns, OverlappingRuns, PastRun, Schedule } from '../state/schedules.js'
+import { QueueState } from '../fold/queue-state.js'
+import type { PastRun, Schedule } from '../state/schedules.js'
+import type { MissedRuns, OverlappingRuns } from '../model/schedule.js'
 import type { ScheduledTask } from '../model/task-fields.js'
 
 export interface ScheduleView {

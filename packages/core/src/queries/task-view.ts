@@ -1,9 +1,10 @@
 /** A task as it is shown: a copy that does not change with the state. */
-import { isBumped, shownStatus } from '../state/capacity.js'
+import { shownStatus } from '../state/capacity.js'
+import { isBumped } from '../records/records.js'
 import { type Attempt, attemptOf } from '../model/attempts.js'
 import type { DeadLetterReason } from '../model/events.js'
 import type { Settings } from '../model/settings.js'
-import { contentRevisionOf, type Escalation, isHeld, type Lease, type Parking, type TaskRecord } from '../state/state.js'
+import { contentRevisionOf, type Escalation, holderOf, isHeld, type Parking, type TaskRecord } from '../records/records.js'
 import type { Tables } from '../state/tables.js'
 import { isFinal, type OnTimeout, type Status } from '../model/task.js'
 import { type ShownFields, shownInExtras, shownInGroup } from '../model/task-fields.js'
@@ -65,9 +66,6 @@ export interface HoldsUp {
   /** Number of unfinished tasks after it with the same ordering key. */
   readonly inLine: number
 }
-
-/** The claim of the agent that holds the task or has completed it. */
-export const holderOf = (task: TaskRecord): Lease | null => (isHeld(task) || task.status === 'completed' ? task.lease : null)
 
 const copyGroup = copierOf(shownInGroup)
 const copyExtras = copierOf(shownInExtras)

@@ -5,7 +5,7 @@ import { type ClaimRequest, scan } from '../decide/claim.js'
 import { barredFromAll, failedHere, tooManyPassed } from '../gates/gate-words.js'
 import { isQueueShut, type Reason, reasonOfClaim } from '../gates/gates.js'
 import { timeOf } from './query.js'
-import { QueueState } from '../state/queue-state.js'
+import { QueueState } from '../fold/queue-state.js'
 import type { ClaimShape } from '../ready/claim-shape.js'
 
 /**

@@ -5,9 +5,9 @@
  */
 import type { CommandOf } from '../model/commands.js'
 import { isGroupShut } from '../gates/gates.js'
-import type { Group } from '../state/group.js'
+import type { Group } from '../records/group.js'
 import { SortedList } from '../structures/sorted-list.js'
-import type { TaskRecord, TenantShare } from '../state/state.js'
+import type { TaskRecord, TenantShare } from '../records/records.js'
 import type { Placements } from './placements.js'
 import { ShapeTurn } from './shape-turn.js'
 

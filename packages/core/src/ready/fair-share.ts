@@ -4,9 +4,9 @@
  * back at the virtual time of the last lease, so it has saved no credit. If it was ahead of that time, it stays ahead, unless {@link debtLeases}
  * leases were granted since its last.
  */
-import type { Group } from '../state/group.js'
+import type { Group } from '../records/group.js'
 import { SortedList } from '../structures/sorted-list.js'
-import type { Head, TenantShare } from '../state/state.js'
+import type { Head, TenantShare } from '../records/records.js'
 import type { UndoLog } from '../structures/undo-log.js'
 import { byName } from './claim-shape.js'
 import { groupsIn, withGroup, withoutGroup } from './tenant-groups.js'

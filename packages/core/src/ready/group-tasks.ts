@@ -2,9 +2,9 @@
  * The ready tasks of a group. Fewer than {@link fewMax} are kept unsorted: a queue may have a group for each of a million tenants, and comparing a
  * few tasks costs less than keeping them in order. More are kept in lanes (`policy.ts`), until the group is empty again.
  */
-import type { Group } from '../state/group.js'
+import type { Group } from '../records/group.js'
 import { type Few, itemsOf, withItem, withoutItem } from '../structures/small-set.js'
-import type { TaskRecord } from '../state/state.js'
+import type { TaskRecord } from '../records/records.js'
 import { Lane, type LaneKind } from './lane.js'
 import type { Placements } from './placements.js'
 import { byPriorityThenAge } from './policy.js'

@@ -1,6 +1,6 @@
 /** The tasks that may be the first of their groups, kept in order by lane, so that a claim need not look at each group. */
-import type { Group } from '../state/group.js'
-import type { TaskRecord } from '../state/state.js'
+import type { Group } from '../records/group.js'
+import type { TaskRecord } from '../records/records.js'
 import { GroupLanes, headsOf, type HeadsWatcher } from './group-tasks.js'
 import { itemsOf } from '../structures/small-set.js'
 import { Lane, type LaneKind } from './lane.js'

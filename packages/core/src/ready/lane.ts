@@ -1,6 +1,6 @@
 /** Ready tasks of one group, or of one tenant's groups, whose order never changes: see `policy.ts`. */
 import { SortedList } from '../structures/sorted-list.js'
-import type { TaskRecord } from '../state/state.js'
+import type { TaskRecord } from '../records/records.js'
 import { byPriorityThenAge } from './policy.js'
 
 /** What all lanes with the same order share. */

@@ -2,8 +2,8 @@
  * Puts all ready tasks in order at once. Sorted by group, their records are scattered in memory, and a cache miss takes as long as a hundred
  * additions. So the fields that the order needs are read once, by number, in the order in which the records were made.
  */
-import type { Group } from '../state/group.js'
-import type { TaskRecord } from '../state/state.js'
+import type { Group } from '../records/group.js'
+import type { TaskRecord } from '../records/records.js'
 import { fewMax, GroupLanes } from './group-tasks.js'
 import type { LaneKind } from './lane.js'
 import type { Placements } from './placements.js'

@@ -4,7 +4,7 @@
  */
 import { CalendarQueue } from '../structures/calendar-queue.js'
 import { SortedList } from '../structures/sorted-list.js'
-import type { Head, TaskRecord } from '../state/state.js'
+import type { Head, TaskRecord } from '../records/records.js'
 import type { UndoLog } from '../structures/undo-log.js'
 import { enqueuedAtOf, type Place, type Policy } from './policy.js'
 

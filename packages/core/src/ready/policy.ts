@@ -8,7 +8,7 @@
  * - A task within the urgency window of its deadline is in a lane that is ordered by score: all scores there grow alike. A task with a deadline
  *   changes its lane at most five times, at instants known in advance.
  */
-import { noExtras, type TaskRecord } from '../state/state.js'
+import { noExtras, type TaskRecord } from '../records/records.js'
 import { Score, type Scored } from './score.js'
 import type { Settings } from '../model/settings.js'
 

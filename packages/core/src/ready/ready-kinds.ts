@@ -1,5 +1,5 @@
 /** The kinds of groups with ready tasks, in the order of their keys. A key begins with the type, so kinds whose types match a pattern are neighbours. */
-import type { Group, GroupKind } from '../state/group.js'
+import type { Group, GroupKind } from '../records/group.js'
 import { SortedList } from '../structures/sorted-list.js'
 
 export class ReadyKinds {

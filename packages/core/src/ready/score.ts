@@ -15,7 +15,7 @@
  * matters only if ageCeiling and slaUrgencyWindow differ by more than a factor of a hundred.
  */
 import type { ScoreSettings } from '../model/settings.js'
-import type { TaskRecord } from '../state/state.js'
+import type { TaskRecord } from '../records/records.js'
 
 /** Bounds the rates, so that the units of thirty years are exact in a double. */
 const ratesMax = 8_192

@@ -3,9 +3,9 @@
  * not look at each. Lanes with the same id are ordered alike at any time (`policy.ts`). So one sorted list for each id is exact, whatever the time of
  * the claim.
  */
-import type { Group } from '../state/group.js'
+import type { Group } from '../records/group.js'
 import { SmallSet } from '../structures/small-set.js'
-import type { TaskRecord, TenantShare } from '../state/state.js'
+import type { TaskRecord, TenantShare } from '../records/records.js'
 import type { ClaimShape } from './claim-shape.js'
 import { headsOf } from './group-tasks.js'
 import { Heads } from './heads.js'

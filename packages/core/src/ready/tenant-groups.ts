@@ -1,5 +1,5 @@
 /** A tenant's groups with tasks. A single group is kept without a collection: a queue may have a million tenants with one group each. */
-import type { Group, GroupKind } from '../state/group.js'
+import type { Group, GroupKind } from '../records/group.js'
 import { Heads } from './heads.js'
 import type { Placements } from './placements.js'
 

@@ -4,8 +4,8 @@
  */
 import { type NamesOf, rankAt, readTask, type RowRank } from './task-bytes.js'
 import { rowBytesOf, type RowBytes } from './row-bytes.js'
-import type { Group } from '../state/group.js'
-import type { TaskRecord } from '../state/state.js'
+import type { Group } from '../records/group.js'
+import type { TaskRecord } from '../records/records.js'
 
 /** The largest number of tasks in a page. */
 export const pageTasks = 1_024

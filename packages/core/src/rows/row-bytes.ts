@@ -1,6 +1,6 @@
 /** Rows one after the other, and where each of them begins. */
-import { RowColumns } from '../finished/row-columns.js'
-import type { KeptRows } from '../finished/row-store.js'
+import { RowColumns } from './row-columns.js'
+import type { KeptRows } from './row-store.js'
 
 /** Number of rows in a full chunk. */
 export const chunkRows = 512

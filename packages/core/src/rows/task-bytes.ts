@@ -2,12 +2,12 @@
  * A task's record as bytes, and back. All fields take about 80 bytes for a task whose id and key were made by Daybook; a record takes about 500. Group
  * and agent, which many tasks share, are written as numbers.
  */
-import type { Group } from '../state/group.js'
+import type { Group } from '../records/group.js'
 import { settingsDefault } from '../model/settings.js'
-import { leaseEnds, newTaskRecord, noExtras, type TaskExtras, type TaskRecord } from '../state/state.js'
+import { leaseEnds, newTaskRecord, noExtras, type TaskExtras, type TaskRecord } from '../records/records.js'
 import { isFinal, priorityOf, type Status, statuses } from '../model/task.js'
 import { ByteReader, type ByteWriter, kindOfUuid } from './bytes.js'
-import { isBumped } from '../state/capacity.js'
+import { isBumped } from '../records/records.js'
 import { checkBits, checkOfBytes, hashOfBytes } from './text-hash.js'
 
 /** Flags: which optional parts a row has, and which numbers have their usual value and are not written. */

@@ -6,12 +6,12 @@
  */
 import { ByteWriter } from '../rows/bytes.js'
 import type { KeptPage, NamesPage, RowsPage } from '../finished/finished-walk.js'
-import type { RowsPlace } from '../finished/row-store.js'
+import type { RowsPlace } from '../rows/row-store.js'
 import { bandOf, isIndexed, type NamesOf, writeTask } from '../rows/task-bytes.js'
 import { TaskColumns } from '../rows/task-columns.js'
-import type { Group } from '../state/group.js'
+import type { Group } from '../records/group.js'
 import { pageTasks, type TaskRows } from '../rows/loaded-tasks.js'
-import type { TaskRecord } from '../state/state.js'
+import type { TaskRecord } from '../records/records.js'
 import type { Phase } from '../model/task.js'
 import { hashOf } from '../structures/text-index.js'
 

@@ -3,13 +3,13 @@
  * A task in a base is left out if a snapshot read before says that it changed or finished.
  */
 import type { Joins, LoadedNames } from '../finished/finished-tasks.js'
-import type { KeptRows, RowsPlace, RowStore } from '../finished/row-store.js'
+import type { KeptRows, RowsPlace, RowStore } from '../rows/row-store.js'
 import { isFinal } from '../model/task.js'
 import { LoadedTasks, RowList } from '../rows/loaded-tasks.js'
 import { statusIn } from '../rows/task-bytes.js'
-import type { Group } from '../state/group.js'
-import { endReplay, QueueState } from '../state/queue-state.js'
-import type { TaskRecord } from '../state/state.js'
+import type { Group } from '../records/group.js'
+import { endReplay, QueueState } from '../fold/queue-state.js'
+import type { TaskRecord } from '../records/records.js'
 import type { Tables } from '../state/tables.js'
 import { haveSameSeed, headIn, type HeadText, restoreRest, tablesFrom } from './head.js'
 import { columnsIn, type GroupText, keptIn, namesIn, type SnapshotPage, taskNamesIn, taskRowsIn } from './snapshot-page.js'

@@ -9,11 +9,11 @@
  * finished.
  */
 import type { FinishedWalk, KeptPage } from '../finished/finished-walk.js'
-import { TaskWalk } from '../queries/task-walk.js'
+import { TaskWalk } from '../state/task-walk.js'
 import { pageTasks } from '../rows/loaded-tasks.js'
 import { chunkRows } from '../rows/row-bytes.js'
-import type { Group } from '../state/group.js'
-import { QueueState } from '../state/queue-state.js'
+import type { Group } from '../records/group.js'
+import { QueueState } from '../fold/queue-state.js'
 import type { Tables } from '../state/tables.js'
 import { NumberSet } from '../structures/number-set.js'
 import { headPage } from './head.js'

@@ -4,8 +4,8 @@
  * snapshot has for groups, and sorted by their lists.
  */
 import { type NamesOf, priorityIn, statusIn } from '../rows/task-bytes.js'
-import type { Group } from '../state/group.js'
-import type { ListsByStatus } from '../state/state.js'
+import type { Group } from '../records/group.js'
+import type { ListsByStatus } from '../records/records.js'
 import type { Status } from '../model/task.js'
 
 /** More than there are bands (`rows/task-bytes.ts`). */

@@ -12,14 +12,10 @@
  * | `breaker-open:TYPE` | the breaker of the type is not closed | it is closed |
  * | `retry-spike:PHASE`, `retry-spike:discovery:KIND` | the failed attempts of a phase, or of tasks about a kind of discovery, in five minutes exceed the usual number: see {@link isSpike} | five minutes have passed without a spike |
  */
-import * as t from 'io-ts'
+import type { AlertKind } from '../model/alert-kind.js'
 import { SortedList } from '../structures/sorted-list.js'
-import type { Breaker, TaskRecord } from './state.js'
+import type { Breaker, TaskRecord } from '../records/records.js'
 import type { UndoLog } from '../structures/undo-log.js'
-
-export const alertKinds = ['critical-waiting', 'starvation', 'dead-letters', 'attempts-exhausted', 'breaker-open', 'retry-spike'] as const
-export type AlertKind = (typeof alertKinds)[number]
-export const AlertKind = t.keyof(Object.fromEntries(alertKinds.map((kind) => [kind, null])) as Record<AlertKind, null>, 'alert kind')
 
 export interface Alert {
   /** The kind and what the alert is about: `breaker-open:eng-backend`. A raised alert is not raised again under the same key. */

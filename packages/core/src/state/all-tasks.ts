@@ -1,6 +1,6 @@
 /** All tasks of a state, finished and unfinished, as one index. */
 import type { FinishedTasks } from '../finished/finished-tasks.js'
-import type { TaskRecord } from './state.js'
+import type { TaskRecord } from '../records/records.js'
 import type { TaskNumbers } from './task-numbers.js'
 import type { TextIndex } from '../structures/text-index.js'
 

@@ -4,18 +4,14 @@
  * A batch is open for more tasks, then closed, then finished. A record is replaced as a whole, except for what it counts: that follows from the
  * transitions of its tasks, and a rollback takes these back.
  */
-import * as t from 'io-ts'
+import type { BatchEnd } from '../model/batch-end.js'
 import type { Approval } from './approvals.js'
 import type { NumberSet } from '../structures/number-set.js'
 import { SortedList } from '../structures/sorted-list.js'
-import type { TaskRecord } from './state.js'
+import type { TaskRecord } from '../records/records.js'
 import type { Status } from '../model/task.js'
 import type { ScheduledTask } from '../model/task-fields.js'
 import type { UndoLog } from '../structures/undo-log.js'
-
-/** When a closed batch is finished: when all of its tasks are, or as soon as nothing more happens to them by itself, so that dead letters do not hold it. */
-export const BatchEnd = t.keyof({ finished: null, settled: null }, 'on')
-export type BatchEnd = t.TypeOf<typeof BatchEnd>
 
 /** Batches of a queue that are not finished at most; and finished ones that are kept at most, the newest. They are in memory and in snapshots. */
 export const batchesMax = 10_000

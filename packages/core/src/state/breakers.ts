@@ -1,6 +1,6 @@
 /** The breakers of a queue: one for each task type whose tasks ever failed, or whose breaker an operator ever opened. */
 import type { Alerts } from './alerts.js'
-import { type Breaker, newBreaker, type TenantShare } from './state.js'
+import { type Breaker, newBreaker, type TenantShare } from '../records/records.js'
 import { SortedList } from '../structures/sorted-list.js'
 import type { UndoLog } from '../structures/undo-log.js'
 

@@ -1,5 +1,5 @@
 /** Which task waits for a callback with a key, or has got it. Keys are unique in a queue. */
-import type { Parking, TaskRecord } from './state.js'
+import type { Parking, TaskRecord } from '../records/records.js'
 
 export class CallbackKeys {
   private readonly numbers = new Map<string, number>()

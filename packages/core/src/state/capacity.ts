@@ -2,7 +2,6 @@
  * How many agents work at the same time (TQM-CAP). An agent is active while it holds a lease. At capacity no other agent starts, except on a bumped
  * task and within `overcapLimit`. Over capacity only bumped tasks start (INV-10).
  */
-import type { TaskRecord } from './state.js'
 import type { Tables } from './tables.js'
 import type { Status } from '../model/task.js'
 
@@ -20,8 +19,6 @@ export const isCapacityShut = (tables: Tables, agent: string | undefined, isBump
   if (isBumped && bumpAndStart) return !isActive && active >= maxConcurrentAgents + overcapLimit
   return !isActive || active > maxConcurrentAgents
 }
-
-export const isBumped = ({ extras }: TaskRecord): boolean => extras.bumpedAt !== undefined
 
 /** A ready task is shown as `queued` while the queue is at capacity (TQM-CAP-002). */
 export const shownStatus = (tables: Tables, status: Status): Status => (status === 'pending' && isAtCapacity(tables) ? 'queued' : status)

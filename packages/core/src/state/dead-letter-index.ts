@@ -3,7 +3,7 @@
  * letters each pattern has.
  */
 import { SortedList } from '../structures/sorted-list.js'
-import { rankOf, type TaskRecord } from './state.js'
+import { rankOf, type TaskRecord } from '../records/records.js'
 
 const byNumber = (a: TaskRecord, b: TaskRecord): number => a.number - b.number
 /** Imported dead letters have no signature. */

@@ -1,6 +1,6 @@
 /** The kinds of groups in the state. */
-import { GroupKind } from './group.js'
-import type { ListsByStatus } from './state.js'
+import { GroupKind } from '../records/group.js'
+import type { ListsByStatus } from '../records/records.js'
 import type { Phase } from '../model/task.js'
 
 export class GroupKinds {

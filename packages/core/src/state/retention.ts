@@ -4,7 +4,7 @@
  * pause, and the engine's timer evicts the rest.
  */
 import { type Batch, batchesMax, isEnded } from './batches.js'
-import type { TaskRecord } from './state.js'
+import type { TaskRecord } from '../records/records.js'
 import type { Tables } from './tables.js'
 import { isFinal } from '../model/task.js'
 

@@ -3,7 +3,7 @@
  * for these lists. So a list is a set of numbers, and a task moves from one to another in O(1).
  */
 import { NumberSet } from '../structures/number-set.js'
-import { firstRankOf, type ListsByStatus, type TaskRecord } from './state.js'
+import { firstRankOf, type ListsByStatus, type TaskRecord } from '../records/records.js'
 import { type Phase, phases, statuses } from '../model/task.js'
 
 /** A place in a list of tasks. `item` is `undefined` past the end. */

@@ -1,5 +1,5 @@
 /** The undo of a task's change. */
-import type { Lease, TaskExtras, TaskRecord } from './state.js'
+import type { Lease, TaskExtras, TaskRecord } from '../records/records.js'
 import type { Status } from '../model/task.js'
 import type { Undo } from '../structures/undo-log.js'
 

@@ -6,7 +6,7 @@
 import { SortedList, sortedByKey } from '../structures/sorted-list.js'
 import { LoadedTasks, type RowList, type Slot } from '../rows/loaded-tasks.js'
 import type { UnsortedTask } from '../ready/unsorted-tasks.js'
-import type { TaskRecord } from './state.js'
+import type { TaskRecord } from '../records/records.js'
 
 /** An array of this size or less is never thinned out. */
 const slotsMin = 1_024

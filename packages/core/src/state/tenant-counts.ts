@@ -2,7 +2,7 @@
  * The number of tasks of each tenant by status, in a queue whose tenants are isolated: there, answers to a tenant have its own figures alone (ADR
  * 65). Other queues count nothing: nobody asks for it there, and a queue may have a million tenants.
  */
-import type { TaskRecord } from './state.js'
+import type { TaskRecord } from '../records/records.js'
 import { type Status, statuses } from '../model/task.js'
 
 type Counts = Record<Status, number>

@@ -1,5 +1,5 @@
 /** The sizes of a state and its indexes, which INV-22 limits. */
-import { QueueState } from '../state/queue-state.js'
+import { QueueState } from '../fold/queue-state.js'
 import { readyIn } from '../ready/group-tasks.js'
 import type { Tables } from '../state/tables.js'
 import { isFinal, statuses } from '../model/task.js'

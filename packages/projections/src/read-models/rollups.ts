@@ -2,7 +2,7 @@
  * What happened in each quarter of an hour. During a batch it is counted in memory, once for each kind of task and once for each agent. At the end of
  * the batch it is added to the rows of all dimensions. So a batch writes each row once and reads each sketch once.
  */
-import { addSketchText, addTime, intervalOf, type Sketch, sketchText } from '../reports/sketch.js'
+import { addSketchText, addTime, intervalOf, type Sketch, sketchText } from './sketch.js'
 import { type CountColumn, countColumns } from './happenings.js'
 import type { Kind } from './kinds.js'
 import { type Dimension, type FailureRollupRow, quarterMs, type RollupRow } from './rollup-tables.js'

@@ -1,5 +1,5 @@
 /** The sum of many sketches, and its quantiles. It has a slot for each interval, so that adding is cheap: reports add millions of counts. */
-import { ends } from './sketch.js'
+import { ends } from '../read-models/sketch.js'
 
 /** The time that represents an interval, in milliseconds. */
 const timeOf = (interval: number): number => {

@@ -1,6 +1,6 @@
 /** A report as JSON. */
 import type { Report } from './report.js'
-import { relativeError } from './sketch.js'
+import { relativeError } from '../read-models/sketch.js'
 
 /** The state of the tables that the figures come from. */
 export interface Shown {

@@ -49,7 +49,7 @@ ${examples(
       const address = logAddressOf(flags)
       if (address === undefined) throw new UsageError('give --data or --store: the log is read here')
       await assertLogFile(address)
-      const [{ archiveFolderOf, archiveLog, planLog }, { openOwnLog }, { streamOf, streamPrefix }] = await Promise.all([import('../../archive/index.js'), import('../../open-log.js'), import('../../engine/index.js')])
+      const [{ archiveLog, planLog }, { archiveFolderOf }, { openOwnLog }, { streamOf, streamPrefix }] = await Promise.all([import('../../archive/index.js'), import('../../segments/index.js'), import('../../open-log.js'), import('../../engine/index.js')])
       const { queue } = readConnection(command.optsWithGlobals<ConnectionOptions>(), cli.io.env)
       const archive = archiveFolderOf(address) as string
       const progress = createProgress(cli.io, printer)

@@ -49,7 +49,7 @@ ${examples('daybook project --once                          # then: sqlite3 dayb
       const log: LogAddress = store.right
       // Loaded only here: other commands start faster without them.
       const [{ assertOwnFile, assertReadModelsFile, feedViews, loadProjection, readResults, wakeable }, { openLog }, { makeFolder }, { readModels }] = await Promise.all([
-        import('../../read-models/index.js'), import('../../open-log.js'), import('../../files/make-folder.js'), import('@daybook/projections'),
+        import('../../read-models/index.js'), import('../../open-log.js'), import('../../disk/make-folder.js'), import('@daybook/projections'),
       ])
       const own = options.module === undefined ? undefined : await loadProjection(options.module)
       const models = own === undefined ? readModels : [own]

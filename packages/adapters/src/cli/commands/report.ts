@@ -84,7 +84,7 @@ const ofServer = (client: ReturnType<typeof connect>, report: ReportName, { from
 
 const ofFile = async (file: string, queue: string, report: ReportName, { from, to, bucket, zone = zoneHere(), by, top, atLeast }: Options): Promise<Source> => {
   if (atLeast !== undefined) throw new UsageError('--at-least waits for a server: a file shows what it has')
-  const { readReport, readReportRequest } = await import('../../reports/index.js')
+  const { readReport, readReportRequest } = await import('../../read-models/reports/index.js')
   const text = (format: string): string => {
     const request = readReportRequest(queue, report, { from, to, bucket, zone, by, top: top?.toString(), format }, Date.now())
     if (E.isLeft(request)) throw new UsageError(request.left.map(({ path, message }: FieldError) => `--${path} ${message}`).join('\n'))

@@ -2,7 +2,7 @@
 import type { KeyObject } from 'node:crypto'
 import { join } from 'node:path'
 import { foldVersion, keptIn, type KeptRows, plural, tasksInPage } from '@daybook/core'
-import { archiveBeside, joinedStore } from '../../archive/index.js'
+import { archiveBeside, joinedStore } from '../../segments/index.js'
 import { checkpointFolderOf, readCheckpoints, readSigningKey, signedByAnother, signedQueues, signerOf, signingKeyFileOf } from '../../chain/index.js'
 import { decodeRecorded, streamOf, streamPrefix } from '../../engine/index.js'
 import { openSnapshotFolder } from '../../files/index.js'

@@ -5,11 +5,7 @@ import { type Cell, type Column, layoutOf, lineOf, type Row } from '../table.js'
 import { clean, duration } from '../text.js'
 import { barStatuses, countOf, depthOf, type Figures, type QueueDetail, type QueueFigures, type Rate } from './figures.js'
 import { inOrder, selectedIndex, type TopState } from './state.js'
-
-export interface Size {
-  readonly columns: number
-  readonly rows: number
-}
+import type { Size } from './terminal.js'
 
 export interface Screen {
   readonly url: string

@@ -1,6 +1,10 @@
 /** The terminal as a screen: it is drawn as a whole, reads single keys, and is restored at the end. */
 import { emitKeypressEvents } from 'node:readline'
-import type { Size } from './frame.js'
+
+export interface Size {
+  readonly columns: number
+  readonly rows: number
+}
 
 export interface LiveTerminal {
   readonly size: () => Size

@@ -10,7 +10,7 @@
 import { keepShape, type WaitingClaims } from '@daybook/core'
 import type { AppendError } from '../../store/index.js'
 import type { Availability } from './availability.js'
-import type { ChainHead } from '../../chain/index.js'
+import type { ChainHead } from '../../store/index.js'
 import { type Batch, type ClaimItem, isOwn, type Item, refuse } from './batch.js'
 import type { Contents } from '../contents/contents.js'
 import type { Durable } from './durable.js'

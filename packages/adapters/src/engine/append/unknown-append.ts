@@ -1,7 +1,8 @@
 /** Finds out the outcome of an append that the store could not report. */
 import * as E from 'fp-ts/lib/Either.js'
 import type { Availability } from './availability.js'
-import { type Chain, type ChainHead, readSeal } from '../../chain/index.js'
+import { type Chain, readSeal } from '../../seals/index.js'
+import type { ChainHead } from '../../store/index.js'
 import type { Batch } from './batch.js'
 import type { QueueLog } from '../log/queue-log.js'
 import { describe } from '../refusals.js'

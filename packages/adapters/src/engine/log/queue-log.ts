@@ -2,7 +2,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Observable } from 'rxjs'
 import type { EventType } from '@daybook/core'
-import type { ChainHead } from '../../chain/index.js'
+import type { ChainHead } from '../../store/index.js'
 import type { AppendError, Appended, Continues, Delivered, EventStore, EventToAppend, RecordedEvent, StoreLimits } from '../../store/index.js'
 import { streamOf } from '../state/replay.js'
 import { newestBehind } from './history.js'

@@ -3,7 +3,7 @@
  * the state, so nobody may keep a reference: read `current` each time.
  */
 import { evolve, forget, type Mark, mark, type QueueEvent, type QueueState, release, revisionOf, rollback, settle, type Unreadable } from '@daybook/core'
-import type { Chain } from '../../chain/index.js'
+import type { Chain } from '../../seals/index.js'
 import type { RecordedEvent } from '../../store/index.js'
 import { foldRecorded } from './replay.js'
 

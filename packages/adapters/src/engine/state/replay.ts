@@ -1,7 +1,8 @@
 /** Rebuilds the state: loads the newest usable snapshot and folds the events after it. */
 import { randomInt } from 'node:crypto'
 import { beginReplay, endReplay, evolve, finishedCount, foldVersion, initial, isUnreadable, noteChanges, type QueueEvent, type QueueState, revisionOf, type RowStore, skip, snapshotReader, taskCount, type Unreadable, WrongBase } from '@daybook/core'
-import { Chain, type ChainHead, lastSealIn, readSeal } from '../../chain/index.js'
+import { Chain, lastSealIn, readSeal } from '../../seals/index.js'
+import type { ChainHead } from '../../store/index.js'
 import { type LoadedSnapshot, type LogReader, type RecordedEvent, type SnapshotBase, type SnapshotHeader, type SnapshotStore, StoreError } from '../../store/index.js'
 import { decodeRecorded } from '../log/wire.js'
 

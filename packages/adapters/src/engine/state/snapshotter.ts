@@ -1,6 +1,6 @@
 /** Takes snapshots in small steps while the queue works. */
 import { beginIncrement, beginSnapshot, changedCount, finishedCount, foldVersion, nameCount, noteChanges, type QueueState, revisionOf, type SnapshotWork, storedCount, taskCount } from '@daybook/core'
-import type { ChainHead } from '../../chain/index.js'
+import type { ChainHead } from '../../store/index.js'
 import type { SnapshotBase, SnapshotHeader, SnapshotPoint, SnapshotStore, SnapshotWriter } from '../../store/index.js'
 import { shortTurns } from '../../short-turns.js'
 import { describe } from '../refusals.js'

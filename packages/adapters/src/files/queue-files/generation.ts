@@ -3,11 +3,11 @@ import { join } from 'node:path'
 import { type TaskViews, walkTasks } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import { type QueueEngine, resultRevisionOf } from '../../engine/index.js'
-import { writeWhole } from '../atomic-write.js'
+import { writeWhole } from '../../disk/atomic-write.js'
 import type { ContentMemory } from './content-memory.js'
 import { type FileList, FileLists } from './queue-file-set.js'
 import { recordText } from './queue-record.js'
-import { syncFolder } from '../sync-folder.js'
+import { syncFolder } from '../../disk/sync-folder.js'
 
 /** Number of tasks copied from the state in one turn. */
 const tasksPerTurn = 256

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { isUnreadable, type QueueEvent, taskOf, type Unreadable } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import type { QueueEngine } from '../../engine/index.js'
-import { appendLines } from '../atomic-write.js'
+import { appendLines } from '../../disk/atomic-write.js'
 
 /** The decisions, by their events. */
 const verdicts = { Requeued: 'retried', Discarded: 'discarded', Snoozed: 'snoozed', Escalated: 'escalated' } as const

@@ -2,7 +2,7 @@
 import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { SnapshotHeader } from '../../store/index.js'
-import { ifMissing } from '../if-missing.js'
+import { ifMissing } from '../../disk/if-missing.js'
 import { inspectSnapshot } from './snapshot-format.js'
 import { type LadderLimits, newestRungs, type Rung, superfluousRungs, withoutBaseless } from './snapshot-ladder.js'
 import { rowFileName, rowFilesOf, snapshotName, snapshotsOf, streamPartOf } from './snapshot-names.js'

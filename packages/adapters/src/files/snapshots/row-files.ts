@@ -17,9 +17,9 @@ import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
 import type { KeptRows, RowsPlace, RowStore } from '@daybook/core'
 import { packNumbers, unpackNumbers } from './packed-numbers.js'
-import { isAlive } from '../process-alive.js'
+import { isAlive } from '../../disk/process-alive.js'
 import { rowFileName, writerOf } from './snapshot-names.js'
-import { syncFolder } from '../sync-folder.js'
+import { syncFolder } from '../../disk/sync-folder.js'
 
 /** A file ends when its rows have this many bytes, or when its columns have filled their part. */
 const fileBytes = 2 ** 26

@@ -3,7 +3,7 @@
  * it. Header and footer are JSON, so that `head -1` and `tail -1` show them.
  */
 import { open, type FileHandle } from 'node:fs/promises'
-import type { ChainHead } from '../../chain/index.js'
+import type { ChainHead } from '../../store/index.js'
 import type { SnapshotBase, SnapshotHeader } from '../../store/index.js'
 
 const formatName = 'daybook-snapshot'

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { appendFileSync, closeSync, fdatasyncSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { syncFolder } from '../sync-folder.js'
+import { syncFolder } from '../../disk/sync-folder.js'
 import { footerLine, type SnapshotFooter } from './snapshot-format.js'
 
 export class UnfinishedFile {

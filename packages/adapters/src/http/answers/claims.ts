@@ -1,7 +1,7 @@
 /** Answers to claims, and to reports on claimed tasks. */
 import { Status } from '@daybook/core'
 import * as t from 'io-ts'
-import { Time } from '../time.js'
+import { Time } from '../../iso-time.js'
 import { AnyJson } from '../json/wire.js'
 import { attempt, Callback, content, ids, ProblemAnswer, Reason, shown } from './parts.js'
 

@@ -1,7 +1,7 @@
 /** Answers from the log: events, their verification, and the differences between two moments. */
 import * as t from 'io-ts'
 import { described } from '../openapi/json-schema.js'
-import { Time } from '../time.js'
+import { Time } from '../../iso-time.js'
 import { Breaker, keys, orNull, revision } from './parts.js'
 
 const EventSpan = t.type({ from: t.number, to: t.number })

@@ -2,7 +2,7 @@
 import { type ShownField, shownFields, Status, taskFields } from '@daybook/core'
 import * as t from 'io-ts'
 import { problemCodes } from '../problem.js'
-import { Time } from '../time.js'
+import { Time } from '../../iso-time.js'
 import { AnyJson, AnyObject } from '../json/wire.js'
 
 export const keys = <K extends string>(names: ReadonlyArray<K>): t.Type<K> =>

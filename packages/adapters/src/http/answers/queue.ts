@@ -1,7 +1,7 @@
 /** Answers about the queue as a whole, its agents and breakers, and about the server. */
 import { PriorityName, Settings, Status } from '@daybook/core'
 import * as t from 'io-ts'
-import { Time } from '../time.js'
+import { Time } from '../../iso-time.js'
 import { Breaker, ids, keys, orNull, revision } from './parts.js'
 import { TaskAnswer } from './tasks.js'
 

@@ -1,7 +1,7 @@
 /** Answers about dead letters, and about what waits for a guardian. */
 import { DeadLetterFilter, haltCauses, Phase, proposalCauses, Status } from '@daybook/core'
 import * as t from 'io-ts'
-import { Time } from '../time.js'
+import { Time } from '../../iso-time.js'
 import { content, ids, keys, orNull, revision, shown } from './parts.js'
 
 /** A redrive: dead letters are sent back one after the other. `nextAt` is `null` when it has stopped. */

@@ -1,7 +1,7 @@
 /** Answers about tasks. */
 import { amendableFields, OnTimeout, Status } from '@daybook/core'
 import * as t from 'io-ts'
-import { Time } from '../time.js'
+import { Time } from '../../iso-time.js'
 import { AnyJson } from '../json/wire.js'
 import { attempt, Callback, content, ids, keys, orNull, ProblemAnswer, Reason, revision, shown } from './parts.js'
 

@@ -6,7 +6,7 @@ import { type Problem, problemOf } from '../problem.js'
 import type { ReasonQuery } from '../query.js'
 import { type Handled, type QueueCall, replyWith, type ViewCall } from '../routes/route.js'
 import { ofAgent } from '../routes/tenants.js'
-import { isoOf } from '../time.js'
+import { isoOf } from '../../iso-time.js'
 import type { RegisterBody } from '../json/wire.js'
 
 export const agents = async ({ queue }: ViewCall): Promise<Handled> =>

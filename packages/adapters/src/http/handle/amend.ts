@@ -3,7 +3,7 @@ import { type CommandOf, type Json, priorityOf } from '@daybook/core'
 import { submitWithPayload } from '../../engine/index.js'
 import { type Handled, type QueueCall, replyWith } from '../routes/route.js'
 import { quote } from '../json/text.js'
-import { millisecondsOf } from '../time.js'
+import { millisecondsOf } from '../../iso-time.js'
 import type { AmendBody } from '../json/wire.js'
 
 export const amendTask = async ({ queue, params, body, caller, limits }: QueueCall<AmendBody>): Promise<Handled> => {

@@ -5,7 +5,7 @@ import { waitingContents } from '../../engine/index.js'
 import { problem, problemOf } from '../problem.js'
 import { type Handled, type QueueCall, replyWith, type ViewCall } from '../routes/route.js'
 import { quoteAll } from '../json/text.js'
-import { isoOf } from '../time.js'
+import { isoOf } from '../../iso-time.js'
 import type { ReasonBody } from '../json/wire.js'
 
 const shown = ({ revision: _, tasks, at, ...approval }: ApprovalView): object => ({

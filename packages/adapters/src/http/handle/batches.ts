@@ -8,7 +8,7 @@ import { invalid, problem, type Problem, problemOf } from '../problem.js'
 import type { BatchesQuery } from '../query.js'
 import { type Handled, type QueueCall, replyWith, type ViewCall } from '../routes/route.js'
 import { isOwn, tenantFor, type Tenants, underTenant } from '../routes/tenants.js'
-import { isoOf } from '../time.js'
+import { isoOf } from '../../iso-time.js'
 import { enqueuedText, idsFor, isEventOf, pageSizeOf, prepareAll, tooMany } from './tasks.js'
 
 /** The share of its tasks that it need not wait for any more. */

@@ -7,7 +7,7 @@ import { problemOf } from '../problem.js'
 import { type Handled, type QueueCall, replyWith, type ViewCall } from '../routes/route.js'
 import { withTenant } from '../routes/tenants.js'
 import { quoteAll } from '../json/text.js'
-import { isoOf, millisecondsOf } from '../time.js'
+import { isoOf, millisecondsOf } from '../../iso-time.js'
 import type { BulkRetryBody, BulkReviewBody, BulkSnoozeBody, RetryBody, ReviewBody, SnoozeBody } from '../json/wire.js'
 
 export const patterns = async ({ queue, query, tenants, limits }: ViewCall<PatternsQuery>): Promise<Handled> => {

@@ -7,7 +7,7 @@ import { invalid } from '../problem.js'
 import type { DiffQuery } from '../query.js'
 import type { Handled, KnownMoment, SpanCall } from '../routes/route.js'
 import { taskTexts } from '../json/task-text.js'
-import { isoOf } from '../time.js'
+import { isoOf } from '../../iso-time.js'
 import { shownBreaker } from './queue.js'
 import { pageSizeOf } from './tasks.js'
 

@@ -7,7 +7,7 @@ import type { ReadModels } from '../../read-models/index.js'
 import type { WebhookStatus } from '../../webhooks/index.js'
 import { problem } from '../problem.js'
 import type { Call, Handled } from '../routes/route.js'
-import { isoOf } from '../time.js'
+import { isoOf } from '../../iso-time.js'
 
 export const alive = (): Promise<Handled> => Promise.resolve(E.right({ status: 200, text: '{"status":"ok"}' }))
 

@@ -4,7 +4,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { LimitBody } from '../routes/limit-routes.js'
 import { problem } from '../problem.js'
 import { type Handled, type QueueCall, replyWith, type ViewCall } from '../routes/route.js'
-import { isoOf } from '../time.js'
+import { isoOf } from '../../iso-time.js'
 
 const shown = ({ shutUntil, ...limit }: LimitView): object => ({ ...limit, ...(shutUntil === undefined ? {} : { shutUntil: isoOf(shutUntil) }) })
 

@@ -19,7 +19,7 @@ import { invalid, problem, problemOf } from '../problem.js'
 import type { ReasonQuery } from '../query.js'
 import { type Call, type Handled, type QueueCall, replyWith, type ViewCall } from '../routes/route.js'
 import type { Tenants } from '../routes/tenants.js'
-import { isoOf } from '../time.js'
+import { isoOf } from '../../iso-time.js'
 import type { OptionalReasonBody, ReasonBody } from '../json/wire.js'
 
 /** With a token for tenants: of their tasks alone. `undefined` for a queue whose tenants are not isolated, which such a token does not see. */

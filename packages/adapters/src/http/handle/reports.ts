@@ -2,7 +2,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import { reportNames } from '@daybook/projections/reports'
 import type { ReadModels } from '../../read-models/index.js'
-import { readReportRequest } from '../../reports/index.js'
+import { readReportRequest } from '../../read-models/reports/index.js'
 import { invalid, problem } from '../problem.js'
 import type { ReportQuery } from '../query.js'
 import type { Handled, QueueCall } from '../routes/route.js'

@@ -4,7 +4,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import { problem } from '../problem.js'
 import { type Handled, type QueueCall, replyWith, type ViewCall } from '../routes/route.js'
 import type { NewScheduleBody, SchedulePatch } from '../routes/schedule-routes.js'
-import { isoOf } from '../time.js'
+import { isoOf } from '../../iso-time.js'
 
 const shownRun = ({ dueAt, at, since, ...run }: PastRun): object => ({ ...run, dueAt: isoOf(dueAt), at: isoOf(at), ...(since === undefined ? {} : { since: isoOf(since) }) })
 

@@ -15,7 +15,7 @@ import { ofProducer, withTenant } from '../routes/tenants.js'
 import { taskTexts } from '../json/task-text.js'
 import { ownTurn } from '../../own-turn.js'
 import { quote, quoteAll } from '../json/text.js'
-import { isoOf, millisecondsOf } from '../time.js'
+import { isoOf, millisecondsOf } from '../../iso-time.js'
 import { ImportBody, newTaskOf, type ReasonBody, TaskBody } from '../json/wire.js'
 
 // ------------------------------------------------------------------------------------------ enqueue

@@ -4,7 +4,7 @@ import type { ListedToken, TokenRefusal, Tokens } from '../../auth/index.js'
 import { invalid, problem, type Problem } from '../problem.js'
 import type { ReasonQuery } from '../query.js'
 import type { Call, Handled } from '../routes/route.js'
-import { isoOf, millisecondsOf } from '../time.js'
+import { isoOf, millisecondsOf } from '../../iso-time.js'
 import type { NewTokenBody } from '../routes/token-routes.js'
 
 const isOff = problem('disabled', 'this server runs with --auth off, and takes no tokens')

@@ -11,7 +11,7 @@ import { type Handled, type Input, type QueueCall, replyWith } from '../routes/r
 import { claimsText } from '../json/task-text.js'
 import { callbackFor, isOwn, ofAgent, type Tenants } from '../routes/tenants.js'
 import { quoteAll } from '../json/text.js'
-import { isoMemo } from '../time.js'
+import { isoMemo } from '../../iso-time.js'
 import {
   type CallbackBody,
   ClaimBody,

@@ -4,7 +4,7 @@ import type * as t from 'io-ts'
 import { parseObject } from '../../engine/log/wire.js'
 import type { RecordedEvent } from '../../store/index.js'
 import { quote } from './text.js'
-import { isoOf } from '../time.js'
+import { isoOf } from '../../iso-time.js'
 
 /** `data` is the text from the log: programs that fold or check the log need it unchanged. */
 export const eventText = (event: RecordedEvent): string => textWith(event, event.data)

@@ -1,7 +1,7 @@
 /** The reasons of a task in answers. */
 import type { Reason, ReasonCode } from '@daybook/core'
 import type { Tenants } from '../routes/tenants.js'
-import { isoOf } from '../time.js'
+import { isoOf } from '../../iso-time.js'
 
 /** Reasons whose words are about the task, about things of the same tenant, or about the asking agent. All others may reveal something about other tenants. */
 const ofTask: ReadonlySet<ReasonCode> = new Set<ReasonCode>([

@@ -5,7 +5,7 @@ import type { Recalled } from '../../memory-bank/index.js'
 import { sentText } from '../../sent-fields.js'
 import { whyWithheld } from '../../task-keys/index.js'
 import { membersOf, quote, quoteAll } from './text.js'
-import { isoMemo, isoOf } from '../time.js'
+import { isoMemo, isoOf } from '../../iso-time.js'
 
 const maybe = (key: string, value: string | undefined): string => (value === undefined ? '' : `,"${key}":${quote(value)}`)
 const maybeTime = (key: string, ms: number | undefined): string => (ms === undefined ? '' : `,"${key}":"${isoOf(ms)}"`)

@@ -30,7 +30,7 @@ import {
   listOf,
 } from '@daybook/core'
 import * as t from 'io-ts'
-import { millisecondsOf, Time } from '../time.js'
+import { millisecondsOf, Time } from '../../iso-time.js'
 
 /** Accepts any value for JSON members. They are checked when they are made canonical, which reports the exact path. */
 const checkedLater = <P extends t.Props>(props: P): { [K in keyof P]: t.Type<t.TypeOf<P[K]>> } =>

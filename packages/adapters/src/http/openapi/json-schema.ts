@@ -1,7 +1,7 @@
 /** Converts io-ts codecs to JSON Schema 2020-12, which OpenAPI 3.1 uses. The codecs are the only source. */
 import { AgentId, Instant, Name, TaskId, TaskType, Text, textMax, TypePattern } from '@daybook/core'
 import type * as t from 'io-ts'
-import { Time } from '../time.js'
+import { Time } from '../../iso-time.js'
 
 export interface JsonSchema {
   readonly [keyword: string]: unknown

@@ -3,7 +3,7 @@ import { parentPort, type MessagePort, workerData } from 'node:worker_threads'
 import * as E from 'fp-ts/lib/Either.js'
 // Not from the index of `files`, which would load the queue files, rxjs and more into this thread.
 import { readSnapshotFolder } from '../../files/snapshots/snapshots.js'
-import { openLog } from '../../past/index.js'
+import { openLog } from '../../open-log.js'
 import { causesIn } from '../../read-models/find-causes.js'
 import { StoreError } from '../../store/index.js'
 import { readKeys, revealingLog } from '../../task-keys/index.js'

@@ -5,7 +5,7 @@ import * as t from 'io-ts'
 import * as alerts from '../handle/alerts.js'
 import * as q from '../query.js'
 import { input, type Route, viewRoute } from './route.js'
-import { Time } from '../time.js'
+import { Time } from '../../iso-time.js'
 
 const AlertAnswer = t.type(
   { key: t.string, kind: t.keyof(Object.fromEntries(alertKinds.map((kind) => [kind, null]))), message: t.string, raisedAt: Time },

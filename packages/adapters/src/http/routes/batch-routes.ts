@@ -8,7 +8,7 @@ import * as batches from '../handle/batches.js'
 import type { HttpLimits } from '../limits.js'
 import * as q from '../query.js'
 import { input, queueRoute, type Route, viewRoute } from './route.js'
-import { Time } from '../time.js'
+import { Time } from '../../iso-time.js'
 import { TaskBody } from '../json/wire.js'
 
 export const NewBatchBody = t.partial(

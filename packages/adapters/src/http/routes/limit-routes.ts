@@ -5,7 +5,7 @@ import * as t from 'io-ts'
 import * as limits from '../handle/limits.js'
 import * as q from '../query.js'
 import { input, queueRoute, type Route, viewRoute } from './route.js'
-import { Time } from '../time.js'
+import { Time } from '../../iso-time.js'
 
 const members = { concurrency: Concurrency, rate: Rate }
 export const LimitBody = t.partial(members, 'NewLimit')

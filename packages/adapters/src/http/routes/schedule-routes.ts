@@ -5,7 +5,7 @@ import * as t from 'io-ts'
 import * as schedules from '../handle/schedules.js'
 import * as q from '../query.js'
 import { input, queueRoute, type Route, viewRoute } from './route.js'
-import { Time } from '../time.js'
+import { Time } from '../../iso-time.js'
 
 export const NewScheduleBody = t.intersection([t.type({ name: ScheduleName, task: ScheduledTask }), t.partial(scheduleFields)], 'NewSchedule')
 export type NewScheduleBody = t.TypeOf<typeof NewScheduleBody>

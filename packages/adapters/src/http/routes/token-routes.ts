@@ -6,7 +6,7 @@ import { orNull } from '../answers/parts.js'
 import * as tokens from '../handle/tokens.js'
 import * as q from '../query.js'
 import { input, type Route, serverRoute } from './route.js'
-import { Time } from '../time.js'
+import { Time } from '../../iso-time.js'
 
 /** Without `burst`: the requests of one second, and at least one. */
 const NewRate = t.intersection([t.type({ perSecond: between(0.001, 100_000) }), t.partial({ burst: integer(1, 100_000) })], 'NewRate')

@@ -12,7 +12,7 @@ import { Loaded } from '../../parts/loaded.js'
 import { Moment } from '../../parts/moment.js'
 import { sinceHours } from '../../parts/period.js'
 import { StatusMark } from '../../parts/status.js'
-import type { PageParams } from '../pages.js'
+import type { PageParams } from '../page-params.js'
 
 /** By agent, for the last hours. */
 interface Figures {

@@ -10,7 +10,7 @@ import { counted } from '../../parts/format.js'
 import { Loaded } from '../../parts/loaded.js'
 import { Moment } from '../../parts/moment.js'
 import { StatusChip } from '../../parts/status.js'
-import type { PageParams } from '../pages.js'
+import type { PageParams } from '../page-params.js'
 
 const titles = { spawn: 'A discovery asks for work', loop: 'A chain of fixes was halted', 'dead-letter': 'A task of a chain is a dead letter' } as const
 const causes: Readonly<Record<Approval['cause'], string>> = {

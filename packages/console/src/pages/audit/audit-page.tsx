@@ -12,7 +12,7 @@ import { type periods, periodShown, type ShownPeriod } from '../../parts/period.
 import { PeriodChoice } from '../../parts/period-choice.js'
 import { ProblemNote } from '../../parts/problem-note.js'
 import { SaveButton, saveFile } from '../../parts/save-file.js'
-import type { PageParams } from '../pages.js'
+import type { PageParams } from '../page-params.js'
 import { csvCell } from '../tasks/export-text.js'
 import { type Command, commandsOf, type CommandFilter, csvHeader, csvRow, findCommands, type FoundCommands, isAsked } from './commands.js'
 

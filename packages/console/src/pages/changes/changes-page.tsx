@@ -13,7 +13,7 @@ import { fullTime } from '../../parts/moment.js'
 import { StatusChip, statusOrder } from '../../parts/status.js'
 import { momentOf, textOfMoment } from '../../time/compared.js'
 import { isQueueItself } from '../audit/commands.js'
-import type { PageParams } from '../pages.js'
+import type { PageParams } from '../page-params.js'
 import { otherMembers, type Way, wayOf, waysOf } from './ways.js'
 
 const tasksMax = 1_000

@@ -9,7 +9,7 @@ import { DataTable } from '../../parts/data-table.js'
 import { counted, numberText } from '../../parts/format.js'
 import { Loaded } from '../../parts/loaded.js'
 import { Moment } from '../../parts/moment.js'
-import { useKeys } from '../../shell/keys.js'
+import { useKeys } from '../../parts/keys.js'
 import { type GroupKey, shortSignature } from './group.js'
 import { discardGroup, escalateGroup, retryGroup, snoozeGroup } from './reviews.js'
 

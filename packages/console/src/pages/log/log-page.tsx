@@ -4,7 +4,7 @@ import { useQueue } from '../../api/use-query.js'
 import { DataTable } from '../../parts/data-table.js'
 import { Loaded } from '../../parts/loaded.js'
 import { Moment } from '../../parts/moment.js'
-import type { PageParams } from '../pages.js'
+import type { PageParams } from '../page-params.js'
 
 export interface LogEvent {
   readonly revision: number

@@ -14,7 +14,7 @@ import { Loaded } from '../../parts/loaded.js'
 import { type periods, periodShown, type ShownPeriod } from '../../parts/period.js'
 import { PeriodChoice } from '../../parts/period-choice.js'
 import { SaveButton, saveFile } from '../../parts/save-file.js'
-import type { PageParams } from '../pages.js'
+import type { PageParams } from '../page-params.js'
 import { columnsOf, columnTitle, figureText, haveOneBucket } from './figures.js'
 
 interface Kind {

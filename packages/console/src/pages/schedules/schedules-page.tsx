@@ -11,7 +11,7 @@ import { durationText } from '../../parts/format.js'
 import { Loaded } from '../../parts/loaded.js'
 import { clockTime, Moment } from '../../parts/moment.js'
 import { StatusMark } from '../../parts/status.js'
-import type { PageParams } from '../pages.js'
+import type { PageParams } from '../page-params.js'
 
 export const SchedulesPage = ({ params: { queue = '' } }: { readonly params: PageParams }) => {
   const shown = useQueue<{ readonly schedules: ReadonlyArray<ScheduleView> }>(queue, ['schedules'], { everyMs: 30_000 })

@@ -11,7 +11,7 @@ import { Empty } from '../../parts/empty.js'
 import { numberText } from '../../parts/format.js'
 import { Loaded } from '../../parts/loaded.js'
 import { sinceHours } from '../../parts/period.js'
-import type { PageParams } from '../pages.js'
+import type { PageParams } from '../page-params.js'
 import { type TenantFigures, tenantsOf } from './figures.js'
 
 const periods = { '1': 'an hour', '6': 'six hours', '24': 'a day', '168': 'a week' } as const

@@ -5,7 +5,8 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Continues, EventStore, EventToAppend, ExpectedRevision } from '../store/index.js'
 import { leafToAppend } from './leaf.js'
-import { type ChainEnd, type ChainHead, sealOf, withSeal } from './seal.js'
+import { sealOf, withSeal } from './seal.js'
+import type { ChainEnd, ChainHead } from '../store/index.js'
 
 export interface Sealed {
   readonly events: ReadonlyArray<EventToAppend>

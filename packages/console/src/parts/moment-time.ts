@@ -5,7 +5,7 @@ import { useEffect } from 'preact/hooks'
 import { momentShown, queueShown } from '../address/address.js'
 import { may } from '../api/session.js'
 import { useQuestion } from '../api/use-query.js'
-import { now } from '../parts/clock.js'
+import { now } from './clock.js'
 import { pathOf } from '../address/url.js'
 
 /** One event of the log; it never changes, so it is asked for once. */

@@ -8,7 +8,7 @@
  * leaf hash of each event of the append, to tell which event was altered. Events between two appends, by servers that know no seals, are covered, but
  * not told apart.
  */
-import type { Hash } from 'node:crypto'
+import type { ChainEnd } from '../store/index.js'
 import { sha256 } from './leaf.js'
 
 export interface Seal {
@@ -19,21 +19,6 @@ export interface Seal {
   readonly hash: string
   /** Marks of the events of the append, which are the last events that the seal covers. */
   readonly leaves: string
-}
-
-/** The last seal of a log. */
-export interface ChainHead {
-  /** Revision of the event that has the seal. */
-  readonly revision: number
-  readonly hash: string
-}
-
-/** What the next seal continues. */
-export interface ChainEnd {
-  /** The previous seal; `undefined` in a log without seals, whose chain begins with this append. */
-  readonly head: ChainHead | undefined
-  /** A hash that has taken the previous seal and the unsealed events after it. Only if there are such events: servers before this version wrote them. */
-  readonly open?: Hash | undefined
 }
 
 /** Number of characters of a leaf hash that a seal repeats: 48 bits. These marks tell where an alteration is; the hash tells whether there is one. */

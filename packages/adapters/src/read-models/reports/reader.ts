@@ -1,9 +1,9 @@
 /** Reads reports on a separate thread, which the first report starts. */
 import type * as E from 'fp-ts/lib/Either.js'
 import type { ReportAnswer, ReportRefusal } from './read-report.js'
-import type { CauseQuestion, Caused } from '../engine/index.js'
-import { backgroundThread } from '../threads/new-thread.js'
-import { ThreadRequests } from '../threads/requests.js'
+import type { CauseQuestion, Caused } from '../../engine/index.js'
+import { backgroundThread } from '../../threads/new-thread.js'
+import { ThreadRequests } from '../../threads/requests.js'
 import type { ReportRequest } from './request.js'
 
 export interface ReaderOptions {

@@ -3,7 +3,7 @@
  * hold for each key, type or tenant that has no limit of its own.
  */
 import * as t from 'io-ts'
-import { between, integer } from '../model/scalars.js'
+import { between, integer } from './scalars.js'
 
 /** At most `starts` leases in any period of `perSeconds`. */
 export const Rate = t.exact(t.type({ starts: integer(1, 10_000), perSeconds: between(0.001, 86_400) }), 'rate')

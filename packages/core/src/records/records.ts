@@ -1,5 +1,4 @@
 /** The records of a queue's state, and functions of their fields. The indexes are in `tables.ts`. */
-import type { Failers } from '../gates/assignment.js'
 import { type DeadLetterReason, expiryCauses } from '../model/events.js'
 import type { DeadLetterFilter } from '../model/commands.js'
 import type { Group } from './group.js'
@@ -7,7 +6,7 @@ import type { Undoable } from '../structures/undo-log.js'
 import type { BreakerSettings, Settings } from '../model/settings.js'
 import type { ShapeTurn } from '../ready/shape-turn.js'
 import type { TenantGroups } from '../ready/tenant-groups.js'
-import type { StatusList } from './status-lists.js'
+import type { StatusList } from '../state/status-lists.js'
 import type { OnTimeout, Status } from '../model/task.js'
 import type { ExtraFields } from '../model/task-fields.js'
 import type { Unreadable } from '../model/upcast.js'
@@ -32,6 +31,12 @@ export type LeaseEnd = (typeof leaseEnds)[number]
 
 /** Whether the task's last claim is a live lease (INV-1). */
 export const isHeld = (task: TaskRecord): boolean => task.status === 'in-progress' || task.status === 'incomplete'
+
+/** The claim of the agent that holds the task or has completed it. */
+export const holderOf = (task: TaskRecord): Lease | null => (isHeld(task) || task.status === 'completed' ? task.lease : null)
+
+/** Whether the task was moved to the front of its queue (TQM-BUMP). */
+export const isBumped = ({ extras }: TaskRecord): boolean => extras.bumpedAt !== undefined
 
 export interface Escalation {
   readonly at: number
@@ -67,6 +72,9 @@ export interface Parking {
   readonly callback?: { readonly key: string; readonly at: number; readonly revision: number }
 }
 export const answeredMax = 16
+
+/** The last failure of each agent with a task, the newest last. */
+export type Failers = ReadonlyArray<readonly [agent: string, at: number]>
 
 /** Fields that most tasks do not have. The object is replaced as a whole and never changed. */
 export interface TaskExtras extends ExtraFields {

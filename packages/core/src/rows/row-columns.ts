@@ -1,5 +1,5 @@
 /** What counts and indexes need of each row of a full chunk, column by column. A start fills them from these columns and reads no row. */
-import { checksAt, factsAt, idHashAt, keyHashAt } from '../rows/task-bytes.js'
+import { checksAt, factsAt, idHashAt, keyHashAt } from './task-bytes.js'
 
 const column = { length: 0, idHash: 1, keyHash: 2, number: 3, group: 4, agent: 5, band: 6, isIndexed: 7, checks: 8 } as const
 const columns = Object.keys(column).length

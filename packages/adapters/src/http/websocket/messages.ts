@@ -2,8 +2,8 @@
  * The messages of an event (TQM-WS). They follow from the event and the previous one alone, except for a queued task's position and the number of
  * free slots. So a client that reconnects gets the same messages again. Most events have one message or none.
  */
-import { parseObject, readStamp } from '../engine/index.js'
-import type { RecordedEvent } from '../store/index.js'
+import { parseObject, readStamp } from '../../engine/index.js'
+import type { RecordedEvent } from '../../store/index.js'
 
 export interface Message {
   readonly event: string

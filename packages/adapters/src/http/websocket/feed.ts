@@ -4,9 +4,9 @@
  */
 import { capacityOf, explainOf } from '@daybook/core'
 import { isRight } from 'fp-ts/lib/Either.js'
-import { type Daybook, parseObject, type QueueEngine, streamOf } from '../engine/index.js'
-import { ownTurn } from '../own-turn.js'
-import type { RecordedEvent } from '../store/index.js'
+import { type Daybook, parseObject, type QueueEngine, streamOf } from '../../engine/index.js'
+import { ownTurn } from '../../own-turn.js'
+import type { RecordedEvent } from '../../store/index.js'
 import { type Message, messagesOf, type Present } from './messages.js'
 
 /** Number of events that are read at a time. */

@@ -2,7 +2,7 @@
 import Database from 'better-sqlite3'
 import { type BreakerSpanRow, clockOf, type FailureRollupRow, pictureOf, reportCsv, reportJson, reportOf, type ReportSource, type RollupPart } from '@daybook/projections/reports'
 import * as E from 'fp-ts/lib/Either.js'
-import { everyQueue } from '../read-models/schema.js'
+import { everyQueue } from '../schema.js'
 import type { ReportRequest } from './request.js'
 
 export interface ReportAnswer {

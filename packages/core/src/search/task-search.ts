@@ -9,15 +9,15 @@
  * The indexes by type and tenant only have ready tasks. A search for other statuses, or by fields without an index, uses the lists alone.
  */
 import type { TaskFilter } from '../model/commands.js'
-import type { Group } from '../state/group.js'
+import type { Group } from '../records/group.js'
 import { Heap } from '../structures/heap.js'
 import { readyIn } from '../ready/group-tasks.js'
 import { groupIn, groupsIn } from '../ready/tenant-groups.js'
-import { firstRankOf, rankOf, type TaskRecord, type TenantShare } from '../state/state.js'
+import { firstRankOf, rankOf, type TaskRecord, type TenantShare } from '../records/records.js'
 import type { TaskCursor } from '../state/status-lists.js'
 import type { Tables } from '../state/tables.js'
 import { isFinal, type Status } from '../model/task.js'
-import { holderOf } from './task-view.js'
+import { holderOf } from '../records/records.js'
 import { matchesType } from '../text/type-pattern.js'
 
 /** Number of looks in the first try. */

@@ -2,7 +2,7 @@
 import { type FieldError } from '@daybook/core'
 import { type BucketSize, bucketSizeOf, type Clock, clockOf, type Dimension, dimensions, quarterMs, type ReportName, type ReportPeriod, wholeQuarters } from '@daybook/projections/reports'
 import * as E from 'fp-ts/lib/Either.js'
-import { isoOf, parseTime } from '../http/time.js'
+import { isoOf, parseTime } from '../../iso-time.js'
 
 export const formats = ['json', 'csv', 'svg'] as const
 export type ReportFormat = (typeof formats)[number]

@@ -2,16 +2,11 @@
  * Walks over all tasks as they are at one moment, in small steps, while the state goes on changing: a task is copied
  * before it changes. Several walks may be in progress at a time.
  */
-import { isAtCapacity } from '../state/capacity.js'
 import type { FinishedWalk } from '../finished/finished-walk.js'
-import { timeOf } from './query.js'
-import { QueueState } from '../state/queue-state.js'
-import { forgottenAt } from '../state/retention.js'
-import type { TaskRecord } from '../state/state.js'
+import type { TaskRecord } from '../records/records.js'
 import type { NumberSet } from '../structures/number-set.js'
-import type { Tables } from '../state/tables.js'
+import type { Tables } from './tables.js'
 import { isFinal } from '../model/task.js'
-import { type TaskView, viewOf } from './task-view.js'
 
 /** To pass over a number without a task costs about this much of what a task costs. */
 const absentCost = 1 / 16
@@ -102,31 +97,5 @@ export class TaskWalk {
     this.copied.clear()
     this.finished.end()
     this.copies = []
-  }
-}
-
-/** The views of all tasks that are known at one time, as they are now, in small steps. */
-export interface TaskViews {
-  readonly revision: number
-  /** The next views, of at least `tasksMin` tasks except at the end; `undefined` if there are no more. */
-  readonly next: (tasksMin: number) => ReadonlyArray<TaskView> | undefined
-  /** Must be called only if the views are not taken to their end. */
-  readonly end: () => void
-}
-
-export const walkTasks = (state: QueueState, at = timeOf(state)): TaskViews => {
-  const tables = QueueState.tablesOf(state)
-  const walk = new TaskWalk(tables)
-  const { revision, settings } = tables.head
-  const isFull = isAtCapacity(tables)
-  const until = forgottenAt(tables, at)
-  const isKnown = (task: TaskRecord): boolean => !isFinal(task.status) || task.finishedAt > until
-  return {
-    revision,
-    next: (tasksMin) => {
-      const tasks = walk.next(tasksMin)
-      return tasks.length === 0 && walk.isOver ? undefined : tasks.filter(isKnown).map((task) => viewOf(task, settings, isFull && task.status === 'pending' ? 'queued' : task.status))
-    },
-    end: () => walk.end(),
   }
 }

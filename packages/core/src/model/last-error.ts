@@ -1,5 +1,5 @@
 /** The last error of a task, as it is kept in the record. */
-import { firstOf } from '../model/scalars.js'
+import { firstOf } from './scalars.js'
 
 /** Maximum number of characters; the complete error is in the log. */
 const lastErrorMax = 1_000

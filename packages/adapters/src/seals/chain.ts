@@ -2,7 +2,8 @@
 import crypto, { type Hash } from 'node:crypto'
 import type { RecordedEvent } from '../store/index.js'
 import { leafOf } from './leaf.js'
-import { type ChainEnd, type ChainHead, readSeal } from './seal.js'
+import { readSeal } from './seal.js'
+import type { ChainEnd, ChainHead } from '../store/index.js'
 
 export class Chain {
   private open: Hash | undefined

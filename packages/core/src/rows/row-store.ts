@@ -3,7 +3,7 @@
  * 52](../../../../docs/adr/0052-old-rows-in-files.md)). Snapshots name the places of these bytes, and do not copy them ([ADR
  * 54](../../../../docs/adr/0054-rows-that-snapshots-name.md)). All of this is a cache: the log is the truth.
  */
-import { readRows, type RowBytes } from '../rows/row-bytes.js'
+import { readRows, type RowBytes } from './row-bytes.js'
 
 export interface RowStore {
   /** Number of the newest chunks that stay in memory; at least 1. */

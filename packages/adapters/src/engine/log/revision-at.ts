@@ -1,6 +1,6 @@
 /** Finds the last revision at a time. */
-import { readStamp } from '../engine/log/wire.js'
-import type { LogReader } from '../store/index.js'
+import { readStamp } from './wire.js'
+import type { LogReader } from '../../store/index.js'
 
 /**
  * The revision of the last event at or before `at`, in milliseconds since 1970; -1 if all are later. The times of a log never decrease (INV-14), so a

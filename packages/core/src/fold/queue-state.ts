@@ -4,12 +4,12 @@
  *
  * In debug mode (in all tests) every step returns a new handle, and using an old one throws.
  */
-import { apply, applyGap, applyUnreadable } from '../fold/evolve.js'
+import { apply, applyGap, applyUnreadable } from './evolve.js'
 import type { QueueEvent } from '../model/events.js'
-import type { RowStore } from '../finished/row-store.js'
+import type { RowStore } from '../rows/row-store.js'
 import type { Mark } from '../structures/undo-log.js'
-import { evictForgotten } from './retention.js'
-import { Tables } from './tables.js'
+import { evictForgotten } from '../state/retention.js'
+import { Tables } from '../state/tables.js'
 import type { Unreadable } from '../model/upcast.js'
 
 export class QueueState {
