@@ -103,6 +103,19 @@ test('a backup has tokens, archive, keys of erasable tasks and checkpoints, and 
   expect(verified.out).toMatch(/^ok {2}\d+ events[\s\S]*signed by/)
 })
 
+test('EV-03: of a queue whose name ends like a side file of SQLite, the archive and the places of its followers are copied as well', async () => {
+  const [dataDir, to, queue] = [join(dir, 'named-so'), join(dir, 'named-so-copy'), 'orders-journal']
+  await served(dataDir, async (client) => {
+    await client.enqueueAll(Array.from({ length: 60 }, (_, i) => ({ type: 'mail', payload: { i } })))
+  }, adminToken, queue)
+  expect(await runHere(['archive', '--data', dataDir, '--queue', queue, '--before', '30'], { NO_COLOR: '1' })).toMatchObject({ code: 0, err: '' })
+  mkdirSync(join(dataDir, 'memory', queue), { recursive: true })
+  writeFileSync(join(dataDir, 'memory', queue, 'memory.json'), '{}')
+  const { code, out } = await backup(to, dataDir)
+  expect([code, out]).toEqual([0, expect.stringMatching(/^orders-journal: 60 events, revision 59, verified$/m)])
+  expect(existsSync(join(to, 'memory', queue, 'memory.json'))).toBe(true)
+})
+
 test('a folder that is there, one inside the data, and data that are not there are refused; nothing is left behind', async () => {
   const dataDir = join(dir, 'small')
   await served(dataDir, (client) => client.enqueue({ type: 'mail' }))

@@ -98,4 +98,12 @@ export const backupPlants: ReadonlyArray<Plant> = [
     replace: '',
     killedBy: ['test/files/private-folders.test.ts'],
   },
+  {
+    title: 'a backup lacks the archive of a queue whose name ends like a side file',
+    file: `${backup}copy-data.ts`,
+    find: 'if (isLeftOut(join(below, name))) continue',
+    replace: 'if (isSideFile(name) || isLeftOut(join(below, name))) continue',
+    killedBy,
+    named: 'side file of SQLite',
+  },
 ]

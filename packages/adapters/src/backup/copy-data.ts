@@ -84,7 +84,7 @@ const openToCopy = async (from: string, to: string): Promise<Database.Database> 
 /** Copies a file. On a file system that can share blocks, the copy takes no space. */
 const copyPlain = (from: string, to: string): Promise<void> => copyFile(from, to, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE)
 
-/** Side files of SQLite, which belong to a running program. */
+/** Side files of SQLite, which belong to a running program. The name of a folder tells nothing: it may be that of a queue, such as `orders-journal`. */
 const isSideFile = (name: string): boolean => /-(wal|shm|journal)$|\.lock$|\.tmp$|\.unfinished$/.test(name)
 
 /** A file that disappears meanwhile was replaced, or is no longer needed. */
@@ -103,10 +103,10 @@ export const copyFolder = async (from: string, to: string, isLeftOut: (path: str
   await mkdir(to, { recursive: true, mode: ((await stat(from)).mode & 0o777) | 0o700 })
   const databases: Array<string> = []
   for (const name of (await readdir(from)).sort()) {
-    if (isSideFile(name) || isLeftOut(join(below, name))) continue
+    if (isLeftOut(join(below, name))) continue
     const found = await stat(join(from, name)).catch(() => undefined)
     if (found?.isDirectory() === true) await copyFolder(join(from, name), join(to, name), isLeftOut, join(below, name))
-    else if (found?.isFile() !== true) continue
+    else if (found?.isFile() !== true || isSideFile(name)) continue
     else if (await isDatabase(join(from, name)).catch(() => false)) databases.push(name)
     else await ifThere(copyPlain(join(from, name), join(to, name)))
   }
