@@ -136,3 +136,20 @@ test('EV-04: agents are shown with what they registered for, and what they did',
     },
   ])
 })
+
+test('EV-04: the tasks of all queues have keys of their own, however many queues were before', () => {
+  const views = openViews()
+  const insert = views.db.prepare('INSERT INTO queues (number, queue) VALUES (?, ?)')
+  const numbers = [1, 2, 8_191, 8_192, 8_193, 16_384, 2_000_000]
+  const events = recorded([1, 2, 3, 4].map((number) => enqueued(number, 1_000)))
+  for (const number of numbers) {
+    insert.run(number, `queue ${number}`)
+    views.current.take(`queue ${number}`, events)
+  }
+  const keys = rowsOf<{ readonly key: number; readonly number: number }>(views, 'SELECT key, number FROM tasks ORDER BY rowid')
+  expect(new Set(keys.map(({ key }) => key)).size).toBe(4 * numbers.length)
+  expect(keys.every(({ key }) => Number.isSafeInteger(key))).toBe(true)
+  // Files of earlier versions have these.
+  expect(rowsOf(views, "SELECT key FROM tasks WHERE queue = 'queue 8191' ORDER BY number")).toEqual([1, 2, 3, 4].map((number) => ({ key: 8_191 * 2 ** 40 + number })))
+  views.close()
+})

@@ -85,4 +85,5 @@ export const readModelPlants: ReadonlyArray<Plant> = [
   { title: 'own projection: a table must have more than its key', file: 'packages/adapters/src/read-models/table-rows.ts', find: 'const isAllKey = changedColumns(table).length === table.key.length', replace: 'const isAllKey = false', killedBy: own },
   { title: 'own projection: a promise counts as a state', file: 'packages/projections/src/own-projection.ts', find: 'if (isPromise(next)) throw', replace: 'if (next === null) throw', killedBy: own },
   { title: 'own projection: the read models take its file', file: `${sqlite}own-module.ts`, find: 'found.length > 0 && ', replace: 'found.length < 0 && ', killedBy: own },
+  { title: 'read models: from the 8,192nd queue on, tasks share their keys', file: `${sqlite}group.ts`, find: '(number % queuesInRound) * queuesApart + Math.floor(number / queuesInRound) * numbersMax', replace: 'number * queuesApart', killedBy: tasks },
 ]

@@ -21,8 +21,17 @@ interface Place {
   readonly feeds: ReadonlyArray<Feed>
 }
 
+/**
+ * A double has 53 exact bits, so the keys of 8,192 queues may be this far apart. Those of the next 8,192 queues lie between them, {@link numbersMax}
+ * after the first, and so on: up to two million queues in a file, with keys that never change.
+ */
+const queuesApart = 2 ** 40
+const queuesInRound = 2 ** 13
 /** The largest number of tasks of one queue in a file. */
-const numbersMax = 2 ** 40
+const numbersMax = 2 ** 32
+
+/** The key before that of the first task of a queue. `number`: the queue's. */
+const keysFrom = (number: number): number => (number % queuesInRound) * queuesApart + Math.floor(number / queuesInRound) * numbersMax
 
 export class Group {
   private readonly tables = new Map<Table, TableRows<Table>>()
@@ -99,7 +108,7 @@ export class Group {
   }
 
   private newPlace(queue: string): Place {
-    const number = this.numberOf(queue)
+    const base = keysFrom(this.numberOf(queue))
     const state = stateOf(this.prefix)
     const found = this.models.map(({ name }) =>
       this.db.prepare<[string, string, string], { revision: number; event_id: string; unreadable: number }>('SELECT revision, event_id, unreadable FROM projections WHERE name = ? AND state = ? AND queue = ?').get(name, state, queue),
@@ -108,7 +117,7 @@ export class Group {
     if (found.some((each) => each?.revision !== first?.revision)) throw new Error(`the read models of queue ${queue} are not at the same revision: delete the file, it is built anew from the log`)
     const written = {
       queue,
-      keyOf: (task: number) => number * numbersMax + task,
+      keyOf: (task: number) => base + task,
       rows: <T extends Table>(table: T) => this.tables.get(table) as TableRows<T>,
       words: { put: (key: number, description: string, error: string) => void this.words.set(key, [description, error]) },
     }

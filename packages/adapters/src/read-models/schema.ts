@@ -26,7 +26,7 @@ export const projectionsTable = `CREATE TABLE projections ( -- How far each proj
 
 /** A number for each queue, for the keys of its tasks. */
 export const queuesTable = `CREATE TABLE queues ( -- The queues.
-  number INTEGER PRIMARY KEY, -- its tasks have keys from number * 2^40 on
+  number INTEGER PRIMARY KEY, -- tells the keys of its tasks: (number % 8192) * 2^40 + (number / 8192) * 2^32 + tasks.number
   queue TEXT NOT NULL UNIQUE -- its name
 )`
 
