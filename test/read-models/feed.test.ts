@@ -151,6 +151,20 @@ describe('EV-04: read models in a file', () => {
     expect(contentOf()).toEqual(contentOf(fresh))
   })
 
+  test('of a log that lacks one of their queues they are built anew, because it is another one', async () => {
+    await work(1, 2)
+    await disk.store.append('taskqueue-second', ofAnotherLog(await logged()), 'no_stream')()
+    await feedOnce()
+    expect(query('SELECT DISTINCT queue FROM tasks ORDER BY 1')).toEqual([{ queue: 'q' }, { queue: 'second' }])
+    const other = await openSqliteStore({ file: disk.file('other.db') })
+    await other.append('taskqueue-q', await logged(), 'no_stream')()
+    await other.close()
+    await feedOnce(readModels, file(), disk.file('other.db'))
+    const fresh = disk.file('fresh.db')
+    await feedOnce(readModels, fresh, disk.file('other.db'))
+    expect(contentOf()).toEqual(contentOf(fresh))
+  })
+
   test('while others append, it rests after each batch, so that they come first; at the end of the log it does not', async () => {
     await work(1, 1)
     const log = openSqliteLog(disk.file('log.db'))

@@ -175,9 +175,14 @@ class Feeder {
     let isLevel = !isFirst
     /** The queues of which the tables lack events. */
     const behind: Array<string> = []
-    for (const stream of await log.streams(streamPrefix)) {
+    const queues = (await log.streams(streamPrefix)).map((stream) => stream.slice(streamPrefix.length))
+    if (isFirst && this.hasOthers(queues)) {
+      this.startAnew()
+      return 'looked'
+    }
+    for (const queue of queues) {
       if (signal.aborted) return 'looked'
-      const queue = stream.slice(streamPrefix.length)
+      const stream = streamOf(queue)
       if ((this.unreadable.get(queue)?.again ?? 0) > performance.now()) {
         behind.push(queue)
         continue
@@ -259,6 +264,18 @@ class Feeder {
     if (found?.ino !== this.inode) throw new Error('the file of read models was deleted or exchanged: it is built anew from the log')
   }
 
+  /** Whether the tables have a queue that the log does not have: then they are of another log, or it was restored from a backup. */
+  private hasOthers(queues: ReadonlyArray<string>): boolean {
+    const known = new Set(queues)
+    return this.views.queues().some((queue) => !known.has(queue))
+  }
+
+  private startAnew(): void {
+    this.views.startAnew()
+    this.isFirst = true
+    this.isIndexed = false
+  }
+
   /** Whether the log has the last event of the tables. If not, it is another log, or was restored from a backup, and everything is built anew. */
   private async isOfThisLog(group: Group, queue: string, head: number): Promise<boolean> {
     const seen = this.firstHeads.get(group) ?? new Map<string, number>()
@@ -266,9 +283,7 @@ class Feeder {
     const { revision, eventId } = group.at(queue)
     if (seen.has(queue) && revision <= head) return true
     if (revision >= 0 && !(revision <= head && (await this.has(queue, revision, eventId)))) {
-      this.views.startAnew()
-      this.isFirst = true
-      this.isIndexed = false
+      this.startAnew()
       return false
     }
     seen.set(queue, head)

@@ -58,6 +58,11 @@ export class ViewsFile {
     return this.nextGroup
   }
 
+  /** The queues of which some table has events. */
+  queues(): ReadonlyArray<string> {
+    return this.db.prepare<[], string>('SELECT DISTINCT queue FROM projections WHERE revision >= 0').pluck().all()
+  }
+
   /** The revision of the queue that all answering tables include; -1 if one of them includes nothing yet. */
   shownOf(queue: string): number {
     const { currentGroup: current, nextGroup: next, db } = this
