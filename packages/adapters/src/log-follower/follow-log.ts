@@ -193,7 +193,8 @@ export const followLog = (options: FollowOptions): LogFollower => {
         if (isBehind) await untilDone(readLog)
         else await live()
       }
-      done = Math.max(done, waiting.length === 0 ? heard : done)
+      // Of too many that waited, none is known here: the log has them.
+      if (waiting.length === 0 && !isBehind) done = Math.max(done, heard)
     } catch (error) {
       if (!(error instanceof Stopped)) {
         problem = { reason: error instanceof Error ? error.message : String(error), since: Date.now() }
