@@ -87,6 +87,7 @@ test('shares of tenants are of all claims, weights and tasks; one that was never
   expect(found.map(({ name, weight, waiting, ratio }) => [name, weight, waiting, ratio])).toEqual([['acme', 3, 30, 0.5], ['globex', 1, 0, undefined], [undefined, 1, 0, undefined], ['initech', 1, 1, undefined]])
   expect(found[0]).toMatchObject({ claimedShare: 0.75, weightShare: 0.5, demandShare: 0.75 })
   expect(tenantsOf([], [], depthWith(1, 0, { a: 1 }), {})[0]).toMatchObject({ claimedShare: 0, demandShare: 0 })
+  expect(tenantsOf([], [], depthWith(1, 0, { constructor: 1 }), { default: 2 })[0]).toMatchObject({ name: 'constructor', weight: 2 })
 })
 
 test('every setting has a meaning, and long times stand in words as well', () => {

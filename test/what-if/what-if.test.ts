@@ -69,4 +69,13 @@ describe('EV-06: what-if', () => {
     expect(model.attempts.leasesExpired).toBe(recorded.attempts.leasesExpired)
     expect(Math.abs(model.all.waits.mean / recorded.all.waits.mean - 1)).toBeLessThan(0.05)
   })
+
+  test('a tenant may be named like what every object has', () => {
+    const scenario = busy({ streams: [{ type: 'eng', tenant: { constructor: 1, b: 1 }, arrivals: { perHour: 600 }, duration: '3m' }] })
+    const { workload, events, rules } = simulated(scenario, 1)
+    for (const { fairness: { tenants } } of [whatIf(recordingOf(events, from, workload.until)).figures.recorded, figuresOf(workload, rules)]) {
+      expect(tenants.map(({ tenant, weight }) => [tenant, weight])).toEqual([['b', 1], ['constructor', 1]])
+      for (const { due } of tenants) expect(due).toBeGreaterThan(0)
+    }
+  })
 })

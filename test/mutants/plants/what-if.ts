@@ -20,4 +20,5 @@ export const whatIfPlants: ReadonlyArray<Plant> = [
   { title: 'what-if: tasks that began before the period count in waits', file: 'packages/projections/src/simulate/ledger.ts', find: 'if (isBegun) this.begunBefore.add(index)', replace: '', killedBy: endings },
   { title: 'what-if: an amended deadline is the first one', file: 'packages/projections/src/simulate/ledger.ts', find: 'this.deadlineAt[index] = deadlineAt ?? Number.NaN', replace: 'void deadlineAt', killedBy: ['test/what-if/endings.test.ts'] },
   { title: 'what-if: a new queue has the settings of the deleted one', file: 'packages/projections/src/what-if/recorder.ts', find: 'if (!this.isInPeriod) this.settings = settingsDefault\n        else this.leave', replace: 'if (this.isInPeriod) this.leave', killedBy: ['test/what-if/endings.test.ts'] },
+  { title: 'what-if: a tenant named constructor has a function for its weight', file: 'packages/projections/src/simulate/ledger.ts', find: 'undefined : byTenant.get(tenant)) ?? others', replace: 'undefined : weights[tenant]) ?? others', killedBy: ['test/what-if/what-if.test.ts'], named: 'what every object has' },
 ]

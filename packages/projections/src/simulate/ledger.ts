@@ -58,6 +58,13 @@ export interface LedgerRules {
   readonly places?: TaskPlaces
 }
 
+/** The weights of the settings. A tenant may have the name of something that every object has, such as `constructor`. */
+export const weightIn = (weights: Readonly<Record<string, number>>): LedgerRules['weightOf'] => {
+  const byTenant = new Map(Object.entries(weights))
+  const others = byTenant.get('default') ?? 1
+  return (tenant) => (tenant === null ? undefined : byTenant.get(tenant)) ?? others
+}
+
 const simulated: TaskPlaces = { enter: indexOfTask, of: indexOfTask }
 
 export class Ledger implements Observer {

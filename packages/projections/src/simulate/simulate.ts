@@ -2,7 +2,7 @@
 import { matchesType, patchSettings, settingsDefault, type Settings, type SettingsPatch } from '@daybook/core'
 import type { Figures } from './figures.js'
 import { generate } from './generate.js'
-import { Ledger, mayTake } from './ledger.js'
+import { Ledger, mayTake, weightIn } from './ledger.js'
 import { policies, type Policy, under } from './policies.js'
 import { nameOf } from './read-scenario.js'
 import { type QueueRules, run } from './run.js'
@@ -22,7 +22,7 @@ export interface Simulation {
 export const figuresOf = (workload: Workload, rules: QueueRules, policy: Policy = 'settings'): Figures => {
   const { assignment: { tenants }, score } = settingsOf(rules)
   // The record uses the real priorities, tenants and deadlines of the tasks.
-  const ledger = new Ledger(workload, { weightOf: (tenant) => (tenant === null ? undefined : tenants[tenant]) ?? tenants.default ?? 1, starvationLimit: score.starvationLimit })
+  const ledger = new Ledger(workload, { weightOf: weightIn(tenants), starvationLimit: score.starvationLimit })
   const its = under(policy, workload, rules)
   run(its.workload, its.rules, ledger)
   return ledger.figures()

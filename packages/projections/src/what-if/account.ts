@@ -1,7 +1,7 @@
 /** The figures of a recording: those of reality, and those of a model of it. */
 import { breakersOf, patchSettings, type QueueEvent, type Settings, type SettingsPatch } from '@daybook/core'
 import type { Figures } from '../simulate/figures.js'
-import { type Accounted, Ledger } from '../simulate/ledger.js'
+import { type Accounted, Ledger, weightIn } from '../simulate/ledger.js'
 import type { Abilities, RecordedAgent, Recording } from './recording.js'
 import { isEntered, taskPlaces } from './task-places.js'
 
@@ -44,7 +44,7 @@ export const openAccount = (recording: Recording, { pools, agents, poolOf }: Poo
   }))
   const { assignment: { tenants }, score } = settings
   const ledger = new Ledger({ from, until, arrivals, pools, agents }, {
-    weightOf: (tenant) => (tenant === null ? undefined : tenants[tenant]) ?? tenants.default ?? 1,
+    weightOf: weightIn(tenants),
     starvationLimit: score.starvationLimit,
     places: taskPlaces(recording),
   })

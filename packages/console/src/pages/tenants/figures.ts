@@ -33,7 +33,8 @@ export const tenantsOf = (fairness: Rows, throughput: Rows, depth: Pick<Depth, '
   const names = [...new Set<string | null>([...fairness.filter(isOne), ...throughput.filter(isOne)].map(({ tenant }) => tenant as string | null).concat([...ready].filter(([name, count]) => name !== null || count > 0).map(([name]) => name)))]
   const all = names.map((name) => ({
     name: name ?? undefined,
-    weight: (name === null ? undefined : weights[name]) ?? weights['default'] ?? 1,
+    // A tenant may have the name of something that every object has, such as `constructor`.
+    weight: (name !== null && Object.hasOwn(weights, name) ? weights[name] : weights['default']) ?? 1,
     claimed: Number(rowOf(fairness, name)?.['claimed'] ?? 0),
     enqueued: Number(rowOf(throughput, name)?.['enqueued'] ?? 0),
     waiting: ready.get(name) ?? 0,
