@@ -267,6 +267,8 @@ describe('EV-04: a projection of a user\'s own', () => {
     ['has the name of a read model', 'wrong.mjs', "export default { name: 'tasks' }", 'a read model of Daybook has that name'],
     ['has a table that every file has', 'wrong.mjs', "export default { name: 'x', version: 1, feed() {}, tables: [{ name: 'queues', columns: { a: {} }, key: ['b'] }] }", /tables\[0\]\.name must be .*; tables\[0\]\.key must/],
     ['has another table that every file has', 'wrong.mjs', "export default { name: 'x', version: 1, feed() {}, tables: [{ name: 'first_builds', columns: { a: {} }, key: ['b'] }] }", /tables\[0\]\.name must be /],
+    ['has a column named by a word of SQL', 'wrong.mjs', "const text = { type: 'TEXT', isOptional: false, about: '' }; export default { name: 'x', version: 1, feed() {}, tables: [{ name: 'rows', about: '', columns: { a: text, order: text }, key: ['a'] }] }", /exports tables that SQLite cannot make \(near "order": syntax error\): is a table, a column or an index named by a word of SQL/],
+    ['has an index that cannot be made', 'wrong.mjs', "const text = { type: 'TEXT', isOptional: false, about: '' }; export default { name: 'x', version: 1, feed() {}, tables: [{ name: 'rows', about: '', columns: { a: text }, key: ['a'], indexes: [{ name: 'rows_by_b', on: 'b' }] }] }", /exports tables that SQLite cannot make \(no such column: b\)/],
   ])('a module that %s is told what to do', async (_, name, text, message) => {
     const file = join(dir, name)
     if (text !== undefined) writeFileSync(file, text)

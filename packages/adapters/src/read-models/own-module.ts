@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url'
 import { readModels, readOwn, results, type TableProjection } from '@daybook/projections'
 import Database from 'better-sqlite3'
 import * as E from 'fp-ts/lib/Either.js'
-import { unusable } from './views-file.js'
+import { unusable, ViewsFile } from './views-file.js'
 
 /** A module, or the file of its tables, cannot be used as it is. The message says what to do. */
 export class UnusableModule extends Error {
@@ -36,7 +36,20 @@ export const loadProjection = async (path: string): Promise<TableProjection> => 
   if (loaded.default === undefined) throw new UnusableModule(`${path} has no default export: export default { name, version, codec, initial, fold }`)
   const read = readOwn(loaded.default)
   if (E.isLeft(read)) throw new UnusableModule(`${path} exports no projection: ${read.left.join('; ')}`)
+  assertTables(path, read.right)
   return read.right
+}
+
+/** Makes the tables in memory: in the module's file, an error would look like one of the file. */
+const assertTables = (path: string, model: TableProjection): void => {
+  try {
+    const views = ViewsFile.open({ file: ':memory:', models: [model] })
+    views.completeIndexes()
+    views.close()
+  } catch (error) {
+    const { message } = error instanceof Error && error.cause instanceof Error ? error.cause : (error as Error)
+    throw new UnusableModule(`${path} exports tables that SQLite cannot make (${message}): is a table, a column or an index named by a word of SQL, such as order or group?`, { cause: error })
+  }
 }
 
 /** What `look` finds in the file; `undefined` if there is no file. */
