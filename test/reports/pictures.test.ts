@@ -1,5 +1,6 @@
 /** EV-05: pictures of reports are well-formed, say the figures, stay within their frame, and are legible in light, in the dark and in print. */
 import { clockOf, type Dimension, pictureOf, quarterMs, type ReportName, reportNames, reportOf, type ReportSource, sketchText } from '@daybook/projections/reports'
+import { rowChart, timeChart } from '@daybook/projections/charts'
 import * as E from 'fp-ts/lib/Either.js'
 import { expect, test } from 'vitest'
 import { parsed, textsOf } from '../support/svg.js'
@@ -95,4 +96,15 @@ test('EV-05: the axis of a day of 25 hours has no times on top of each other', (
   expect(times.map(({ text }) => text)).toEqual(['Oct 25', '03:00', '06:00', '09:00', '12:00', '15:00', '18:00', '21:00'])
   const places = times.map(({ attributes }) => Number(attributes.x))
   places.slice(1).forEach((place, i) => expect(place - (places[i] ?? 0)).toBeGreaterThan(40))
+})
+
+test('EV-05: names are cut to the room that they have, and wide letters count twice', () => {
+  const rowsOf = (name: string): ReadonlyArray<string> => textsOf(rowChart({ title: 't', subtitle: name.repeat(9), saysHead: 'v', place: () => 0, ticks: [], groups: [{ name, rows: [{ name: '', isMain: true, says: '', marks: [] }] }] }))
+  const latin = 'a tenant with a name of more than 28 letters'
+  expect(rowsOf(latin)).toContain('a tenant with a name of mor…')
+  const japanese = '株式会社東京営業本部第一課と第二課と第三課'
+  expect(rowsOf(japanese)).toContain('株式会社東京営業本部第一課…')
+  expect(rowsOf(japanese).filter((text) => text.startsWith(japanese)).map(({ length }) => length)).toEqual([59])
+  const key = timeChart({ title: 't', subtitle: 's', unit: 'u', pieceSeconds: 1, bands: ['a', 'b', 'c', 'd', 'e', 'f'].map((letter, i) => ({ name: letter.repeat(90), values: [i === 0 ? 1_000 : 1] })) })
+  for (const { name, attributes: { x }, text } of parsed(key)) if (name === 'text') expect(Number(x), text).toBeGreaterThan(12)
 })

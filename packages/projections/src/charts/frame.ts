@@ -1,9 +1,12 @@
 /** The parts of every picture: a background, a title, a sentence below it, and a description for those who cannot see it. */
 import { element, text } from './svg.js'
-import { style } from './theme.js'
+import { shortName, style } from './theme.js'
 
 export const width = 760
 export const titleHeight = 56
+const subtitleLetters = 118
+/** The room for names at the left of rows. */
+export const nameLetters = 28
 
 export interface Heading {
   readonly title: string
@@ -19,7 +22,7 @@ export const frame = ({ title, subtitle }: Heading, height: number, ...inside: R
     element('style', {}, style),
     element('rect', { class: 'ground', width, height }),
     label(16, 24, title, 'text title'),
-    label(16, 44, subtitle, 'quiet'),
+    label(16, 44, shortName(subtitle, subtitleLetters), 'quiet'),
     ...inside,
   )}\n`
 

@@ -26,9 +26,3 @@ export const keyLines = (entries: ReadonlyArray<KeyEntry>, top: number): { reado
   })
   return { drawn, height: lines * lineHeight }
 }
-
-/** The name, cut to at most this many letters. */
-export const shortName = (name: string, letters: number): string => {
-  const all = [...name]
-  return all.length <= letters ? name : `${all.slice(0, letters - 1).join('')}…`
-}

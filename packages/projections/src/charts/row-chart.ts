@@ -1,6 +1,7 @@
 /** A few values of several things in rows, by group: percentiles of waits, shares of deadlines. */
-import { frame, type Heading, label, line, titleHeight, width } from './frame.js'
+import { frame, type Heading, label, line, nameLetters, titleHeight, width } from './frame.js'
 import { element } from './svg.js'
+import { shortName } from './theme.js'
 
 export type Mark = 'ring' | 'dot' | 'bar'
 
@@ -36,7 +37,7 @@ export const rowChart = ({ title, subtitle, groups, ticks, place, saysHead, key 
   let y = top
   for (const [i, group] of groups.entries()) {
     if (i > 0) y += groupGap
-    drawn.push(label(16, y + 13, group.name, 'text'))
+    drawn.push(label(16, y + 13, shortName(group.name, nameLetters), 'text'))
     for (const row of group.rows) {
       drawn.push(rowOf(row, y + rowHeight / 2, x))
       y += rowHeight

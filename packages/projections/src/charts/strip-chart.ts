@@ -1,7 +1,8 @@
 /** The states of several things over time: a strip for each. */
-import { frame, type Heading, label, line, titleHeight, width } from './frame.js'
+import { frame, type Heading, label, line, nameLetters, titleHeight, width } from './frame.js'
 import { keyLines } from './key.js'
 import { element } from './svg.js'
+import { shortName } from './theme.js'
 
 /** `full`: a high bar. `half`: a low bar. `line`: a thin line. */
 export type StripMark = 'full' | 'half' | 'line'
@@ -31,7 +32,7 @@ export const stripChart = ({ title, subtitle, from, to, rows, times, saysHead, k
     ...times.map(({ at, label: name }) => line(x(at), top - 2, x(at), plotEnd + 4, 'grid') + label(x(at), plotEnd + 20, name, 'quiet small', 'middle')),
     ...rows.flatMap(({ name, spans, says }, i) => {
       const y = top + (i + 0.5) * rowHeight
-      return [label(16, y + 4, name, 'text'), ...spans.map(({ from: begin, to: end, mark }) => strip(x(begin), x(end), y, mark)), label(width - 16, y + 4, says, 'text small', 'end')]
+      return [label(16, y + 4, shortName(name, nameLetters), 'text'), ...spans.map(({ from: begin, to: end, mark }) => strip(x(begin), x(end), y, mark)), label(width - 16, y + 4, says, 'text small', 'end')]
     }),
   )
 }

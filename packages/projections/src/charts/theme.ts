@@ -33,5 +33,21 @@ const rules = (ink: Ink): string =>
 
 export const style = `text{font-family:system-ui,-apple-system,"Segoe UI",sans-serif;font-size:12px;font-variant-numeric:tabular-nums}.title{font-size:15px;font-weight:600}.small{font-size:11px}${rules(light)}@media screen and (prefers-color-scheme:dark){${rules(dark)}}`
 
+/** Chinese, Japanese and Korean letters, and pictures, which are about as wide as two others. */
+const wide = /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f000}-\u{3fffd}]/u
+
+const placesOf = (letter: string): number => (wide.test(letter) ? 2 : 1)
+
+const widthIn = (letters: ReadonlyArray<string>): number => letters.reduce((sum, letter) => sum + placesOf(letter), 0)
+
 /** The width of a text of the usual size, roughly: there is no DOM to measure it. */
-export const widthOf = (content: string, size = 12): number => content.length * size * 0.54
+export const widthOf = (content: string, size = 12): number => widthIn([...content]) * size * 0.54
+
+/** The name, cut to at most this many letters. A wide one counts as two. */
+export const shortName = (name: string, letters: number): string => {
+  const all = [...name]
+  if (widthIn(all) <= letters) return name
+  let left = letters - 1
+  const end = all.findIndex((letter) => (left -= placesOf(letter)) < 0)
+  return `${all.slice(0, end).join('')}…`
+}

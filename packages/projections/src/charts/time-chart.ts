@@ -1,9 +1,9 @@
 /** Amounts over time: stacked bands, and perhaps a line that they cannot exceed. */
 import { scaleLinear } from 'd3-scale'
 import { area, line as path, stack } from 'd3-shape'
-import { frame, type Heading, label, line, titleHeight, width } from './frame.js'
+import { frame, type Heading, label, line, nameLetters, titleHeight, width } from './frame.js'
 import { element } from './svg.js'
-import { shadeOf, widthOf } from './theme.js'
+import { shadeOf, shortName, widthOf } from './theme.js'
 import { clockTicks } from './time-ticks.js'
 
 export interface Band {
@@ -46,8 +46,9 @@ export const timeChart = ({ title, subtitle, unit, pieceSeconds, bands, limit }:
 
   const labels: Array<string> = []
   const unlabelled: Array<number> = []
-  for (const [i, { name }] of bands.entries()) {
+  for (const [i, band] of bands.entries()) {
     const layer = layers[i] ?? []
+    const name = shortName(band.name, nameLetters)
     const place = labelPlace(layer, xs, y, widthOf(name) / 2 + 3)
     if (place !== undefined) labels.push(label(place.x, place.y + 4, name, `on${shadeOf(i, bands.length)}`, 'middle'))
     else if (layer.some(([low, high]) => high > low)) unlabelled.push(i)
@@ -94,14 +95,19 @@ const limitOf = ({ name }: Band, xs: ReadonlyArray<number>, values: ReadonlyArra
   ]
 }
 
+/** The room for the key, at the right of the title; and of it, what each name needs besides its letters. */
+const [keyWidth, keyGap] = [500, 28]
+
 /** The key of the bands that are too thin for a label, at the right above the plot. */
 const keyOf = (thin: ReadonlyArray<{ readonly name: string; readonly shade: number }>): ReadonlyArray<string> => {
+  const letters = Math.min(nameLetters, Math.floor((keyWidth / thin.length - keyGap) / widthOf('x')))
   let x = width - right
-  return [...thin].reverse().map(({ name, shade }) => {
+  return [...thin].reverse().map(({ name: whole, shade }) => {
+    const name = shortName(whole, letters)
     x -= widthOf(name)
     const said = label(x, 24, name, 'text')
     const swatch = element('rect', { x: x - 15, y: 14, width: 10, height: 10, class: `shade${shade}` })
-    x -= 28
+    x -= keyGap
     return swatch + said
   })
 }

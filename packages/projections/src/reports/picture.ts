@@ -17,7 +17,7 @@ const rowsMax = 24
 export const pictureOf = (report: Report, { queue, revision }: Shown): string => {
   const { report: name, period, question: { clock } } = report
   const of = `queue ${queue}, ${dayText(clock, period.from)} to ${dayText(clock, period.to)}, ${clock.zone}, up to revision ${revision}`
-  const heading = (what: string) => ({ title: titles[name], subtitle: shortName(what === '' ? of : `${what}; ${of}`, 118) })
+  const heading = (what: string) => ({ title: titles[name], subtitle: what === '' ? of : `${what}; ${of}` })
   switch (name) {
     case 'summary':
       return quantiles(report, heading('from ready to the claim'), 'wait')
@@ -132,7 +132,7 @@ const quantiles = (report: Report, heading: Heading, of: 'wait' | 'run'): string
     ...heading,
     groups: groups.map(([name, rows]) => {
       const [p50 = 0, p95 = 0, p99 = 0] = values(rows)
-      return { name: shortName(name, 28), rows: [{ name: '', isMain: true, marks: [{ mark: 'ring', value: p50 }, { mark: 'dot', value: p95 }, { mark: 'bar', value: p99 }], says: lengthText(p95) }] }
+      return { name, rows: [{ name: '', isMain: true, marks: [{ mark: 'ring', value: p50 }, { mark: 'dot', value: p95 }, { mark: 'bar', value: p99 }], says: lengthText(p95) }] }
     }),
     ...secondsAxis(groups.flatMap(([, rows]) => values(rows))),
     saysHead: 'P95',
@@ -144,7 +144,7 @@ const counts = (report: Report, column: string, heading: Heading): string => {
   const told = groupsOf(report).map(([name, rows]) => ({ name, value: sumOf(rows, column) })).sort((a, b) => b.value - a.value).slice(0, rowsMax)
   return rowChart({
     ...heading, ...countAxis(told.map(({ value }) => value)), saysHead: column,
-    groups: told.map(({ name, value }) => ({ name: shortName(name, 28), rows: [{ name: '', isMain: true, marks: [{ mark: 'dot', value }], says: value.toLocaleString('en-US') }] })),
+    groups: told.map(({ name, value }) => ({ name, rows: [{ name: '', isMain: true, marks: [{ mark: 'dot', value }], says: value.toLocaleString('en-US') }] })),
   })
 }
 
@@ -168,7 +168,7 @@ const shares = (groups: ReadonlyArray<{ readonly name: string; readonly share: n
   const place = scaleLinear([0, most], [0, 1]).nice(5)
   return rowChart({
     ...heading, saysHead, place: (value) => place(value), ticks: place.ticks(5).map((at) => ({ at, label: saysHead === 'met' ? `${Math.round(at * 100)} %` : String(at) })),
-    groups: groups.map(({ name, share }) => ({ name: shortName(name, 28), rows: [{ name: '', isMain: true, marks: [{ mark: 'dot', value: share }], says: says(share) }] })),
+    groups: groups.map(({ name, share }) => ({ name, rows: [{ name: '', isMain: true, marks: [{ mark: 'dot', value: share }], says: says(share) }] })),
   })
 }
 
@@ -181,7 +181,7 @@ const strips = (report: Report, heading: Heading): string => {
       const spans = rows.filter((row) => row.type === type)
       const open = spans.filter(({ state }) => state === 'open').reduce((sum, row) => sum + numberIn(row, 'seconds'), 0)
       return {
-        name: shortName(type, 28), says: lengthText(open),
+        name: type, says: lengthText(open),
         spans: spans.map((row) => {
           const from = Date.parse(String(row.from))
           return { from, to: from + numberIn(row, 'seconds') * 1_000, mark: row.state === 'open' ? 'full' : row.state === 'half-open' ? 'half' : 'line' }
