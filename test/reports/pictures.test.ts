@@ -98,6 +98,13 @@ test('EV-05: the axis of a day of 25 hours has no times on top of each other', (
   places.slice(1).forEach((place, i) => expect(place - (places[i] ?? 0)).toBeGreaterThan(40))
 })
 
+test('EV-05: the picture of a summary with several buckets shows all of them', () => {
+  const points = parsed(draw('summary', 'hour')).flatMap(({ name, attributes: { d = '' } }) => (name === 'path' ? [d.match(/[ML]/g)?.length] : []))
+  // A line for each percentile, with a point for each of the 25 hours; and three in the key.
+  expect(points.filter((count) => count !== 2)).toEqual([25, 25, 25])
+  expect(textsOf(draw('summary', 'total'))).toContain('P50: half wait less')
+})
+
 test('EV-05: names are cut to the room that they have, and wide letters count twice', () => {
   const rowsOf = (name: string): ReadonlyArray<string> => textsOf(rowChart({ title: 't', subtitle: name.repeat(9), saysHead: 'v', place: () => 0, ticks: [], groups: [{ name, rows: [{ name: '', isMain: true, says: '', marks: [] }] }] }))
   const latin = 'a tenant with a name of more than 28 letters'

@@ -19,12 +19,11 @@ export const pictureOf = (report: Report, { queue, revision }: Shown): string =>
   const of = `queue ${queue}, ${dayText(clock, period.from)} to ${dayText(clock, period.to)}, ${clock.zone}, up to revision ${revision}`
   const heading = (what: string) => ({ title: titles[name], subtitle: what === '' ? of : `${what}; ${of}` })
   switch (name) {
-    case 'summary':
-      return quantiles(report, heading('from ready to the claim'), 'wait')
     case 'throughput':
       return report.buckets.length < 2 ? counts(report, 'completed', heading('tasks completed')) : bars(report, heading('tasks completed'), 'completed', report.question.by === 'all' ? 'enqueued' : undefined)
+    case 'summary':
     case 'latency':
-      return report.buckets.length < 2 ? quantiles(report, heading('from ready to the claim'), 'wait') : lines(report, heading)
+      return report.buckets.length < 2 ? quantiles(report, heading('from ready to the claim')) : lines(report, heading)
     case 'retries':
       return report.buckets.length < 2 ? counts(report, 'retried', heading('retries')) : bars(report, heading('retries'), 'retried')
     case 'deadlines':
@@ -125,9 +124,10 @@ const lines = (report: Report, heading: (what: string) => Heading): string => {
   return bucketChart({ ...heading(what), unit: 'wait', buckets: report.buckets, bars: [], lines: told, times: timesOf(report), ...secondsAxis(told.flatMap(({ values }) => values)) })
 }
 
-const quantiles = (report: Report, heading: Heading, of: 'wait' | 'run'): string => {
+/** Of a report with one bucket. */
+const quantiles = (report: Report, heading: Heading): string => {
   const groups = groupsOf(report).slice(0, rowsMax)
-  const values = (rows: ReadonlyMap<number, ReportRow>): ReadonlyArray<number> => ['P50', 'P95', 'P99'].map((name) => numberIn([...rows.values()].at(-1) ?? {}, `${of}${name}Seconds`))
+  const values = (rows: ReadonlyMap<number, ReportRow>): ReadonlyArray<number> => ['P50', 'P95', 'P99'].map((name) => numberIn(rows.get(0) ?? {}, `wait${name}Seconds`))
   return rowChart({
     ...heading,
     groups: groups.map(([name, rows]) => {
