@@ -257,6 +257,10 @@ test('a damaged segment: the doctor says how far the log can be read and checks 
   }
 })
 
+test('an age that no time has is refused, with what is wanted', async () => {
+  expect(await cli('archive', '--data', dataDir, '--before', '999999999d')).toMatchObject({ code: 2, err: expect.stringContaining('or how long ago, like 90d, is wanted') as string })
+})
+
 test('beside a running server it is refused, and --dry-run is not', async () => {
   await served(async () => {
     expect(await cli('archive', '--data', dataDir, '--before', '1000000')).toMatchObject({ code: 1, err: expect.stringContaining('stop the server') as string })

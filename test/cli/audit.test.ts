@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createClient, type DaybookClient } from '@daybook/adapters/client'
 import { type RunningServer, serve } from '@daybook/adapters/serve'
+import { openSqliteStore } from '@daybook/adapters/sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Ended, runHere } from './program.js'
 
@@ -103,5 +104,8 @@ test('a log that is not there, and a queue that is not in it', async () => {
   expect(await runHere(['audit', 'state', '--data', join(dataDir, 'elsewhere')])).toMatchObject({ code: 1, err: expect.stringContaining('is not there') })
   expect(await runHere(['audit', 'state', '--data', dataDir, '--queue', 'q', '--at', '2139-01-01T00:00:00Z'])).toMatchObject({ code: 1, err: expect.stringContaining('2139-01-01T00:00:00.000Z is not past') })
   expect(await runHere(['audit', 'state', '--data', dataDir, '--queue', 'other'])).toMatchObject({ code: 1, err: expect.stringContaining('--queue names one of: q') })
+  const empty = join(dataDir, 'empty.sqlite')
+  await (await openSqliteStore({ file: empty })).close()
+  expect(await runHere(['audit', 'state', '--store', empty])).toMatchObject({ code: 1, err: 'daybook: there is no queue in this log yet\n' })
   expect(await runHere(['audit', 'log', '--help'])).toMatchObject({ code: 0, out: expect.stringContaining('daybook audit log --actor ada') })
 })

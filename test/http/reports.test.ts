@@ -184,6 +184,7 @@ describe('EV-05: daybook report', () => {
   test('says what is wrong', async () => {
     expect(await run(['report', 'weather'], here)).toMatchObject({ code: 2, err: expect.stringContaining('there is no report "weather"') })
     expect(await run(['report', '--zone', 'Mars', '--views', views()], here)).toMatchObject({ code: 2, err: expect.stringContaining('--zone "Mars" is not a time zone') })
+    expect(await run(['report', '--views', views(), '--queue', 'typo'], here)).toMatchObject({ code: 1, out: '', err: expect.stringMatching(/there is no queue typo in .*views\.db; --queue names one of: / ) })
     expect(await run(['report', '--views', join(dir, 'none.db')], here)).toMatchObject({ code: 1, err: expect.stringContaining('cannot be read') })
   })
 })

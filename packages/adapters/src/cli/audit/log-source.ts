@@ -16,7 +16,7 @@ import type { LogAddress, RecordedEvent } from '../../store/index.js'
 import { keysFileOf, readKeys, revealingLog } from '../../task-keys/index.js'
 import { readTime } from '../../time.js'
 import { CliError } from '../exit-codes.js'
-import { assertLogFile } from '../log-file.js'
+import { assertLogFile, noSuchQueue } from '../log-file.js'
 import { EndingThread } from './thread-of-ending.js'
 import type { AuditSource } from './source.js'
 
@@ -30,7 +30,7 @@ export const logSource = async (address: LogAddress, dataDir: string | undefined
   if (head < 0) {
     const queues = (await log.streams(streamPrefix)).map((stream) => stream.slice(streamPrefix.length))
     await log.close()
-    throw new CliError(`there is no queue ${queue} in this log; --queue names one of: ${queues.join(', ')}`)
+    throw noSuchQueue(queue, queues)
   }
   const keys = readKeys(keysFileOf(address))
   const snapshots = dataDir === undefined ? undefined : join(dataDir, 'snapshots')

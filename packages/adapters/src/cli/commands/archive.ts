@@ -6,8 +6,8 @@ import { dataDirDefault } from '../../config/serve-options.js'
 import { addWhere, logAddressOf, revisionOrTime, type Where } from '../audit/options.js'
 import { type Cli, examples } from '../cli.js'
 import { type ConnectionOptions, readConnection } from '../connection.js'
-import { CliError, exitCodes, UsageError } from '../exit-codes.js'
-import { assertLogFile } from '../log-file.js'
+import { exitCodes, UsageError } from '../exit-codes.js'
+import { assertLogFile, noSuchQueue } from '../log-file.js'
 import { createProgress } from '../progress.js'
 import { clean } from '../text.js'
 
@@ -20,8 +20,9 @@ interface Flags extends Where {
 /** A revision, a time, or an age such as `90d`. */
 const before = (text: string): number | string => {
   const [, amount, unit] = /^(\d+)([hdw])$/.exec(text) ?? []
-  if (amount !== undefined && unit !== undefined) return new Date(Date.now() - Number(amount) * { h: 1, d: 24, w: 168 }[unit as 'h' | 'd' | 'w'] * 3_600_000).toISOString()
   try {
+    // Of an age that no time has, there is no text.
+    if (amount !== undefined && unit !== undefined) return new Date(Date.now() - Number(amount) * { h: 1, d: 24, w: 168 }[unit as 'h' | 'd' | 'w'] * 3_600_000).toISOString()
     return revisionOrTime(text)
   } catch {
     throw new InvalidArgumentError('a revision, a time like 2026-01-31T12:00:00Z, or how long ago, like 90d, is wanted')
@@ -57,7 +58,7 @@ ${examples(
       try {
         const known = await log.streams(streamPrefix)
         const streams = flags.all === true ? known : [streamOf(queue)]
-        if (streams.some((stream) => !known.includes(stream))) throw new CliError(`there is no queue ${queue} in this log; --queue names one of: ${known.map(nameOf).join(', ')}`)
+        if (streams.some((stream) => !known.includes(stream))) throw noSuchQueue(queue, known.map(nameOf))
         const options = { address, archive, streams, before: typeof flags.before === 'number' ? { revision: flags.before } : { at: Date.parse(flags.before) } }
         if (flags.dryRun === true) {
           const plans = await planLog(log, options)

@@ -8,6 +8,7 @@ import { type Cli, examples } from '../cli.js'
 import { connect, type ConnectionOptions, readConnection } from '../connection.js'
 import { addPictureOptions, canvasOf, type PictureOptions } from '../drawing/canvas.js'
 import { CliError, exitCodes, UsageError } from '../exit-codes.js'
+import { noSuchQueue } from '../log-file.js'
 import { reportNames } from '../report/names.js'
 import { printReport } from '../report/print.js'
 import { didYouMean } from '../suggest/nearest.js'
@@ -84,12 +85,14 @@ const ofServer = (client: ReturnType<typeof connect>, report: ReportName, { from
 
 const ofFile = async (file: string, queue: string, report: ReportName, { from, to, bucket, zone = zoneHere(), by, top, atLeast }: Options): Promise<Source> => {
   if (atLeast !== undefined) throw new UsageError('--at-least waits for a server: a file shows what it has')
-  const { readReport, readReportRequest } = await import('../../read-models/reports/index.js')
+  const { queuesIn, readReport, readReportRequest } = await import('../../read-models/reports/index.js')
   const text = (format: string): string => {
     const request = readReportRequest(queue, report, { from, to, bucket, zone, by, top: top?.toString(), format }, Date.now())
     if (E.isLeft(request)) throw new UsageError(request.left.map(({ path, message }: FieldError) => `--${path} ${message}`).join('\n'))
     try {
       const answer = readReport(file, request.right)
+      // A server answers for a queue that has no events yet. In a file, its name is wrong.
+      if (E.isRight(answer) && answer.right.revision < 0) throw noSuchQueue(queue, queuesIn(file), file)
       if (E.isRight(answer)) return answer.right.text
       const { kind, message } = answer.left
       if (kind === 'unfinished') throw new CliError(`${file}: ${message}`)

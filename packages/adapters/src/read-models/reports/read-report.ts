@@ -32,6 +32,16 @@ export const readReport = (file: string, request: ReportRequest): E.Either<Repor
   }
 }
 
+/** The queues that the file has events of. @throws SqliteError if the file cannot be read. */
+export const queuesIn = (file: string): ReadonlyArray<string> => {
+  const db = new Database(file, { readonly: true, fileMustExist: true, timeout: 5_000 })
+  try {
+    return db.prepare<[], string>("SELECT DISTINCT queue FROM projections WHERE state = 'current' AND revision >= 0 ORDER BY queue").pluck().all()
+  } finally {
+    db.close()
+  }
+}
+
 const answer = (db: Database.Database, request: ReportRequest): E.Either<ReportRefusal, ReportAnswer> => {
   const { queue, zone, format, head } = request
   if (!has(db, 'rollups') || !has(db, 'breaker_spans')) return E.left({ kind: 'missing', message: 'the tables of reports are not there yet: they are built from the log' })
