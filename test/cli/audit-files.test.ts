@@ -1,4 +1,5 @@
 /** EV-06: an export of the log, with its manifest, and its replay elsewhere. */
+import { createHash } from 'node:crypto'
 import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -117,6 +118,19 @@ test('EV-06: an export that was altered, cut short, or does not fold to its mani
   expect((await audit('replay', file('cut.ndjson'))).err).not.toContain('cut short')
   await audit('export', '--format', 'parquet', '--out', file('table.parquet'))
   expect(await audit('replay', file('table.parquet'))).toMatchObject({ code: 1, err: expect.stringContaining('--format ndjson') })
+  // Files that other programs wrote.
+  const line = JSON.stringify({ revision: 0, type: 'NeverHeardOf', at: '2026-07-01T00:00:00.000Z', data: null })
+  const manifest = { format: 1, queue: 'q', from: 0, to: 0, events: 1, sha256: createHash('sha256').update(`${line}\n`).digest('hex'), settings: {}, byStatus: {} }
+  for (const [text, why] of [
+    ['{"manifest":null}', 'its last line is no manifest'],
+    ['{"revision":0,"type":"X"}', 'line 1 is not an event'],
+    [`${line}\n${JSON.stringify({ manifest: { ...manifest, byStatus: undefined } })}`, 'byStatus is missing'],
+  ] as const) {
+    writeFileSync(file('foreign.ndjson'), `${text}\n`)
+    expect(await audit('replay', file('foreign.ndjson')), text).toMatchObject({ code: 1, err: expect.stringContaining(why) })
+  }
+  writeFileSync(file('foreign.ndjson'), `${line}\n${JSON.stringify({ manifest })}\n`)
+  expect((await audit('replay', file('foreign.ndjson'))).out).toContain('1 event, 0 misfits, 1 unreadable')
   expect(await audit('replay', file('nowhere.ndjson'))).toMatchObject({ code: 1, err: expect.stringContaining('cannot be read') })
   expect(await audit('export', '--out', file('good.ndjson'))).toMatchObject({ code: 1, err: expect.stringContaining('is there already') })
 })

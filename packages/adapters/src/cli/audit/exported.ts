@@ -58,13 +58,15 @@ export const readExport = async function* (lines: AsyncIterable<string>): AsyncG
     }
     if ('manifest' in value) {
       manifest = (value as { readonly manifest: Manifest }).manifest
+      if (!isObject(manifest)) throw new BrokenExport('its last line is no manifest')
       if (manifest.format !== formatVersion) throw new BrokenExport(`it is of format ${String(manifest.format)}, not ${formatVersion}`)
       if (manifest.events !== events) throw new BrokenExport(`it has ${plural(events, 'event')}, and its manifest says ${manifest.events}`)
       if (manifest.sha256 !== hash.digest('hex')) throw new BrokenExport('its events are not those that were exported: the hash is another one')
+      if (!isObject(manifest.byStatus)) throw new BrokenExport('its manifest does not say how many tasks there were: byStatus is missing')
       continue
     }
     const event = value as HistoryEvent
-    if (typeof event.revision !== 'number' || typeof event.type !== 'string') throw new BrokenExport(`line ${events + 1} is not an event`)
+    if (typeof event.revision !== 'number' || typeof event.type !== 'string' || typeof event.at !== 'string' || event.data === undefined) throw new BrokenExport(`line ${events + 1} is not an event`)
     if (event.revision <= last) throw new BrokenExport(`revision ${event.revision} comes after ${last}`)
     last = event.revision
     hash.update(`${line}\n`)
@@ -77,10 +79,12 @@ export const readExport = async function* (lines: AsyncIterable<string>): AsyncG
 
 const noJson = (line: string): string => `this line is no JSON: ${line.slice(0, 80)}`
 
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null
+
 const parsed = (line: string): object | undefined => {
   try {
     const value: unknown = JSON.parse(line)
-    if (typeof value === 'object' && value !== null) return value
+    if (isObject(value)) return value
   } catch {
     // Reported by the caller, who knows whether it is the last line.
   }

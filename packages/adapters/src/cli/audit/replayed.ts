@@ -33,10 +33,12 @@ export class Replay {
     // An export of some tasks has gaps. Revisions count: a task's number is at most that of the events so far.
     this.state = passOver(this.state, revision - 1)
     const decoded = decodedOf(event)
-    const task = typeof data.task === 'string' ? data.task : undefined
+    // What another program wrote into the log may be any JSON.
+    const { task: named, taskType } = (typeof data === 'object' ? data : undefined) ?? {}
+    const task = typeof named === 'string' ? named : undefined
     const before = this.statusOf(task)
     const { misfits } = headOf(this.state)
-    const known = typeof data.taskType === 'string' ? data.taskType : task === undefined ? undefined : taskTypeOf(this.state, task)
+    const known = typeof taskType === 'string' ? taskType : task === undefined ? undefined : taskTypeOf(this.state, task)
     const breakerBefore = this.breakerOf(known)
     this.state = isUnreadable(decoded) ? skip(this.state, type, decoded) : evolve(this.state, decoded)
     const breakerAfter = this.breakerOf(known)
