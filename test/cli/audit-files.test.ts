@@ -123,7 +123,7 @@ test('EV-06: an export that was altered, cut short, or does not fold to its mani
   const manifest = { format: 1, queue: 'q', from: 0, to: 0, events: 1, sha256: createHash('sha256').update(`${line}\n`).digest('hex'), settings: {}, byStatus: {} }
   for (const [text, why] of [
     ['{"manifest":null}', 'its last line is no manifest'],
-    ['{"revision":0,"type":"X"}', 'line 1 is not an event'],
+    ['{"revision":0,"type":"X","at":"2026-07-01T00:00:00.000Z"}', 'line 1 is not an event'],
     [`${line}\n${JSON.stringify({ manifest: { ...manifest, byStatus: undefined } })}`, 'byStatus is missing'],
   ] as const) {
     writeFileSync(file('foreign.ndjson'), `${text}\n`)
