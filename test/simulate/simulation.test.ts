@@ -184,6 +184,7 @@ test('SIM: what was hardly meant is noted', () => {
   expect(notes({})).toEqual([])
   expect(notes({ agents: [{ name: 'x', count: 12 }] })).toEqual(['there are 12 agents, and capacity.maxConcurrentAgents lets 10 of them work at a time'])
   expect(notes({ agents: [{ name: 'x', count: 1, types: ['wrok'] }] })).toEqual(['no agents take the tasks of work: see types, phases and skills'])
+  expect(notes({ settings: { tenants: 'isolated' } })).toEqual(['tenants: isolated changes nothing here, because the agents work for all tenants'])
   expect(notes({ outages: [{ types: ['wrok'], from: 0, to: 60 }] })).toEqual(['no stream has tasks of the types wrok, which have an outage'])
 })
 

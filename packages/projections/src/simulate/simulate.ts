@@ -32,21 +32,26 @@ export const figuresOf = (workload: Workload, rules: QueueRules, policy: Policy 
 export const simulate = (scenario: Scenario, options: { readonly seed?: number; readonly patch?: SettingsPatch } = {}): Simulation => {
   const seed = options.seed ?? scenario.seed ?? seedDefault
   const workload = generate(scenario, seed)
-  const rules: QueueRules = { patches: [scenario.settings ?? {}, options.patch ?? {}], limits: scenario.limits ?? {} }
+  const patches = [scenario.settings ?? {}, options.patch ?? {}]
+  const rules: QueueRules = { patches: patches.map(shared), limits: scenario.limits ?? {} }
   return {
     name: scenario.name ?? 'simulation',
     seed,
     durationSeconds: (workload.until - workload.from) / 1_000,
-    notes: [...notesOf(scenario, workload, settingsOf(rules))],
+    notes: [...notesOf(scenario, workload, settingsOf({ patches }))],
     policies: Object.fromEntries(policies.map((policy) => [policy, figuresOf(workload, rules, policy)])) as Record<Policy, Figures>,
   }
 }
 
-const settingsOf = ({ patches }: QueueRules): Settings => patches.reduce(patchSettings, settingsDefault)
+/** Agents of a scenario work for all tenants, and its tasks have no ids that begin with a tenant's name, as they have where tenants are isolated. */
+const shared = ({ tenants: _, ...patch }: SettingsPatch): SettingsPatch => patch
+
+const settingsOf = ({ patches }: Pick<QueueRules, 'patches'>): Settings => patches.reduce(patchSettings, settingsDefault)
 
 function* notesOf({ streams, agents, outages = [] }: Scenario, workload: Workload, settings: Settings): Generator<string, void> {
   const { maxConcurrentAgents } = settings.capacity
   const count = agents.reduce((sum, pool) => sum + pool.count, 0)
+  if (settings.tenants === 'isolated') yield 'tenants: isolated changes nothing here, because the agents work for all tenants'
   if (count > maxConcurrentAgents) yield `there are ${count} agents, and capacity.maxConcurrentAgents lets ${maxConcurrentAgents} of them work at a time`
   for (const stream of streams) {
     if (!workload.pools.some((pool) => mayTake(pool, stream))) yield `no agents take the tasks of ${nameOf(stream)}: see types, phases and skills`
