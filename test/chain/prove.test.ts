@@ -80,5 +80,6 @@ test('EV-07: a log is proven to begin with what was signed before', async () => 
   expect((await check(file)).out).toContain('--older')
   expect((await check(forged(file, /(old 7\n)\S+\n/, '$1'), '--older', older)).out).toContain('does not begin with')
   expect((await check(forged(file, /old 7/, 'old 6'), '--older', older)).out).toContain('it is about 6 events')
+  expect((await check(forged(file, /old 7/, 'old seven'), '--older', older)).out).toContain('does not say of how many events')
   expect((await check(file, '--older', forged(older, /\n7\n/, '\n6\n'))).out).toContain('the older checkpoint is not signed')
 })

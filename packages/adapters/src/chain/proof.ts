@@ -104,7 +104,8 @@ export const checkProof = (text: string, signer: Signer, older?: string): Proven
   if (end < 0 || checkpoint === undefined) throw new ProofError(`its checkpoint is not signed by ${signer.name}`)
   const { size, root } = checkpoint
   if (lines[0]?.startsWith('old ') === true) {
-    const claimed = Number(lines[0].slice('old '.length))
+    const claimed = Number(/^old (0|[1-9]\d{0,15})$/.exec(lines[0])?.[1])
+    if (Number.isNaN(claimed)) throw new ProofError('it is no proof: its first line does not say of how many events the older log was')
     const first = older === undefined ? undefined : signedOf(older, signer, claimed)
     if (first === undefined) throw new ProofError(older === undefined ? 'which checkpoint was there before? Give it with --older' : `the older checkpoint is not signed by ${signer.name}`)
     if (claimed !== first.size) throw new ProofError(`it is about ${plural(claimed, 'event')}, and the older checkpoint of ${first.size}`)
