@@ -1,5 +1,5 @@
 /** TEN-1: in an isolated queue, a task is neither found by, nor a duplicate of, nor blocked by, nor cancelled with a task of another tenant. */
-import { decide, fork, headOf, isUnder, listTasks, mark, type PreparedTask, rollback, type SettingsPatch, statuses, summaryForTenants, under } from '@daybook/core'
+import { type Command, decide, eventCodecs, fork, headOf, isUnder, listTasks, mark, type PreparedTask, rollback, type SettingsPatch, statuses, summaryForTenants, under } from '@daybook/core'
 import { differenceOf, textOf } from '@daybook/core/testing'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -109,6 +109,23 @@ describe('what tasks have in common', () => {
     const runs = q.log.flatMap((event) => (event.type === 'TaskEnqueued' ? [event.data] : []))
     expect(runs).toMatchObject([{ orderingKey: 'acme:line' }])
     expect(isUnder('acme', runs[0]?.idempotencyKey ?? '')).toBe(true)
+  })
+
+  test.each(['orderingKey', 'concurrencyKey'])('TEN-1 INV-24: a schedule, or the callback of a batch, whose %s would be too long is refused, because the event of its task could not be read', (name) => {
+    const given = (length: number) => ({ type: 't', tenant: 'acme', [name]: 'k'.repeat(length) })
+    const schedule = (length: number): Command => ({ type: 'CreateSchedule', name: 'nightly', every: 60, task: given(length) })
+    const batch = (length: number): Command => ({ type: 'CreateBatch', id: 'acme:b', tenant: 'acme', tasks: [], callback: given(length) })
+    const q = isolated()
+    expect(q.refuse(schedule(124)).detail).toContain(`task.${name}: must have at most 123 characters`)
+    expect(q.refuse(batch(124)).detail).toContain(`callback.${name}: must have at most 123 characters`)
+    expect([new Queue().accepts(schedule(124)), new Queue().accepts(batch(124))]).toEqual([true, true])
+    q.do(schedule(123))
+    expect(q.refuse({ type: 'ChangeSchedule', name: 'nightly', task: given(124) }).code).toBe('invalid')
+    q.do(batch(123))
+    q.wait(61)
+    const added = q.log.flatMap((event) => (event.type === 'TaskEnqueued' ? [event.data] : []))
+    expect(added).toHaveLength(2)
+    for (const data of added) expect(eventCodecs.TaskEnqueued.is(data)).toBe(true)
   })
 })
 

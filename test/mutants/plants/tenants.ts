@@ -147,4 +147,18 @@ export const tenantPlants: ReadonlyArray<Plant> = [
     killedBy: ['test/memory-bank/memory.test.ts'],
     named: 'TEN-1',
   },
+  {
+    title: 'tenants: a schedule whose tasks would have a name that is too long is taken',
+    file: 'packages/core/src/decide/schedules.ts',
+    find: "refusalOfPlanned(template, tables, 'task.')",
+    replace: "refusalOfPlanned({ tenant: template.tenant ?? '' }, tables, 'task.')",
+    killedBy: core,
+  },
+  {
+    title: 'tenants: a batch whose callback would have a name that is too long is taken',
+    file: 'packages/core/src/decide/batches.ts',
+    find: "callback === undefined ? undefined : refusalOfPlanned(callback, tables, 'callback.')",
+    replace: 'undefined',
+    killedBy: core,
+  },
 ]

@@ -3,7 +3,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import { type Batch, batchesMax, callbackTextMax, callbackTextsMax } from '../state/batches.js'
 import type { CommandOf, Envelope } from '../model/commands.js'
 import type { QueueEvent } from '../model/events.js'
-import { isIsolated, isUnder, refusalOfTenant } from '../model/isolation.js'
+import { isIsolated, isUnder, refusalOfPlanned, refusalOfTenant } from '../model/isolation.js'
 import { canonicalJson } from '../text/json-text.js'
 import { invalid, reject, type Rejection } from '../model/rejections.js'
 import { batchAt } from '../state/retention.js'
@@ -82,7 +82,8 @@ const refusalOfTenants = ({ id, tenant, tasks, callback }: CommandOf<'CreateBatc
   const message = `must be ${tenant}, because the batch is of this tenant`
   const other = tasks.findIndex((task) => task.tenant !== tenant)
   if (other >= 0) return invalid([{ path: `tasks[${other}].tenant`, message }])
-  return callback === undefined || callback.tenant === tenant ? undefined : invalid([{ path: 'callback.tenant', message }])
+  if (callback !== undefined && callback.tenant !== tenant) return invalid([{ path: 'callback.tenant', message }])
+  return callback === undefined ? undefined : refusalOfPlanned(callback, tables, 'callback.')
 }
 
 const callbackFrom = (given: ScheduledTask): E.Either<Rejection, ScheduledTask> => {

@@ -8,7 +8,7 @@ import type { QueueEvent } from '../model/events.js'
 import { isOver } from '../fold/schedules.js'
 import { canonicalJson } from '../text/json-text.js'
 import { dueAfter, firstDue, lastDueBy, type Recurrence, whyNoRecurrence } from '../state/recurrence.js'
-import { isIsolated, isolated, refusalOfTenant } from '../model/isolation.js'
+import { isolated, refusalOfPlanned } from '../model/isolation.js'
 import { invalid, reject, type Rejection } from '../model/rejections.js'
 import { KnownTasks } from '../state/retention.js'
 import { type Schedule, scheduledTextMax, scheduledTextsMax, schedulesMax } from '../state/schedules.js'
@@ -80,7 +80,7 @@ const nextOf = (known: Schedule, wanted: Definition, at: number): number | undef
 
 const setWith = (tables: Tables, at: number, wanted: Definition, nextAt: number | undefined): Decision => {
   const { rule, task: template, ...definition } = wanted
-  const refused = isIsolated(tables) ? refusalOfTenant(template.tenant, tables.queue, 'task.') : undefined
+  const refused = refusalOfPlanned(template, tables, 'task.')
   if (refused !== undefined) return E.left(refused)
   const size = JSON.stringify(wanted.task).length
   if (size > scheduledTextMax) return E.left(reject('too-large', `the schedule's task is over ${scheduledTextMax} characters of JSON: keep large inputs elsewhere, and refer to them`))

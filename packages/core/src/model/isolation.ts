@@ -61,10 +61,26 @@ export const refusalOfIsolation = (task: PreparedTask, tables: Configured & { re
   if (over !== undefined && over !== tenant) {
     return invalid([{ path: `${path}id`, message: `is one of tenant ${over}: begin it with ${tenant}: or leave it out` }])
   }
-  for (const name of ['id', 'idempotencyKey', 'orderingKey', 'concurrencyKey'] as const) {
-    if (isTooLong(tenant, task[name])) return tooLong(`${path}${name}`, tenant)
-  }
-  return undefined
+  return refusalOfLongNames(task, tenant, path)
+}
+
+/**
+ * The same of a task that the queue keeps and enqueues later: that of a schedule, or the callback of a batch. The queue itself makes its id and key. A
+ * name that is too long must be refused here, because the event of the task could not be read.
+ */
+export const refusalOfPlanned = (task: Named, tables: Configured & { readonly queue: string }, path: string): Rejection | undefined => {
+  if (!isIsolated(tables)) return undefined
+  const { tenant } = task
+  return refusalOfTenant(tenant, tables.queue, path) ?? (tenant === undefined ? undefined : refusalOfLongNames(task, tenant, path))
+}
+
+/** The names that an isolated queue stores with the tenant's name in front. */
+const prefixed = ['id', 'idempotencyKey', 'orderingKey', 'concurrencyKey'] as const
+type Named = Partial<Pick<PreparedTask, 'tenant' | (typeof prefixed)[number]>>
+
+const refusalOfLongNames = (task: Named, tenant: string, path: string): Rejection | undefined => {
+  const name = prefixed.find((each) => isTooLong(tenant, task[each]))
+  return name === undefined ? undefined : tooLong(`${path}${name}`, tenant)
 }
 
 /** Why this is no valid tenant of an isolated queue; `undefined` if it is. */
