@@ -1,5 +1,5 @@
 /** Restarts: a finished task runs again as a new task. */
-import { fork, taskOf } from '@daybook/core'
+import { fork, headOf, taskOf } from '@daybook/core'
 import { textOf } from '@daybook/core/testing'
 import { expect, test } from 'vitest'
 import { Queue, task } from './queue.js'
@@ -48,4 +48,13 @@ test('TQM §11: a dead letter that is restarted stays one', () => {
   q.kill('a')
   restart(q, 'a', 'b')
   expect([q.status('a'), q.status('b')]).toEqual(['dead-letter', 'pending'])
+})
+
+test('TQM §11: a restart is refused while another task has the key that the new one would get', () => {
+  const q = new Queue().enqueue(task('a', { idempotencyKey: 'k' }), task('other', { idempotencyKey: 'k#3' }))
+  q.complete('a', q.claim().token)
+  expect(q.refuse({ type: 'Restart', task: 'a', id: 'b', reason: 'r', content: '{}' })).toMatchObject({ code: 'conflict', detail: expect.stringContaining('b would get the key k#3') as string })
+  q.enqueue(task('c'))
+  expect(restart(q, 'a', 'b')).toMatchObject({ number: 4, status: 'pending' })
+  expect(headOf(q.state).misfits).toBe(0)
 })

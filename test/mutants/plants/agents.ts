@@ -85,6 +85,13 @@ export const agentPlants: ReadonlyArray<Plant> = [
     killedBy: agents,
   },
   {
+    title: 'a restarted task takes the key of another task',
+    file: `${core}decide/restart.ts`,
+    find: 'if (known.byKey(key) !== undefined) return',
+    replace: 'if (known.byKey(key) === null) return',
+    killedBy: ['test/core/restart.test.ts'],
+  },
+  {
     title: 'a restarted task waits for another task with the id of a dependency',
     file: `${core}decide/restart.ts`,
     find: 'dependency.number < task.number && ',

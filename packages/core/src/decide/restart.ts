@@ -25,7 +25,11 @@ export const decideRestart = (command: CommandOf<'Restart'>, tables: Tables, { a
       if (!isFinal(task.status) && task.status !== 'dead-letter') {
         return E.left(reject('wrong-state', `${task.id} is ${task.status}: only a finished task or a dead letter can be restarted`))
       }
-      return E.right([{ type: 'TaskEnqueued', at, data: factsOf(task, command, known), content }] satisfies ReadonlyArray<QueueEvent>)
+      const data = factsOf(task, command, known)
+      const { idempotencyKey: key } = data
+      // Only if a producer has used exactly this key for another task.
+      if (known.byKey(key) !== undefined) return E.left(reject('conflict', `${id} would get the key ${key}, which another task has: try again when another task was enqueued, or enqueue it yourself`))
+      return E.right([{ type: 'TaskEnqueued', at, data, content }] satisfies ReadonlyArray<QueueEvent>)
     }),
   )
 
