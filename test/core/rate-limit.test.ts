@@ -59,6 +59,8 @@ describe('LK-16: Retry-After', () => {
     ['Please retry in 250ms: quota exceeded', 250], ['too many requests, wait 2 h', 7_200_000], ['retry-after: Mon, 05 Jan 2026 09:01:00 GMT, said the server', 60_000], ['retry after 2026-01-05T09:01:00Z', 60_000],
     ['retry-after: -5', nothing], ['retry-after: 1e9', nothing], ['retry-after: NaN', nothing], ['retry-after: 99999999999', day], ['retry-after', nothing], ['rate limit', nothing],
     ['retry-after: Sun, 04 Jan 2026 09:00:00 GMT', nothing],
+    // `wait` and `retry after` may come first in the words around it.
+    ['Rate limit exceeded. Please wait and try again in 30 seconds.', 30_000], ['too many requests, retry after some time. Retry-After: 12', 12_000], ['please wait for 30 seconds: rate limit', 30_000], ['rate limit: please wait a moment', nothing],
   ])('in a text: %s → %s ms', (message, waitMs) => {
     expect(rateLimitOf({ message }, start)).toEqual({ askedMs: waitMs })
   })

@@ -142,6 +142,13 @@ export const outcomePlants: ReadonlyArray<Plant> = [
     killedBy: limits,
   },
   {
+    title: 'any word after wait is taken for a date',
+    file: `${core}model/rate-limit.ts`,
+    find: '(?:mon|tue|wed|thu|fri|sat|sun)[a-z]{0,6}',
+    replace: '[a-z]{3,9}',
+    killedBy: limits,
+  },
+  {
     title: 'a rate limit is a failed attempt',
     file: `${core}fold/rate-limit.ts`,
     find: "'rate-limited', 0, 0,",

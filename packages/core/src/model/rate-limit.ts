@@ -53,8 +53,9 @@ export const waitOf = (retryAfter: number | string, at: number): number | undefi
 /** At least a millisecond, at most a day. Zero, a past time and NaN are ignored, because the queue's own backoff is better than no wait. */
 const believable = (ms: number): number | undefined => (ms > 0 ? Math.min(Math.max(1, Math.round(ms)), retryAfterMaxSeconds * 1_000) : undefined)
 
+/** A date begins with a day of the week. After another word the search goes on: `wait and try again in 30 s`. */
 const inText = new RegExp(
-  String.raw`\b(?:retry[\s_-]{0,3}after|(?:re)?try again in|retry in|wait)["']?[\s:="']{0,4}(?:(\d{1,12}(?:\.\d{1,9})?)\s?(milliseconds?|msecs?|ms|seconds?|secs?|s|minutes?|mins?|m|hours?|hrs?|h)?(?![\w.:-]*\d|\w)|([A-Za-z]{3,9},? [^"'\n]{1,26}|\d{4}-\d\d-\d\dT[\d:.]{5,12}Z?))`,
+  String.raw`\b(?:retry[\s_-]{0,3}after|(?:re)?try again in|retry in|wait(?: for)?)["']?[\s:="']{0,4}(?:(\d{1,12}(?:\.\d{1,9})?)\s?(milliseconds?|msecs?|ms|seconds?|secs?|s|minutes?|mins?|m|hours?|hrs?|h)?(?![\w.:-]*\d|\w)|((?:mon|tue|wed|thu|fri|sat|sun)[a-z]{0,6},? [^"'\n]{1,26}|\d{4}-\d\d-\d\dT[\d:.]{5,12}Z?))`,
   'i',
 )
 
