@@ -115,8 +115,22 @@ export const capacityPlants: ReadonlyArray<Plant> = [
   {
     title: 'at capacity the waiting claims of those that work are not asked',
     file: 'packages/core/src/ready/waiting-claims.ts',
-    find: "if (asked === 'active' && ofActive === undefined) walks.push",
-    replace: "if (asked === 'active' && ofActive !== undefined) walks.push",
+    find: "if (asked === 'active' && !hasActive) {",
+    replace: "if (asked === 'active' && hasActive) {",
     killedBy: waiting,
+  },
+  {
+    title: 'at capacity a claim that was served is offered again',
+    file: 'packages/core/src/ready/waiting-claims.ts',
+    find: '(a.place === b.place && a.line !== undefined && b.line === undefined)',
+    replace: '(a.place === b.place && a.line === undefined && b.line !== undefined)',
+    killedBy: ['test/core/waiting-claims.test.ts'],
+  },
+  {
+    title: 'a line of waiting claims that was offered a task keeps its place before others',
+    file: 'packages/core/src/ready/waiting-claims.ts',
+    find: '      walks.sinkFirst()\n',
+    replace: '',
+    killedBy: ['test/core/waiting-claims.test.ts'],
   },
 ]

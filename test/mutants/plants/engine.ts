@@ -204,7 +204,7 @@ export const enginePlants: ReadonlyArray<Plant> = [
     title: 'claims behind the first are served although the first did not fit',
     file: 'packages/core/src/ready/waiting-claims.ts',
     find: "if (verdict === 'full') return\n",
-    replace: "if (verdict === 'full') { first.advance(); continue }\n",
+    replace: "if (verdict === 'full') { first.advance(); walks.sinkFirst(); continue }\n",
     killedBy: waiting,
   },
   {

@@ -2,6 +2,7 @@
  * The claims that wait (long polls), in one line for each shape of claim. A line costs nothing until something that its claims may take becomes
  * ready. Then the claims of all such lines are served in the order in which they came.
  */
+import { Heap } from '../structures/heap.js'
 import type { ClaimShape } from './claim-shape.js'
 
 /** A claim that may wait. */
@@ -96,25 +97,31 @@ export class WaitingClaims<C extends WaitingClaim> {
     who: (shape: ClaimShape) => 'all' | 'active' | 'none',
     active: () => ReadonlyMap<string, unknown>,
   ): void {
-    const walks: Array<Walk<C>> = [...this.due].map((line) => new Walk(line.claims.entries(), line))
-    let ofActive: Walk<C> | undefined
-    for (;;) {
-      let first: Walk<C> | undefined
-      for (const walk of walks) if (walk.place < (first?.place ?? Number.POSITIVE_INFINITY)) first = walk
-      const { item } = first ?? {}
-      if (first === undefined || item === undefined) break
+    const walks = new Heap<Walk<C>>(isBefore)
+    for (const line of this.due) walks.add(new Walk(line.claims.entries(), line))
+    let hasActive = false
+    for (let first = walks.first; first !== undefined; first = walks.first) {
+      const { item } = first
+      if (item === undefined) {
+        walks.removeFirst()
+        continue
+      }
       const { line = this.lineOf.get(item) } = first
       const isWanted = line !== undefined && (first.line !== undefined || this.due.has(line))
       const asked = isWanted ? who(line.shape) : 'none'
       // The rest of the line finds nothing either. Without this, every arrival would ask each of a thousand equal claims.
       if (first.line !== undefined && asked !== 'all') {
-        first.end()
-        if (asked === 'active' && ofActive === undefined) walks.push((ofActive = new Walk(this.ofAgents(active()).values())))
+        walks.removeFirst()
+        if (asked === 'active' && !hasActive) {
+          hasActive = true
+          walks.add(new Walk(this.ofAgents(active()).values()))
+        }
         continue
       }
       const verdict = item.isOver() ? 'served' : asked === 'none' || line === undefined ? 'empty' : serve(item, line.shape)
       if (verdict === 'full') return
       first.advance()
+      walks.sinkFirst()
       if (verdict === 'served') this.remove(item)
     }
     this.due.clear()
@@ -184,11 +191,14 @@ class Walk<C> {
     else [this.item, this.place] = next.value
   }
 
-  end(): void {
+  private end(): void {
     this.item = undefined
     this.place = Number.POSITIVE_INFINITY
   }
 }
+
+/** A claim may be in two walks at once. That of its own line comes first, so that it is not offered there after it was served. */
+const isBefore = <C>(a: Walk<C>, b: Walk<C>): boolean => a.place < b.place || (a.place === b.place && a.line !== undefined && b.line === undefined)
 
 const addTo = <C>(index: Map<string, Set<C>>, key: string, item: C): void => {
   const known = index.get(key)

@@ -1,0 +1,42 @@
+/** The order in which waiting claims are offered tasks. How the engine uses it is in `test/engine/waiting-claims.test.ts`. */
+import { type ClaimShape, WaitingClaims } from '@daybook/core'
+import { expect, test } from 'vitest'
+
+interface Claim {
+  readonly name: string
+  readonly command: { readonly agent: string }
+  readonly isOver: () => boolean
+}
+const claim = (name: string, agent = name): Claim => ({ name, command: { agent }, isOver: () => false })
+/** All that waiting claims use of a shape. */
+const shape = (): ClaimShape => ({ waiting: 0 }) as ClaimShape
+
+test('LK-06: the claims of many lines are offered tasks in the order in which they came', () => {
+  const waiting = new WaitingClaims<Claim>()
+  const shapes = Array.from({ length: 40 }, shape)
+  const names: Array<string> = []
+  for (let n = 0; n < 200; n++) {
+    names.push(`${n}`)
+    waiting.add(claim(`${n}`), shapes[(n * n + 7 * n) % 40] as ClaimShape)
+  }
+  waiting.wake(shapes)
+  const offered: Array<string> = []
+  const serve = ({ name }: Claim): 'served' | 'empty' => (offered.push(name) % 3 === 0 ? 'served' : 'empty')
+  waiting.offer(serve, () => 'all', () => new Map())
+  expect(offered).toEqual(names)
+  expect(waiting.size).toBe(200 - 66)
+})
+
+test('TQM-CAP-003: at capacity a claim of an agent that works is offered once what it is served, though it is in the line of its shape as well', () => {
+  const waiting = new WaitingClaims<Claim>()
+  const [plain, bumped] = [shape(), shape()]
+  waiting.add(claim('first', 'idle'), plain)
+  for (const name of ['a', 'b', 'c', 'd']) waiting.add(claim(name), bumped)
+  waiting.add(claim('last', 'a'), plain)
+  waiting.wake([plain, bumped])
+  const offered: Array<string> = []
+  const serve = ({ name }: Claim): 'served' => (offered.push(name), 'served')
+  const active = new Map(['a', 'b', 'c', 'd'].map((agent) => [agent, undefined]))
+  waiting.offer(serve, (of) => (of === bumped ? 'all' : 'active'), () => active)
+  expect(offered).toEqual(['a', 'b', 'c', 'd', 'last'])
+})
