@@ -1,4 +1,4 @@
-import { commandCodecs, NewTask, SettingsPatch, validate } from '@daybook/core'
+import { type checkCommand, commandCodecs, NewTask, SettingsPatch, validate } from '@daybook/core'
 import * as t from 'io-ts'
 import { expect, test } from 'vitest'
 
@@ -92,3 +92,11 @@ test('well-formed input is returned as it is, not copied', () => {
 
 const leftOf = <A>(result: { readonly _tag: 'Left'; readonly left: ReadonlyArray<A> } | { readonly _tag: 'Right' }): ReadonlyArray<A> =>
   result._tag === 'Left' ? result.left : []
+
+test('ADR 9: a type that is not there is refused, also in the first command of a process, which has seen no type before', async () => {
+  // The address makes it a module of its own.
+  const { checkCommand: check } = (await import(new URL('../../packages/core/dist/model/check-command.js?first', import.meta.url).href)) as { readonly checkCommand: typeof checkCommand }
+  expect(check({ type: 'Claim', agent: 'ann', max: 1, types: [undefined] })._tag).toBe('Left')
+  expect(check({ type: 'Enqueue', tasks: [{ id: 'a', type: undefined, idempotencyKey: 'k', content: '{}' }] })._tag).toBe('Left')
+  expect(check({ type: 'Claim', agent: 'ann', max: 1, types: ['work'] })._tag).toBe('Right')
+})

@@ -111,9 +111,9 @@ const isPlainName = (value: unknown): value is string => typeof value === 'strin
 const isPlainId = (value: unknown): boolean => isPlainName(value) && value[0] !== '#'
 
 /** Cached, because most tasks and claims have the same type as the one before. */
-let lastType: unknown
+let lastType: string | undefined
 const isPlainType = (value: unknown): boolean => {
-  if (value === lastType) return true
+  if (value === lastType && value !== undefined) return true
   if (!isPlainName(value) || value.includes('*')) return false
   lastType = value
   return true
