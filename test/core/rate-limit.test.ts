@@ -61,6 +61,8 @@ describe('LK-16: Retry-After', () => {
     ['retry-after: Sun, 04 Jan 2026 09:00:00 GMT', nothing],
     // `wait` and `retry after` may come first in the words around it.
     ['Rate limit exceeded. Please wait and try again in 30 seconds.', 30_000], ['too many requests, retry after some time. Retry-After: 12', 12_000], ['please wait for 30 seconds: rate limit', 30_000], ['rate limit: please wait a moment', nothing],
+    // A time in several units.
+    ['Rate limit reached. Please try again in 6m0s.', 360_000], ['rate limit: try again in 7m12.48s. Visit us', 432_480], ['rate limit: retry in 1h 30m', 5_400_000], ['rate limit: retry after 1h2m3s', 3_723_000], ['rate limit: retry after 2m', 120_000], ['rate limit: retry in 0m0s', nothing], ['rate limit: retry in 99h0m', day],
   ])('in a text: %s → %s ms', (message, waitMs) => {
     expect(rateLimitOf({ message }, start)).toEqual({ askedMs: waitMs })
   })

@@ -149,6 +149,13 @@ export const outcomePlants: ReadonlyArray<Plant> = [
     killedBy: limits,
   },
   {
+    title: 'of a wait in several units only the last counts',
+    file: `${core}model/rate-limit.ts`,
+    find: '=> sum + Number(part)',
+    replace: '=> Number(part)',
+    killedBy: limits,
+  },
+  {
     title: 'a rate limit is a failed attempt',
     file: `${core}fold/rate-limit.ts`,
     find: "'rate-limited', 0, 0,",
