@@ -95,7 +95,7 @@ export const failed = (tables: Tables, event: EventOf<'Failed'>): void => {
 
 /**
  * Ends a claim without success. It counts as an attempt if the agent tried or refused the task, and as a retry if it failed (INV-3). It counts as
- * neither if the agent never received the claim, was stopping, or was terminated by an operator.
+ * neither if the agent never received the claim, met a rate limit, was stopping, or was terminated by an operator.
  */
 export const endClaim = (
   tables: Tables,

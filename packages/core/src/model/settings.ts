@@ -88,8 +88,8 @@ const rateLimit = {
 }
 
 /**
- * The task that is spawned for a kind of discovery (TQM-BR-001). Fields that are left out are taken from the parent; the priority, from the
- * discovery's severity.
+ * The task that is spawned for a kind of discovery (TQM-BR-001). A type or phase that is left out is that of the parent, and a priority that of the
+ * discovery's severity. The parent's skills are not taken over.
  */
 const discovery = { type: TaskType, phase: Phase, priority: t.union([Priority, PriorityName]), skills: listOf(Name) }
 const DiscoveryRule = t.exact(t.partial(discovery), 'discovery rule')
@@ -102,7 +102,7 @@ const loops = {
   maxRounds: integer(1, 1_000),
   /** Discoveries of tasks this many steps from the first of their chain need approval. */
   maxGenerations: integer(1, 1_000),
-  /** How many tasks one completion may spawn or propose. */
+  /** How many discoveries of one completion may spawn or propose a task. A fix and its check are not among them. */
   maxSpawned: integer(0, 1_000),
 }
 

@@ -139,7 +139,7 @@ export const breakersOf = (state: QueueState): Readonly<Record<string, BreakerVi
       .map((breaker) => [breaker.type, breakerView(breaker)]),
   )
 
-/** The breaker of a type; `undefined` if no task of this type ever failed. */
+/** The breaker of a type; `undefined` if no task of this type ever failed, and nobody ever opened it. */
 export const breakerOf = (state: QueueState, type: string): BreakerView | undefined => {
   const breaker = QueueState.tablesOf(state).breakers.get(type)
   return breaker === undefined ? undefined : breakerView(breaker)
@@ -299,7 +299,7 @@ export const nextDue = (state: QueueState): number | undefined => {
 }
 /** When the first lease ends; `undefined` when there is none. */
 export const nextLeaseEnd = (state: QueueState): number | undefined => nextLeaseEndOf(QueueState.tablesOf(state))
-/** When the first delay ends, or the first breaker turns half-open by itself; `undefined` for never. */
+/** When anything but a lease ends by itself next, such as a delay; `undefined` for never. */
 export const nextOtherDue = (state: QueueState): number | undefined => nextOther(QueueState.tablesOf(state))
 
 /** When an alert is to be raised or cleared next: 0 for now, `undefined` for never. Not part of {@link nextDue}. */

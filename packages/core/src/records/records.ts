@@ -90,7 +90,7 @@ export interface TaskExtras extends ExtraFields {
   readonly checkpointRevision?: number
   readonly progressRevision?: number
   readonly lastError?: string
-  /** Only of a CRITICAL task: when it last became ready. */
+  /** Only of a CRITICAL task: when it last became ready, or CRITICAL while it was ready. */
   readonly readySince?: number
   readonly signature?: string
   readonly deadLetter?: { readonly at: number; readonly reason: DeadLetterReason }
@@ -121,7 +121,7 @@ export interface TaskRecord extends Undoable {
   attempts: number
   /** Number of dependencies that are not completed yet, plus 1 while another task comes first in its line ({@link Tables.lines}). */
   missing: number
-  /** Tasks that depend on this one, including cancelled ones until they are evicted; and how many of them are unfinished. */
+  /** The unfinished tasks that depend on this one, and their number. */
   dependents: Array<TaskRecord>
   blocking: number
   /** The last claim. It is a live lease while the task {@link isHeld}. */

@@ -122,7 +122,7 @@ export class Tables {
   readonly sleepers = new Deadlines(this.undoLog)
   /** The tasks that each agent holds, by token. */
   readonly leases = new Map<string, SortedList<TaskRecord>>()
-  /** Scheduled tasks by the end of their delay, and waiting tasks by the end of their wait. */
+  /** Scheduled tasks by the end of their delay, waiting tasks by the end of their wait, and dead letters by the end of their snooze. */
   readonly delays = new SortedList<TaskRecord>(delayOf, byToken)
   /** Held tasks, by the end of their lease. */
   readonly leaseEnds = new SortedList<TaskRecord>(leaseEndOf, byToken)

@@ -42,7 +42,7 @@ const meanings: Readonly<Record<string, string>> = {
   'loops.repeatSignatureLimit': 'The same failure so many times halts a chain of fixes.',
   'loops.maxRounds': 'Fixes that one chain may have before a guardian decides.',
   'loops.maxGenerations': 'Discoveries so many steps from the first task need approval.',
-  'loops.maxSpawned': 'Tasks that one completion may make.',
+  'loops.maxSpawned': 'Discoveries of one completion that may become tasks.',
 }
 
 const breaker: Readonly<Record<string, string>> = {
