@@ -1,8 +1,8 @@
 /** Converts times: ISO 8601 text in the API, milliseconds since 1970 inside. */
+import { instantMax } from '@daybook/core/common'
 import * as t from 'io-ts'
 
 const form = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?(?:Z|([+-])(\d\d):(\d\d))$/
-const instantMax = 253_402_300_799_999
 
 /**
  * Milliseconds of an ISO 8601 date and time with its zone; `undefined` for any other text.

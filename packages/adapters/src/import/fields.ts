@@ -1,9 +1,6 @@
 /** Readers of single field values. Each returns a value that Daybook accepts, or `undefined`. */
-import { type FieldValue, type ImportedField, importedFields, isTimeField, type Json, type JsonObject, Name, type PreparedField, preparedFields, TaskId, taskFields, type TimeField } from '@daybook/core/common'
+import { type FieldValue, type ImportedField, importedFields, instantMax, isTimeField, type Json, type JsonObject, Name, type PreparedField, preparedFields, TaskId, taskFields, type TimeField } from '@daybook/core/common'
 import { readTime } from '../time.js'
-
-/** The latest time that Daybook accepts, in milliseconds since 1970. */
-const instantMax = 253_402_300_799_999
 
 /** Reads ISO 8601 with a date, or a number of seconds or milliseconds since 1970; the two are distinguished by their size. */
 export const readInstant = (value: unknown): string | undefined => {

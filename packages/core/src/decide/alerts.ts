@@ -67,7 +67,7 @@ const timed = (tables: Tables): ReadonlyArray<Change> => {
 const overAfter = (since: number, seconds: number): number => Math.floor(since + seconds * 1_000) + 1
 
 /** The ready task that was enqueued first, found among the first tasks of each phase and priority. */
-export const oldestReady = ({ counts, lists }: Tables): TaskRecord | undefined => {
+const oldestReady = ({ counts, lists }: Tables): TaskRecord | undefined => {
   if (counts.pending === 0) return undefined
   let oldest: TaskRecord | undefined
   for (const { pending } of lists.values()) {

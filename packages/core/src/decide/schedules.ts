@@ -64,7 +64,7 @@ export const decideChangeSchedule = (command: CommandOf<'ChangeSchedule'>, table
 export const decideRemoveSchedule = ({ name }: CommandOf<'RemoveSchedule'>, tables: Tables, { at }: Envelope): Decision =>
   tables.schedules.get(name) === undefined ? E.left(noSchedule(tables, name)) : E.right([{ type: 'ScheduleRemoved', at, data: { name } }])
 
-export const noSchedule = ({ queue }: Pick<Tables, 'queue'>, name: string): Rejection => reject('not-found', `queue ${queue} has no schedule ${name}`)
+const noSchedule = ({ queue }: Pick<Tables, 'queue'>, name: string): Rejection => reject('not-found', `queue ${queue} has no schedule ${name}`)
 
 type Definition = Pick<Schedule, 'name' | 'rule' | 'missed' | 'overlap' | 'paused' | 'task'>
 
@@ -196,4 +196,4 @@ class Run {
 }
 
 /** The id and the idempotency key of a run's task: `nightly@2026-01-05T02:00:00.000Z`. */
-export const runId = (name: string, dueAt: number): string => `${name}@${new Date(dueAt).toISOString()}`
+const runId = (name: string, dueAt: number): string => `${name}@${new Date(dueAt).toISOString()}`

@@ -28,7 +28,7 @@ export const under = (tenant: string, name: string): string => (isUnder(tenant, 
 export const isUnder = (tenant: string, name: string): boolean => name.startsWith(`${tenant}:`)
 
 /** The tenant whose prefix the name has; `undefined` if it has none. */
-export const tenantOver = (name: string): string | undefined => {
+const tenantOver = (name: string): string | undefined => {
   const tenant = name.slice(0, Math.max(0, name.indexOf(':')))
   return TenantName.is(tenant) ? tenant : undefined
 }

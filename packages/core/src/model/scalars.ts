@@ -77,7 +77,7 @@ export const integer = (min: number, max: number) => refine(t.number, `whole num
 export const between = (min: number, max: number) => refine(t.number, `number from ${min} to ${max}`, isBetween(min, max))
 
 /** The end of the year 9999. */
-const instantMax = 253_402_300_799_999
+export const instantMax = 253_402_300_799_999
 /** Milliseconds since 1970 in UTC, up to the year 9999. */
 export const Instant = refine(t.number, 'milliseconds since 1970', isInteger(0, instantMax))
 export type Instant = number

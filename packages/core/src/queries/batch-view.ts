@@ -54,7 +54,7 @@ export interface BatchView {
   readonly reasons: ReadonlyArray<BatchReason>
 }
 
-export const stateOfBatch = ({ finishedAt, closedAt }: Pick<Batch, 'finishedAt' | 'closedAt'>): BatchState => (finishedAt > 0 ? 'finished' : closedAt > 0 ? 'closed' : 'open')
+const stateOfBatch = ({ finishedAt, closedAt }: Pick<Batch, 'finishedAt' | 'closedAt'>): BatchState => (finishedAt > 0 ? 'finished' : closedAt > 0 ? 'closed' : 'open')
 
 export const viewOfBatch = (tables: Tables, batch: Batch): BatchView => {
   const { id, tenant, description, on, createdAt, closedAt, cancelled: ended, finishedAt, callback, callbackTask, revision, counts } = batch

@@ -2,6 +2,7 @@
  * The claims that wait (long polls), in one line for each shape of claim. A line costs nothing until something that its claims may take becomes
  * ready. Then the claims of all such lines are served in the order in which they came.
  */
+import { addTo, removeFrom } from '../structures/by-key.js'
 import { Heap } from '../structures/heap.js'
 import type { ClaimShape } from './claim-shape.js'
 
@@ -199,13 +200,3 @@ class Walk<C> {
 
 /** A claim may be in two walks at once. That of its own line comes first, so that it is not offered there after it was served. */
 const isBefore = <C>(a: Walk<C>, b: Walk<C>): boolean => a.place < b.place || (a.place === b.place && a.line !== undefined && b.line === undefined)
-
-const addTo = <C>(index: Map<string, Set<C>>, key: string, item: C): void => {
-  const known = index.get(key)
-  if (known === undefined) index.set(key, new Set([item]))
-  else known.add(item)
-}
-const removeFrom = <C>(index: Map<string, Set<C>>, key: string, item: C): void => {
-  const known = index.get(key)
-  if (known?.delete(item) === true && known.size === 0) index.delete(key)
-}

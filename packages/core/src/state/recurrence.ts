@@ -10,6 +10,7 @@
  * of a repeated one.
  */
 import { Cron } from 'croner'
+import { instantMax } from '../model/scalars.js'
 
 export type Recurrence =
   | { readonly cron: string; readonly timeZone: string }
@@ -67,9 +68,6 @@ export const upcoming = (rule: Recurrence, first: number, max: number): Readonly
   for (let next: number | undefined = first; next !== undefined && found.length < max; next = dueAfter(rule, next)) found.push(next)
   return found
 }
-
-/** The end of the year 9999. */
-const instantMax = 253_402_300_799_999
 
 /** Parsing takes as long as one question, so some parsed expressions are cached. No result depends on which. */
 const kept = new Map<string, Cron>()
