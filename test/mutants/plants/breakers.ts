@@ -63,4 +63,25 @@ export const breakerPlants: ReadonlyArray<Plant> = [
     replace: 'event.at',
     killedBy: breakers,
   },
+  {
+    title: 'each failure that a breaker counts looks at all groups of the type',
+    file: `${core}state/breakers.ts`,
+    find: 'breaker.state === state && breaker.probe === probe ? none : this.moved(breaker.type)',
+    replace: 'this.moved(breaker.type)',
+    killedBy: ['test/core/breaker-cost.test.ts'],
+  },
+  {
+    title: 'the test of a half-open breaker does not close the groups of the type',
+    file: `${core}state/breakers.ts`,
+    find: 'breaker.state === state && breaker.probe === probe ? none',
+    replace: 'breaker.state === state ? none',
+    killedBy: breakers,
+  },
+  {
+    title: 'each rate limit looks at all groups of the type',
+    file: `${core}state/tables.ts`,
+    find: '    if (this.slowdowns.has(type) === wasSlow) return\n',
+    replace: '',
+    killedBy: ['test/core/breaker-cost.test.ts'],
+  },
 ]

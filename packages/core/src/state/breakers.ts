@@ -11,7 +11,7 @@ export class Breakers {
   /** Open breakers that turn half-open by themselves. */
   readonly cooling = new SortedList<Breaker>((breaker) => breaker.halfOpenAt, byType)
 
-  /** `moved`: called when the breaker of a type has changed. Returns the tenants that have something to take again. */
+  /** `moved`: called when the breaker of a type may have begun or ceased to hold back its tasks. Returns the tenants that have something to take again. */
   constructor(
     private readonly undoLog: UndoLog,
     private readonly alerts: Alerts,
@@ -44,17 +44,18 @@ export class Breakers {
   update(breaker: Breaker, change: (breaker: Breaker) => void): ReadonlyArray<TenantShare> {
     if (this.undoLog.mustSave(breaker)) {
       const before = { ...breaker }
-      this.undoLog.note({
-        undo: () => {
-          this.unlink(breaker)
-          Object.assign(breaker, before)
-          this.link(breaker)
-        },
-      })
+      this.undoLog.note({ undo: () => void this.apply(breaker, () => Object.assign(breaker, before)) })
     }
+    return this.apply(breaker, change)
+  }
+
+  private apply(breaker: Breaker, change: (breaker: Breaker) => void): ReadonlyArray<TenantShare> {
+    const { state, probe } = breaker
     this.unlink(breaker)
     change(breaker)
-    return this.link(breaker)
+    this.link(breaker)
+    // Only these two hold tasks back. Most changes count a failure, and a type may have a group for each of a million tenants.
+    return breaker.state === state && breaker.probe === probe ? none : this.moved(breaker.type)
   }
 
   clear(): void {
@@ -71,10 +72,9 @@ export class Breakers {
     }
   }
 
-  private link(breaker: Breaker): ReadonlyArray<TenantShare> {
+  private link(breaker: Breaker): void {
     if (breaker.state === 'open' && breaker.halfOpenAt !== 0) this.cooling.add(breaker)
     this.alerts.countBreaker(breaker, 1)
-    return this.moved(breaker.type)
   }
 
   private unlink(breaker: Breaker): void {
@@ -82,3 +82,4 @@ export class Breakers {
     this.alerts.countBreaker(breaker, -1)
   }
 }
+const none: ReadonlyArray<never> = []

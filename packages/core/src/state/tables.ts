@@ -408,7 +408,10 @@ export class Tables {
 
   /** Until this time other agents get no task of the type; `0` ends the wait. */
   slowDown(type: string, until: number): void {
+    const wasSlow = this.slowdowns.has(type)
     this.slowdowns.set(type, until)
+    // A longer wait opens and closes nothing.
+    if (this.slowdowns.has(type) === wasSlow) return
     for (const share of this.ready.breakerMoved(type)) this.shares.comeBack(share)
   }
 

@@ -30,5 +30,6 @@ export { blocksDuplicates, newTaskRecord, type TaskRecord, type TenantShare } fr
 export { hashOf, TextIndex } from '../structures/text-index.js'
 export { fewMax } from '../ready/group-tasks.js'
 export { FairShare } from '../ready/fair-share.js'
+export { ReadyIndex } from '../ready/ready-index.js'
 export { UndoLog } from '../structures/undo-log.js'
 export { shapes } from '../redact/secret-shapes.js'
