@@ -1,6 +1,6 @@
 /** The order in which waiting claims are offered tasks. How the engine uses it is in `test/engine/waiting-claims.test.ts`. */
 import { type ClaimShape, WaitingClaims } from '@daybook/core'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 
 interface Claim {
   readonly name: string
@@ -39,4 +39,31 @@ test('TQM-CAP-003: at capacity a claim of an agent that works is offered once wh
   const active = new Map(['a', 'b', 'c', 'd'].map((agent) => [agent, undefined]))
   waiting.offer(serve, (of) => (of === bumped ? 'all' : 'active'), () => active)
   expect(offered).toEqual(['a', 'b', 'c', 'd', 'last'])
+})
+
+test('LK-06: claims that are put back are offered tasks before all others, in their own order', () => {
+  const waiting = new WaitingClaims<Claim>()
+  const [one, other] = [shape(), shape()]
+  for (const name of ['a', 'b']) waiting.add(claim(name), one)
+  waiting.add(claim('c'), other)
+  waiting.putBack(['x', 'y', 'z'].map((name) => claim(name)), ({ name }) => (name === 'y' ? other : one))
+  waiting.putBack([claim('v'), claim('w')], () => one)
+  const offered: Array<string> = []
+  waiting.offer(({ name }) => (offered.push(name), 'empty'), () => 'all', () => new Map())
+  expect(offered).toEqual(['v', 'w', 'x', 'y', 'z', 'a', 'b', 'c'])
+  expect(waiting.drain().map(({ name }) => name)).toEqual(offered)
+})
+
+test('LK-06: to put many claims back takes one step for each claim of their line', () => {
+  const waiting = new WaitingClaims<Claim>()
+  const many = shape()
+  const names = Array.from({ length: 200 }, (_, n) => `${n}`)
+  for (const name of names) waiting.add(claim(name), many)
+  const sets = vi.spyOn(Map.prototype, 'set')
+  try {
+    waiting.putBack(names.map((name) => claim(`back ${name}`)), () => many)
+    expect(sets.mock.calls.length).toBeLessThan(10 * names.length)
+  } finally {
+    sets.mockRestore()
+  }
 })

@@ -133,4 +133,18 @@ export const capacityPlants: ReadonlyArray<Plant> = [
     replace: '',
     killedBy: ['test/core/waiting-claims.test.ts'],
   },
+  {
+    title: 'claims that are put back move all others of their line once each',
+    file: 'packages/core/src/ready/waiting-claims.ts',
+    find: 'of back) line.claims = new Map([...places, ...line.claims])',
+    replace: 'of back) for (const place of places.toReversed()) line.claims = new Map([place, ...line.claims])',
+    killedBy: ['test/core/waiting-claims.test.ts'],
+  },
+  {
+    title: 'claims that are put back come after those of their line',
+    file: 'packages/core/src/ready/waiting-claims.ts',
+    find: 'new Map([...places, ...line.claims])',
+    replace: 'new Map([...line.claims, ...places])',
+    killedBy: ['test/core/waiting-claims.test.ts'],
+  },
 ]

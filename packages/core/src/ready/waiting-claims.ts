@@ -40,20 +40,21 @@ export class WaitingClaims<C extends WaitingClaim> {
   }
 
   add(item: C, shape: ClaimShape): void {
-    this.lineFor(shape).claims.set(item, ++this.lastPlace)
-    this.enter(item, shape)
+    this.enter(item, shape).claims.set(item, ++this.lastPlace)
   }
 
   /** Puts back claims that were served by a batch that was rolled back, before all others, and offers tasks to all again. */
   putBack(items: ReadonlyArray<C>, shapeOf: (item: C) => ClaimShape): void {
     this.firstPlace -= items.length
+    const back = new Map<Line<C>, Array<readonly [C, number]>>()
     items.forEach((item, index) => {
-      const shape = shapeOf(item)
-      const line = this.lineFor(shape)
-      const place = this.firstPlace + index
-      line.claims = new Map([...line.claims, [item, place] as const].sort(([, a], [, b]) => a - b))
-      this.enter(item, shape)
+      const line = this.enter(item, shapeOf(item))
+      const place = [item, this.firstPlace + index] as const
+      const others = back.get(line)
+      if (others === undefined) back.set(line, [place])
+      else others.push(place)
     })
+    for (const [line, places] of back) line.claims = new Map([...places, ...line.claims])
     for (const line of this.lines.values()) this.due.add(line)
   }
 
@@ -161,16 +162,14 @@ export class WaitingClaims<C extends WaitingClaim> {
     return items
   }
 
-  private lineFor(shape: ClaimShape): Line<C> {
+  /** Notes that the claim waits. Returns its line, in which the caller gives it a place. */
+  private enter(item: C, shape: ClaimShape): Line<C> {
     let line = this.lines.get(shape)
     if (line === undefined) this.lines.set(shape, (line = { shape, claims: new Map() }))
-    return line
-  }
-
-  private enter(item: C, shape: ClaimShape): void {
-    this.lineOf.set(item, this.lineFor(shape))
+    this.lineOf.set(item, line)
     addTo(this.byAgent, item.command.agent, item)
     shape.waiting++
+    return line
   }
 }
 
