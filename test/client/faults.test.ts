@@ -28,8 +28,8 @@ afterEach(async () => {
 const pausesMade = (): ReadonlyArray<number> => {
   const pauses: Array<number> = []
   const { setTimeout: timeout } = globalThis
-  let now = Date.now()
-  vi.spyOn(Date, 'now').mockImplementation(() => now)
+  let now = performance.now()
+  vi.spyOn(performance, 'now').mockImplementation(() => now)
   const pausing = (...[body, ms = 0, ...rest]: Parameters<typeof timeout>) => {
     if (new Error().stack?.includes('client/dist/transport/retry.js') !== true) return timeout(body, ms, ...rest)
     pauses.push(ms)
@@ -78,6 +78,26 @@ describe('repeatable requests are repeated', () => {
     expect(spent).toBeGreaterThan(350)
     expect(spent).toBeLessThanOrEqual(600)
     expect(server.seen.length).toBe(pauses.length + 1)
+  })
+
+  test('a clock that jumps ahead meanwhile ends no call', async () => {
+    connect({ retryForMs: 10_000 })
+    const calls: ReadonlyArray<readonly [string, () => Promise<unknown>]> = [
+      ['gathered', () => client.enqueue(task(1))],
+      ['by itself', () => client.outcomes([{ kind: 'fail', taskId: 't', ...holder, error: 'no' }])],
+      ['put off by the queue', () => client.enqueue(task('put off'))],
+    ]
+    for (const [name, call] of calls) {
+      const before = server.seen.length
+      const time = Date.now()
+      // Every request makes the clock jump by a year.
+      vi.spyOn(Date, 'now').mockImplementation(() => time + (server.seen.length - before) * 365 * 86_400_000)
+      server.fault = (_, index) => (name !== 'put off by the queue' && index - before < 2 ? 'drop-before' : undefined)
+      server.item = ({ payload }) => (payload === 'put off' && server.seen.length - before < 3 ? problemOf(503, 'overloaded') : undefined)
+      expect(await codeOf(call()), name).toBe('ok')
+      expect(server.seen.length - before, name).toBe(3)
+      vi.restoreAllMocks()
+    }
   })
 
   test('a server that restarts is found at once: in the first seconds the tries are at most 250 ms apart', async () => {

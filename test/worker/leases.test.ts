@@ -1,7 +1,10 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { LeaseLost } from '@daybook/adapters/worker'
 import { failing, sleep, until } from './memory-source.js'
 import { aborted, events, source, work, worker } from './trial.js'
+
+/** In milliseconds. */
+const year = 365 * 86_400_000
 
 /** The first twelve pauses before a retry, in milliseconds. */
 const pausesOf = async (type: 'settle-failed' | 'claim-failed'): Promise<ReadonlyArray<number>> => {
@@ -289,6 +292,27 @@ describe('outcomes are not lost', () => {
     await until(() => events.some(({ type }) => type === 'outcome-given-up'), 'it is given up')
     expect(events.at(-1)).toMatchObject({ type: 'outcome-given-up', taskId: 't1', kind: 'complete' })
     expect(worker.stats()).toMatchObject({ unsettled: 0, lost: 1 })
+  })
+
+  test('is kept if the clock of its machine jumps ahead meanwhile, and given up in time if the clock is set back', async () => {
+    source.add(1)
+    let isAway = true
+    source.beforeSettle = () => {
+      if (isAway) throw failing('unreachable')
+    }
+    work({ settleForMs: 60_000, handler: () => undefined })
+    await until(() => events.some(({ type }) => type === 'settle-failed'), 'it cannot be sent')
+    vi.setSystemTime(Date.now() + year)
+    await sleep(1_000)
+    isAway = false
+    await until(() => source.count('completed') === 1, 'it is sent')
+    expect(events.filter(({ type }) => type !== 'settle-failed')).toEqual([])
+    source.add(1)
+    isAway = true
+    await until(() => worker.stats().unsettled === 1, 'the next one is done')
+    vi.setSystemTime(Date.now() - year)
+    await sleep(70_000)
+    expect(events.at(-1)).toMatchObject({ type: 'outcome-given-up', kind: 'complete' })
   })
 
   test('with too many waiting outcomes, no more tasks are claimed', async () => {

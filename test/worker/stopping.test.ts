@@ -1,7 +1,10 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { createWorker, WorkerStopped } from '@daybook/adapters/worker'
 import { failing, sleep, until } from './memory-source.js'
 import { aborted, events, source, work, worker } from './trial.js'
+
+/** In milliseconds. */
+const year = 365 * 86_400_000
 
 describe('stopping', () => {
   test('waits for running handlers, cancels the waiting claim, and sends all outcomes', async () => {
@@ -108,6 +111,18 @@ describe('stopping', () => {
     await until(() => worker.stats().unsettled === 3, 'all are done')
     await worker.stop({ graceMs: 0 })
     expect(events.filter(({ type }) => type === 'outcome-given-up').length).toBe(3)
+  })
+
+  test.each([['back', -year], ['forward', year]])('takes as long as it should if the clock is set %s meanwhile', async (_, jump) => {
+    source.add(1)
+    work({ handler: async (_, { signal }) => void (await aborted(signal)) })
+    await until(() => worker.stats().running === 1, 'it is running')
+    const began = performance.now()
+    const stopped = worker.stop({ graceMs: 5_000 })
+    await sleep(50)
+    vi.setSystemTime(Date.now() + jump)
+    await stopped
+    expect(Math.round((performance.now() - began) / 1_000)).toBe(5)
   })
 
   test('ends even if the source ignores its signal', async () => {

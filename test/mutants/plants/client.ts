@@ -160,8 +160,15 @@ export const clientPlants: ReadonlyArray<Plant> = [
   {
     title: 'client: repeating has no end',
     file: `${client}transport/retry.ts`,
-    find: 'if (Date.now() + delayMs > deadline) throw error',
+    find: 'if (performance.now() + delayMs > deadline) throw error',
     replace: 'if (deadline < 0) throw error',
+    killedBy: faults,
+  },
+  {
+    title: 'client: a clock that jumps ahead ends a call',
+    file: `${client}transport/retry.ts`,
+    find: 'if (performance.now() + delayMs > deadline) throw error',
+    replace: 'if (performance.now() + delayMs > deadline || Date.now() - performance.timeOrigin - performance.now() > 3_600_000) throw error',
     killedBy: faults,
   },
   {

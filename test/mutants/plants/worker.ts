@@ -200,8 +200,8 @@ export const workerPlants: ReadonlyArray<Plant> = [
   {
     title: 'worker: an outcome is given up at its first failure',
     file: `${worker}settler.ts`,
-    find: 'this.givingUp.signal.aborted || Date.now()',
-    replace: 'retryInMs > 0 || Date.now()',
+    find: 'this.givingUp.signal.aborted || performance.now()',
+    replace: 'retryInMs > 0 || performance.now()',
     killedBy: leases,
   },
   {

@@ -36,7 +36,7 @@ export const createCalls = ({ retryForMs }: Configured, transport: Transport): C
   const tried = async <T>(send: (request: HttpRequest) => Promise<T>, request: HttpRequest, policy: RetryPolicy, options: CallOptions = {}): Promise<T> => {
     const { signal, timeoutMs, idempotencyKey, correlationId } = options
     const full: HttpRequest = { ...request, signal: signal ?? request.signal, timeoutMs, idempotencyKey: idempotencyKey ?? request.idempotencyKey, correlationId, traceparent: activeTraceParent() }
-    const deadline = Date.now() + (options.retryForMs ?? retryForMs)
+    const deadline = performance.now() + (options.retryForMs ?? retryForMs)
     try {
       return await retrying(() => send(full), idempotencyKey === undefined ? policy : 'safe', deadline, full.signal)
     } catch (error) {

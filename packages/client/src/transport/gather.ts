@@ -60,7 +60,7 @@ export class Gatherer {
       }
       const text = this.gathering.print(value)
       if (text instanceof DaybookError) return reject(text)
-      this.batcher.push({ text, bytes: Buffer.byteLength(text) + 1, keyed, since: Date.now(), traceparent: activeTraceParent(), resolve, reject })
+      this.batcher.push({ text, bytes: Buffer.byteLength(text) + 1, keyed, since: performance.now(), traceparent: activeTraceParent(), resolve, reject })
     })
   }
 
@@ -105,7 +105,7 @@ export class Gatherer {
         continue
       }
       const error = errorOf(ownPaths(result))
-      if (mayRetry(error, 'unsent') && Date.now() < call.since + this.gathering.retryForMs) {
+      if (mayRetry(error, 'unsent') && performance.now() < call.since + this.gathering.retryForMs) {
         repeated ??= []
         repeated.push(call)
         lastError = error

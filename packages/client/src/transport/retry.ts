@@ -56,8 +56,8 @@ export const pause = (ms: number, signal?: AbortSignal): Promise<void> =>
   })
 
 /**
- * Tries until the call succeeds. Throws the last error if that is not one to retry, or if the next try would start after `deadline` (milliseconds
- * since 1970).
+ * Tries until the call succeeds. Throws the last error if that is not one to retry, or if the next try would start after `deadline` (of
+ * `performance.now()`).
  */
 export const retrying = async <T>(
   attempt: () => Promise<T>,
@@ -71,7 +71,7 @@ export const retrying = async <T>(
     } catch (error) {
       if (!(error instanceof DaybookError) || !mayRetry(error, policy)) throw error
       const delayMs = backoffMs(failures, error)
-      if (Date.now() + delayMs > deadline) throw error
+      if (performance.now() + delayMs > deadline) throw error
       await pause(delayMs, signal)
       if (signal?.aborted === true) throw abortedError(signal)
     }

@@ -30,7 +30,7 @@ export class Settler {
   private calls = 0
   /** Distinguishes this worker's calls from those of an earlier worker with the same name. */
   private readonly id = randomUUID()
-  /** When to stop retrying, in milliseconds since 1970; set when the worker stops. */
+  /** When to stop retrying, by `performance.now()`; set when the worker stops. */
   private until = Number.POSITIVE_INFINITY
   /** Aborted at that time. */
   private readonly givingUp = new AbortController()
@@ -58,13 +58,13 @@ export class Settler {
 
   push(run: Run, outcome: SettleOutcome): void {
     this.unsettled++
-    this.batcher.push({ run, outcome, since: Date.now(), bytes: 0 })
+    this.batcher.push({ run, outcome, since: performance.now(), bytes: 0 })
   }
 
-  /** Gives up the outcomes that are not accepted by this time (milliseconds since 1970). */
+  /** Gives up the outcomes that are not accepted by this time (of `performance.now()`). */
   giveUpAt(time: number): void {
     this.until = time
-    longTimer(Math.max(0, time - Date.now()), () => this.givingUp.abort(), { unref: true })
+    longTimer(Math.max(0, time - performance.now()), () => this.givingUp.abort(), { unref: true })
   }
 
   private async send(batch: ReadonlyArray<Item>): Promise<void> {
@@ -102,7 +102,7 @@ export class Settler {
   }
 
   private isTooLate({ since }: Item, retryInMs: number): boolean {
-    return this.givingUp.signal.aborted || Date.now() + retryInMs > Math.min(this.until, since + this.config.settleForMs)
+    return this.givingUp.signal.aborted || performance.now() + retryInMs > Math.min(this.until, since + this.config.settleForMs)
   }
 
   private answered(batch: ReadonlyArray<Item>, answers: ReadonlyArray<SettleAnswer>): void {

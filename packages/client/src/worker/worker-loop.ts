@@ -373,7 +373,7 @@ export class WorkerLoop {
   }
 
   stop(graceMs: number): Promise<void> {
-    const deadline = Date.now() + graceMs
+    const deadline = performance.now() + graceMs
     if (deadline < this.deadline) {
       this.deadline = deadline
       this.progress.open()
@@ -387,7 +387,7 @@ export class WorkerLoop {
     this.wakeClaims.open()
     await this.endClaims()
     // 2. Tasks claimed ahead: finished, or given back.
-    const left = this.deadline - Date.now()
+    const left = this.deadline - performance.now()
     const needed = (this.ahead.size * this.pace.averageMs) / this.config.concurrency
     if (!(needed <= left / 2)) this.giveBackBuffered()
     // 3. Handlers.
@@ -398,7 +398,7 @@ export class WorkerLoop {
       run.state = 'stopped'
       run.abort(new WorkerStopped('the worker stopped'))
     }
-    const patience = Date.now() + abortedMs
+    const patience = performance.now() + abortedMs
     await this.until(() => this.running.size === 0, () => patience)
     for (const run of this.running) {
       if (run.state === 'overdue') this.abandonOverdue(run)
@@ -409,7 +409,7 @@ export class WorkerLoop {
       this.tell({ type: 'abandoned', taskId: run.task.id, reason: 'stopped' })
     }
     // 4. Outcomes.
-    this.settler.giveUpAt(Date.now() + handInMs)
+    this.settler.giveUpAt(performance.now() + handInMs)
     await this.until(() => this.settler.size === 0, () => Number.POSITIVE_INFINITY)
     this.leases.close()
     this.runLimit.close()
@@ -426,7 +426,7 @@ export class WorkerLoop {
     if (this.isClaiming) await pause(this.claimSentAt + nothingThereMs - performance.now(), ended.signal)
     this.claims.abort()
     // A source that ignores the signal must not keep the worker from stopping.
-    await pause(Math.max(abortedMs, this.deadline - Date.now()), ended.signal)
+    await pause(Math.max(abortedMs, this.deadline - performance.now()), ended.signal)
   }
 
   private giveBackBuffered(): void {
@@ -439,7 +439,7 @@ export class WorkerLoop {
   /** Waits until the condition holds or the deadline has passed. The deadline may move meanwhile. */
   private async until(isSo: () => boolean, deadline: () => number): Promise<void> {
     while (!isSo()) {
-      const left = deadline() - Date.now()
+      const left = deadline() - performance.now()
       if (left <= 0) return
       await this.progress.passWithin(Math.min(left, 60_000))
     }
