@@ -225,3 +225,27 @@ describe.each(['ndjson', 'parquet'])('EV-06: an export to a file, %s', (format) 
     expect(readFileSync(file(name), 'utf8')).toBe('evidence')
   })
 })
+
+test('EV-06: an export of a version that knew fewer settings, or more, is replayed; one whose settings are others is refused', async () => {
+  await audit('export', '--out', file('now.ndjson'))
+  const lines = linesOf('now.ndjson')
+  const { manifest } = JSON.parse(lines.at(-1) as string)
+  const outcome = async (name: string, change: (settings: any) => void): Promise<Ended> => {
+    const settings = structuredClone(manifest.settings)
+    change(settings)
+    writeFileSync(file(name), `${[...lines.slice(0, -1), JSON.stringify({ manifest: { ...manifest, settings } })].join('\n')}\n`)
+    return audit('replay', file(name), '--quiet')
+  }
+  const older = await outcome('older.ndjson', (settings) => {
+    delete settings.tenants
+    delete settings.score.starvationFloor
+  })
+  expect(older, older.out).toMatchObject({ code: 0, out: expect.stringContaining('as the manifest says') })
+  expect(await outcome('newer.ndjson', (settings) => Object.assign(settings.score, { ofTomorrow: 1 }))).toMatchObject({ code: 0 })
+  const others: ReadonlyArray<readonly [string, (settings: any) => void]> = [
+    ['deep.ndjson', ({ breakers }) => (breakers.defaults.failureThreshold = 2)],
+    ['absent.ndjson', ({ breakers }) => delete breakers.defaults.failureThreshold],
+    ['top.ndjson', (settings) => (settings.decisionReport = 'required')],
+  ]
+  for (const [name, change] of others) expect(await outcome(name, change), name).toMatchObject({ code: 1, out: expect.stringContaining('other settings') })
+})
