@@ -33,7 +33,7 @@ test('while the log is being read: alive, not ready (with the progress), and no 
     find: async () => undefined,
     refused: () => [],
     problem: () => undefined, open: () => Promise.reject(new Error('not asked for')), visit: () => Promise.reject(new Error('not asked for')),
-    queues: () => [], loading: () => loading, ready, close: () => Promise.resolve(),
+    queues: () => [], now: Date.now, loading: () => loading, ready, close: () => Promise.resolve(),
   }
   await using(startTestServer({ daybook }), async (server) => {
     expect((await server.get('/healthz')).body).toEqual({ status: 'ok' })

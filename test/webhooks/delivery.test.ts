@@ -7,7 +7,7 @@ import { fileCheckpoints } from '@daybook/adapters/files'
 import { openMemoryStore } from '@daybook/adapters/memory'
 import type { EventStore } from '@daybook/adapters/store'
 import { startWebhooks, type Tuning, type WebhookOptions, readSecret } from '@daybook/adapters/webhooks'
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import { startTestServer, type TestServer } from '../http/support.js'
 import { inTime } from '../support/in-time.js'
 import { until } from '../support/queue.js'
@@ -30,6 +30,8 @@ const folder = (): string => {
 const webhook = ({ url }: { readonly url: string }, more: Partial<WebhookOptions> = {}): WebhookOptions => ({
   name: 'one', url, secrets: [readSecret(secret)!], timeoutMs: 20_000, allowPrivateAddresses: true, ...more,
 })
+/** In milliseconds. */
+const year = 365 * 86_400_000
 const quick: Tuning = { retryMs: { first: 5, most: 20 } }
 
 interface Running {
@@ -42,7 +44,7 @@ interface Running {
 }
 const start = async (webhooks: ReadonlyArray<WebhookOptions>, { store = openMemoryStore(), dir = folder(), tuning = quick }: { store?: EventStore; dir?: string; tuning?: Tuning } = {}): Promise<Running> => {
   const warnings: Array<string> = []
-  const daybook = createDaybook({ store: { ...store, close: () => Promise.resolve() }, alerts: true })
+  const daybook = createDaybook({ store: { ...store, close: () => Promise.resolve() }, alerts: true, clock: () => Date.now() })
   const hooks = await startWebhooks({
     daybook, webhooks, tuning, checkpoints: (queue) => fileCheckpoints(join(dir, 'queues', queue)), known: fileCheckpoints(dir), warn: (text) => warnings.push(text),
   })
@@ -216,7 +218,34 @@ describe('EV-08: a receiver that fails', () => {
   })
 })
 
+test('EV-08: a clock that has jumped ahead makes no message too old, and no signature wrong', async () => {
+  const receiver = await receiverOf()
+  receiver.answer = (_, response) => void response.writeHead(503).end()
+  const running = await start([webhook(receiver)])
+  await running.raise('a')
+  await until(() => receiver.received.length > 0)
+  const { now } = Date
+  vi.spyOn(Date, 'now').mockImplementation(() => now() + year)
+  const tries = receiver.received.length
+  await until(() => receiver.received.length > tries + 3)
+  receiver.answer = (_, response) => void response.writeHead(204).end()
+  await until(async () => (await metric(running, 'messages_total{webhook="one",outcome="delivered"}')) === 1)
+  vi.restoreAllMocks()
+  verify(receiver.received.at(-1)!)
+  expect(new Set(receiver.keys)).toEqual(new Set(['+breaker-open:a']))
+})
+
 describe('EV-08: restarts', () => {
+  test('a receiver that became known while the clock was ahead is told of alerts when the clock is right', async () => {
+    const receiver = await receiverOf()
+    const dir = folder()
+    await fileCheckpoints(dir).save({ projection: 'receivers', version: 1, revision: 0, state: JSON.stringify({ one: Date.now() + year }) })
+    const running = await start([webhook(receiver)], { dir })
+    await running.raise('a')
+    await until(() => receiver.received.length === 1)
+    expect(receiver.keys).toEqual(['+breaker-open:a'])
+  })
+
   test('nothing is lost while the receiver is down and the server starts again; nothing that was delivered is sent again', async () => {
     const dir = folder()
     const store = openMemoryStore()

@@ -39,6 +39,8 @@ export interface Daybook {
   readonly refused: () => ReadonlyArray<RefusedQueue>
   /** Queues that are still being replayed; empty when ready. */
   readonly loading: () => ReadonlyArray<Loading>
+  /** Milliseconds since 1970, by the clock that decisions use: while the wall clock is refused, by the monotonic one. */
+  readonly now: () => number
   /** Resolves when all queues of the store have been replayed. */
   readonly ready: Promise<void>
   readonly close: () => Promise<void>

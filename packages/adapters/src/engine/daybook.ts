@@ -44,6 +44,7 @@ const isBusy = (engine: QueueEngine): boolean => {
 class Registry implements Daybook {
   readonly ready: Promise<void>
   readonly contentLog: LogReader
+  readonly now = (): number => this.clock.now()
   private readonly engines = new Map<string, QueueEngine>()
   private readonly opening = new Map<string, Promise<QueueEngine>>()
   /** Queues without events that are open for requests alone, the oldest first. A request may give any name, so there may be no end to them. */

@@ -114,7 +114,7 @@ export const serve = async (
     const tokens =
       options.auth === 'off'
         ? undefined
-        : openTokens({ dir: persistent ? options.dataDir : 'memory', adminToken: options.token, store, warn: (text) => logger.warn(text) })
+        : openTokens({ dir: persistent ? options.dataDir : 'memory', adminToken: options.token, store, now: daybook.now, warn: (text) => logger.warn(text) })
     if (tokens !== undefined) opened.push(() => tokens.tokens.close())
     const past = pastOf(options)
     if (past !== undefined) opened.push(() => past.close())

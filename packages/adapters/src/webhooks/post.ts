@@ -35,7 +35,7 @@ const answerBytesMax = 16_384
 /** Answers that are about this message. After any other refusal, the next message would be refused as well. */
 const refusals = new Set([400, 405, 406, 411, 413, 414, 415, 422, 431])
 
-export const openPoster = ({ url, secrets, allowPrivateAddresses, timeoutMs }: Endpoint, resolve?: Resolve): Poster => {
+export const openPoster = ({ url, secrets, allowPrivateAddresses, timeoutMs }: Endpoint, resolve?: Resolve, now: () => number = Date.now): Poster => {
   const dispatcher = new Agent({
     connections: 1,
     connect: allowPrivateAddresses ? { timeout: timeoutMs } : publicConnector(timeoutMs, resolve),
@@ -56,7 +56,7 @@ export const openPoster = ({ url, secrets, allowPrivateAddresses, timeoutMs }: E
       clearTimeout(clock)
       given?.removeEventListener('abort', abort)
     }
-    const timestamp = Math.floor(Date.now() / 1_000)
+    const timestamp = Math.floor(now() / 1_000)
     try {
       // undici does not follow redirects.
       const { statusCode, headers, body: answer } = await request(url, {
@@ -78,7 +78,7 @@ export const openPoster = ({ url, secrets, allowPrivateAddresses, timeoutMs }: E
       if (statusCode === 410) return { kind: 'gone' }
       const reason = `it answers ${statusCode}${statusCode >= 300 && statusCode < 400 ? ', and redirects are not followed' : ''}`
       if (refusals.has(statusCode)) return { kind: 'refused', reason }
-      return { kind: 'failed', reason, retryAfterMs: readRetryAfter(headers['retry-after'], Date.now()) }
+      return { kind: 'failed', reason, retryAfterMs: readRetryAfter(headers['retry-after'], now()) }
     } catch (error) {
       end()
       return { kind: 'failed', reason: isLate ? `no answer within ${timeoutMs / 1_000} s` : reasonOf(error) }

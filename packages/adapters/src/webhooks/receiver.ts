@@ -67,9 +67,11 @@ export class Receiver {
   constructor(
     private readonly options: WebhookOptions,
     private readonly warn: (message: string) => void,
+    /** Milliseconds since 1970. A clock that has jumped ahead would make every waiting message too old, and every signature wrong. */
+    private readonly now: () => number,
     { retryMs = retryMsDefault, ageMaxMs = ageMaxMsDefault, resolve }: Tuning = {},
   ) {
-    this.poster = openPoster(options, resolve)
+    this.poster = openPoster(options, resolve, now)
     this.delays = backoff({ firstMs: retryMs.first, mostMs: retryMs.most, random: Math.random })
     this.ageMaxMs = ageMaxMs
   }
@@ -107,7 +109,7 @@ export class Receiver {
   }
 
   private async send(message: WebhookMessage, signal: AbortSignal): Promise<void> {
-    const isOld = (): boolean => Date.now() - message.at > this.ageMaxMs
+    const isOld = (): boolean => this.now() - message.at > this.ageMaxMs
     if (this.isGone) return this.drop(message, 'the receiver wants no more')
     // The previous message has just failed.
     if (this.problem !== undefined && isOld()) return this.drop(message, this.problem.reason)
@@ -119,7 +121,7 @@ export class Receiver {
       this.failed++
       if (outcome.kind === 'gone') {
         this.isGone = true
-        this.problem = { reason: 'it answers 410: it wants no more messages, and gets none until the server starts again', since: Date.now() }
+        this.problem = { reason: 'it answers 410: it wants no more messages, and gets none until the server starts again', since: this.now() }
         this.warn(`webhook ${this.options.name}: ${this.problem.reason}`)
         return this.drop(message, 'the receiver wants no more')
       }
@@ -139,7 +141,7 @@ export class Receiver {
 
   private noteFailure(reason: string): void {
     if (this.problem?.reason !== reason) this.warn(`webhook ${this.options.name}: ${reason}: it is tried again`)
-    this.problem = { reason, since: this.problem?.since ?? Date.now() }
+    this.problem = { reason, since: this.problem?.since ?? this.now() }
   }
 
   private drop({ id, queue, body }: WebhookMessage, reason: string): void {

@@ -37,7 +37,7 @@ export interface Webhooks {
 export const startWebhooks = async ({ daybook, webhooks, checkpoints, known, warn, tuning }: WebhooksOptions): Promise<Webhooks> => {
   const since = await admit({ daybook, webhooks, checkpoints, known })
   const started = webhooks.map((options) => {
-    const receiver = new Receiver(options, warn, tuning)
+    const receiver = new Receiver(options, warn, daybook.now, tuning)
     const followers = new Map<string, LogFollower>()
     const stop = forEachQueue(daybook, (engine) => {
       const follower = followLog({
@@ -92,9 +92,10 @@ const admit = async ({ daybook, webhooks, checkpoints, known }: Pick<WebhooksOpt
   const since: Record<string, number> = {}
   for (const { name } of webhooks) {
     const told = before[name]
-    if (typeof told === 'number') since[name] = told
+    // A time in the future was noted while the clock was ahead. Until then the receiver would be told of nothing.
+    if (typeof told === 'number') since[name] = Math.min(told, daybook.now())
     else {
-      since[name] = Date.now()
+      since[name] = daybook.now()
       for (const engine of daybook.queues()) {
         await checkpoints(engine.name).save({ projection: checkpointOf({ name }), version: 1, revision: engine.status().revision, state: 'null' })
       }

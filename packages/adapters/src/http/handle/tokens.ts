@@ -45,11 +45,11 @@ export const me =
 
 export const create =
   (tokens: Tokens | 'off') =>
-  async ({ body, caller }: Call<NewTokenBody>): Promise<Handled> => {
+  async ({ daybook, body, caller }: Call<NewTokenBody>): Promise<Handled> => {
     if (tokens === 'off') return E.left(isOff)
     const { expiresAt: until, rate, ...given } = body
     const expiresAt = until === undefined ? undefined : millisecondsOf(until)
-    if (expiresAt !== undefined && expiresAt <= Date.now()) return E.left(invalid([{ path: 'expiresAt', message: 'is over already' }]))
+    if (expiresAt !== undefined && expiresAt <= daybook.now()) return E.left(invalid([{ path: 'expiresAt', message: 'is over already' }]))
     // An admin can make any token, so a limit on an admin token would have no effect.
     for (const path of ['queues', 'tenants'] as const) {
       if (given[path] !== undefined && given.roles.includes('admin')) return E.left(invalid([{ path, message: 'cannot limit an admin: give other roles' }]))

@@ -152,7 +152,7 @@ export const metricsOf = (
   const askWebhooks = (): void => {
     for (const { name: webhook, waiting, oldestAt, problem } of webhooks()) {
       hooksWaiting.set({ webhook }, waiting)
-      hooksOldest.set({ webhook }, oldestAt === undefined ? 0 : Math.max(0, Date.now() - oldestAt) / 1_000)
+      hooksOldest.set({ webhook }, oldestAt === undefined ? 0 : Math.max(0, daybook.now() - oldestAt) / 1_000)
       hooksFailing.set({ webhook }, problem === undefined ? 0 : 1)
     }
   }
