@@ -16,6 +16,13 @@ export const tokenPlants: ReadonlyArray<Plant> = [
     named: 'is made anew if the start failed',
   },
   {
+    title: 'a clock that has jumped ahead ends tokens',
+    file: 'packages/adapters/src/serve/serve.ts',
+    find: 'store, now: daybook.now, warn',
+    replace: 'store, warn',
+    killedBy: ['test/http/wrong-clock.test.ts'],
+  },
+  {
     title: 'an expired token is valid',
     file: `${auth}token-log.ts`,
     find: "if (this.hasExpired(entry)) return E.left('expired')",

@@ -10,13 +10,15 @@ import type { Handled, QueueCall } from '../routes/route.js'
 /** Read from the tables, on another thread. With `atLeast` it waits until they include that revision. */
 export const report =
   (readModels: () => ReadModels | undefined) =>
-  async ({ queue, query, limits, params }: QueueCall<unknown, ReportQuery>): Promise<Handled> => {
+  async ({ daybook, queue, query, limits, params }: QueueCall<unknown, ReportQuery>): Promise<Handled> => {
     const views = readModels()
     if (views === undefined) return E.left(problem('disabled', 'this server keeps no read models, which reports are made of: start it with a store on disk or EventStoreDB, and without --read-models off'))
     const name = reportNames.find((each) => each === params.report)
     if (name === undefined) return E.left(problem('not-found', `there is no report ${JSON.stringify(params.report)}: there are ${reportNames.join(', ')}`))
     const { atLeast, ...parameters } = query
-    const request = readReportRequest(queue.name, name, parameters, Date.now(), queue.status().revision)
+    const { revision, aheadMs } = queue.status()
+    // The last 24 hours are those of the queue: its time may be ahead of this server's clock, or the clock ahead of all times.
+    const request = readReportRequest(queue.name, name, parameters, daybook.now() + aheadMs, revision)
     if (E.isLeft(request)) return E.left(invalid(request.left.map(({ path, message }) => ({ path: `query.${path}`, message }))))
     if (atLeast !== undefined && !(await views.reached(queue.name, Number(atLeast), limits.atLeastWaitMs))) {
       return E.left(problem('unavailable', `the read models have not reached revision ${atLeast} yet`, { retryAfterSeconds: 1 }))

@@ -29,7 +29,7 @@ export const claimBody = ({ claimWaitSecondsMax }: HttpLimits) =>
   t.intersection([ClaimBody, t.partial({ wait: between(0, claimWaitSecondsMax) })], 'ClaimRequest')
 
 /** `memory`: memories of earlier tasks come with the claim. */
-export const claim = (memory: MemoryService | undefined) => async ({ body, queue, caller, gone, meter, tenants }: QueueCall<ClaimBody>): Promise<Handled> => {
+export const claim = (memory: MemoryService | undefined) => async ({ daybook, body, queue, caller, gone, meter, tenants }: QueueCall<ClaimBody>): Promise<Handled> => {
   const asked = ofAgent(tenants, body)
   if (E.isLeft(asked)) return asked
   const { agentId, max = 1, wait = 0, ...where } = asked.right
@@ -38,8 +38,8 @@ export const claim = (memory: MemoryService | undefined) => async ({ body, queue
   const outcome = await queue.claim(command, caller, waitMs === 0 ? {} : { waitMs, signal: gone() })
   if (E.isLeft(outcome)) return E.left(problemOf(outcome.left))
   const { value: claims, revision } = outcome.right
-  meter.claimed(queue.name, claims)
   if (claims.length === 0) return nothing(queue, command, revision, tenants)
+  meter.claimed(queue.name, claims, daybook.now() + queue.status().aheadMs)
   // If the answer is lost, the agent does not know of its tasks. Others get them at once instead of when the leases end.
   const undelivered = () => queue.takeBack(claims, 'the connection ended before the answer to the claim was out')
   const recalled = memory === undefined ? undefined : await memory.recallFor(queue.name, claims)

@@ -128,11 +128,10 @@ export class Meter {
     })
   }
 
-  /** Counts only first claims: the waiting time of a retry says nothing about the queue. */
-  claimed(queue: string, claims: ReadonlyArray<Claim>): void {
+  /** Counts only first claims: the waiting time of a retry says nothing about the queue. `now`: the queue's time. */
+  claimed(queue: string, claims: ReadonlyArray<Claim>, now: number): void {
     const waitSeconds = this.queues.get(queue)?.waitSeconds
     if (waitSeconds === undefined) return
-    const now = Date.now()
     // Tasks that were enqueued together are mostly claimed together: they make one observation.
     let since = 0
     let times = 0
