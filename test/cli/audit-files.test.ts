@@ -226,12 +226,19 @@ describe.each(['ndjson', 'parquet'])('EV-06: an export to a file, %s', (format) 
   })
 })
 
+interface SaidSettings {
+  tenants?: string
+  decisionReport: string
+  readonly score: Record<string, number>
+  readonly breakers: { readonly defaults: Record<string, unknown> }
+}
+
 test('EV-06: an export of a version that knew fewer settings, or more, is replayed; one whose settings are others is refused', async () => {
   await audit('export', '--out', file('now.ndjson'))
   const lines = linesOf('now.ndjson')
   const { manifest } = JSON.parse(lines.at(-1) as string)
-  const outcome = async (name: string, change: (settings: any) => void): Promise<Ended> => {
-    const settings = structuredClone(manifest.settings)
+  const outcome = async (name: string, change: (settings: SaidSettings) => void): Promise<Ended> => {
+    const settings = structuredClone(manifest.settings) as SaidSettings
     change(settings)
     writeFileSync(file(name), `${[...lines.slice(0, -1), JSON.stringify({ manifest: { ...manifest, settings } })].join('\n')}\n`)
     return audit('replay', file(name), '--quiet')
@@ -242,7 +249,7 @@ test('EV-06: an export of a version that knew fewer settings, or more, is replay
   })
   expect(older, older.out).toMatchObject({ code: 0, out: expect.stringContaining('as the manifest says') })
   expect(await outcome('newer.ndjson', (settings) => Object.assign(settings.score, { ofTomorrow: 1 }))).toMatchObject({ code: 0 })
-  const others: ReadonlyArray<readonly [string, (settings: any) => void]> = [
+  const others: ReadonlyArray<readonly [string, (settings: SaidSettings) => void]> = [
     ['deep.ndjson', ({ breakers }) => (breakers.defaults.failureThreshold = 2)],
     ['absent.ndjson', ({ breakers }) => delete breakers.defaults.failureThreshold],
     ['top.ndjson', (settings) => (settings.decisionReport = 'required')],
