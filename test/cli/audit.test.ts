@@ -3,6 +3,7 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createClient, type DaybookClient } from '@daybook/adapters/client'
+import { createDaybook } from '@daybook/adapters/engine'
 import { type RunningServer, serve } from '@daybook/adapters/serve'
 import { openSqliteStore } from '@daybook/adapters/sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -98,6 +99,27 @@ test('EV-06: both say the same, also after the server is gone', async () => {
   expect(again.map(({ out }) => out)).toEqual(said.map(({ out }) => out))
   expect(readdirSync(dataDir).length).toBeLessThanOrEqual(files)
   await startServer()
+})
+
+test('EV-06: of a queue whose time is ahead of this clock, each moment before its last event is past', async () => {
+  const [begun, over] = [Date.now() + 86_400_000, Date.now() + 2 * 86_400_000]
+  const folder = mkdtempSync(join(tmpdir(), 'daybook-audit-ahead-'))
+  const file = join(folder, 'daybook.sqlite')
+  const store = await openSqliteStore({ file })
+  for (const at of [begun, over]) {
+    const daybook = createDaybook({ store: { ...store, close: () => Promise.resolve() }, clock: () => at })
+    await daybook.ready
+    const queue = await daybook.open('q')
+    await queue.submit({ type: 'Pause', reason: `at ${at}` }, { actor: 'somebody' })
+    await queue.submit({ type: 'Resume', reason: 'enough' }, { actor: 'somebody' })
+    await daybook.close()
+  }
+  await store.close()
+  const asked = (at: number): Promise<Ended> => runHere(['audit', 'state', '--data', folder, '--queue', 'q', '--at', new Date(at).toISOString()])
+  const between = await asked(begun + 3_600_000)
+  expect(between, between.err).toMatchObject({ code: 0, out: expect.stringMatching(/revision +1\b/) })
+  expect(await asked(over + 60_000)).toMatchObject({ code: 1, err: expect.stringContaining('is not past') })
+  rmSync(folder, { recursive: true, force: true })
 })
 
 test('a log that is not there, and a queue that is not in it', async () => {

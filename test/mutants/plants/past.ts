@@ -62,8 +62,8 @@ export const pastPlants: ReadonlyArray<Plant> = [
   {
     title: 'a time means the last event before it',
     file: 'packages/adapters/src/engine/log/revision-at.ts',
-    find: 'Date.parse(event.created)) <= at)',
-    replace: 'Date.parse(event.created)) < at)',
+    find: 'time === undefined || time <= at',
+    replace: 'time === undefined || time < at',
     killedBy: [...histories, ...served],
   },
   {
@@ -458,7 +458,8 @@ export const pastPlants: ReadonlyArray<Plant> = [
     killedBy: moved,
   },
   { title: 'audit replay: a part of a log is folded as if its events were the first', file: 'packages/adapters/src/cli/audit/replayed.ts', find: '    this.state = passOver(this.state, revision - 1)\n', replace: '', killedBy: ['test/cli/audit-files.test.ts'] },
-  { title: 'audit without a server: a time that has not passed is answered', file: 'packages/adapters/src/cli/audit/log-source.ts', find: 'at > Date.now()', replace: 'at > Number.MAX_VALUE', killedBy: ['test/cli/audit.test.ts'] },
+  { title: 'audit without a server: of a queue whose time is ahead nothing is past', file: 'packages/adapters/src/cli/audit/log-source.ts', find: 'at > Date.now() && at >= ', replace: 'at > Date.now() && head >= 0 * ', killedBy: ['test/cli/audit.test.ts'] },
+  { title: 'audit without a server: a time that has not passed is answered', file: 'packages/adapters/src/cli/audit/log-source.ts', find: 'at > Date.now() &&', replace: 'at > Number.MAX_VALUE &&', killedBy: ['test/cli/audit.test.ts'] },
   { title: 'past: a refusal from before the first event has no revision', file: 'packages/adapters/src/http/past/answer-past.ts', find: 'E.left({ revision, ...refusal })', replace: 'E.left(refusal)', killedBy: ['test/http/past.test.ts'] },
   { title: 'audit replay: a line without data is an event', file: 'packages/adapters/src/cli/audit/exported.ts', find: " || event.data === undefined", replace: '', killedBy: ['test/cli/audit-files.test.ts'] },
 ]

@@ -10,7 +10,7 @@ import { readSnapshotFolder } from '../../files/snapshots/snapshots.js'
 import { eventLines } from '../../http/json/event-lines.js'
 import type { PastAnswers, PastMoment } from '../../http/index.js'
 import { openLog } from '../../open-log.js'
-import { revisionAt } from '../../engine/index.js'
+import { revisionAt, timeAt } from '../../engine/index.js'
 import { viewsFileName } from '../../read-models/views-file-name.js'
 import type { LogAddress, RecordedEvent } from '../../store/index.js'
 import { keysFileOf, readKeys, revealingLog } from '../../task-keys/index.js'
@@ -51,17 +51,18 @@ export const logSource = async (address: LogAddress, dataDir: string | undefined
     })
   }
 
-  const known = (moment: Moment | undefined): PastMoment => {
+  const known = async (moment: Moment | undefined): Promise<PastMoment> => {
     if (moment === undefined) return { revision: head }
     if ('at' in moment) {
       const at = readTime(String(moment.at)) ?? Number.NaN
-      if (at > Date.now()) throw new CliError(`${new Date(at).toISOString()} is not past: more events could still get that time`)
+      // The queue's time may be ahead of this clock. No later event gets a time before that of the last one.
+      if (at > Date.now() && at >= ((await timeAt(log, streamOf(queue), head)) ?? 0)) throw new CliError(`${new Date(at).toISOString()} is not past: more events could still get that time`)
       return { at, head }
     }
     if (moment.revision > head) throw new CliError(`queue ${queue} has no revision ${moment.revision}: its last is ${head}`)
     return { revision: moment.revision }
   }
-  const momentOf = (value: string | number | Date | undefined, byDefault: number): PastMoment =>
+  const momentOf = async (value: string | number | Date | undefined, byDefault: number): Promise<PastMoment> =>
     value === undefined ? { revision: byDefault } : known(typeof value === 'number' ? { revision: value } : { at: value })
 
   const ask = async (path: string, query: object, moment: PastMoment | { readonly from: PastMoment; readonly to: PastMoment }, wantsLines = false, params: Readonly<Record<string, string>> = {}): Promise<string | Readable> => {
@@ -74,14 +75,14 @@ export const logSource = async (address: LogAddress, dataDir: string | undefined
   }
 
   const revisionOf = async (moment: Moment | undefined): Promise<number> => {
-    const asked = known(moment)
+    const asked = await known(moment)
     return 'revision' in asked ? asked.revision : revisionAt(log, streamOf(queue), head, asked.at)
   }
 
   const history = async (id: string, moment: Moment): Promise<ReadonlyArray<HistoryEvent>> => {
     let found: ReadonlyArray<HistoryEvent> = []
     for (let before: number | undefined; ; ) {
-      const { events, next } = JSON.parse((await ask('/tasks/{id}/history', { before }, known(moment), false, { id })) as string) as { readonly events: ReadonlyArray<HistoryEvent>; readonly next: number | null }
+      const { events, next } = JSON.parse((await ask('/tasks/{id}/history', { before }, await known(moment), false, { id })) as string) as { readonly events: ReadonlyArray<HistoryEvent>; readonly next: number | null }
       found = [...events, ...found]
       if (next === null) return found
       before = next
@@ -93,10 +94,10 @@ export const logSource = async (address: LogAddress, dataDir: string | undefined
     history,
     revision: revisionOf,
     ending: (revision) => ending.ask({ address, snapshots, queue, revision }),
-    state: async (filter, moment) => JSON.parse((await ask('/state', filter, known(moment))) as string) as QueueMoment,
-    diff: async ({ from, to, ...page }) => JSON.parse((await ask('/diff', page, { from: momentOf(from, -1), to: momentOf(to, head) })) as string) as Difference,
+    state: async (filter, moment) => JSON.parse((await ask('/state', filter, await known(moment))) as string) as QueueMoment,
+    diff: async ({ from, to, ...page }) => JSON.parse((await ask('/diff', page, { from: await momentOf(from, -1), to: await momentOf(to, head) })) as string) as Difference,
     events: async function* (filter, moment) {
-      const lines = createInterface({ input: (await ask('/events', filter, known(moment), true)) as Readable })
+      const lines = createInterface({ input: (await ask('/events', filter, await known(moment), true)) as Readable })
       for await (const line of lines) yield JSON.parse(line) as HistoryEvent
     },
     lines: async function* (moment, isWanted) {

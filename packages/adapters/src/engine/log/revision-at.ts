@@ -11,10 +11,16 @@ export const revisionAt = async (log: LogReader, stream: string, head: number, a
   let high = head
   while (low < high) {
     const middle = Math.ceil((low + high) / 2)
-    const [event] = await log.pick(stream, [middle])
+    const time = await timeAt(log, stream, middle)
     // An event that was cut off is older than all that are left.
-    if (event === undefined || (readStamp(event.metadata, event.created)?.at ?? Date.parse(event.created)) <= at) low = middle
+    if (time === undefined || time <= at) low = middle
     else high = middle - 1
   }
   return low
+}
+
+/** The time of an event, in milliseconds since 1970; `undefined` if it was cut off. */
+export const timeAt = async (log: LogReader, stream: string, revision: number): Promise<number | undefined> => {
+  const [event] = await log.pick(stream, [revision])
+  return event === undefined ? undefined : (readStamp(event.metadata, event.created)?.at ?? Date.parse(event.created))
 }
