@@ -80,14 +80,16 @@ describe('an engine on EventStoreDB', () => {
       if (storm >= 4 && fired > 40) break
       const server = await EventStoreServer.start()
       const inner = openEventStoreDb({ url: server.url, connectMs: 300, appendMs: 100, silenceMs: 100, livenessMs: 100 })
+      const patient = openEventStoreDb({ url: server.url })
       server.faults.random({ seed, rate: 0.08, choices })
       try {
-        await simulate(seed, { engines: 1, store: async () => ({ inner, heal: server.faults.clear }) })
+        await simulate(seed, { engines: 1, store: async () => ({ inner, heal: server.faults.clear, patient }) })
       } catch (error) {
         throw new Error(`SEED=${seed}: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
       } finally {
         fired += server.faults.fired.length
         await inner.close()
+        await patient.close()
         await server.close()
       }
     }

@@ -17,8 +17,11 @@ import { below, oneOf, type Random, randomOf } from './random.js'
 export interface SimulationOptions {
   /** Number of engines on the queue. */
   readonly engines: 1 | 2
-  /** The store inside the faulty store. It may have its own faults until it is healed. Default: memory. */
-  readonly store?: (seed: number) => Promise<{ readonly inner: EventStore; readonly heal: () => void }>
+  /**
+   * The store inside the faulty store. It may have its own faults until it is healed. `patient`: the same log for the checks, without the short time
+   * limits of the engine's, which a slow machine reaches without any fault. Default: memory.
+   */
+  readonly store?: (seed: number) => Promise<{ readonly inner: EventStore; readonly heal: () => void; readonly patient: EventStore }>
   /** Plants a defect. */
   readonly breakStore?: (store: EventStore) => EventStore
   readonly breakEngine?: (engine: QueueEngine) => QueueEngine
@@ -36,12 +39,14 @@ const commandsEach = 20
 /** A generous limit that is reached only on failure. Defects are found by the checks, not by this limit. */
 const msMax = 300_000
 
+const inMemory = (isShared: boolean): { readonly inner: EventStore; readonly heal: () => void; readonly patient: EventStore } => {
+  const inner = openMemoryStore({ isShared })
+  return { inner, heal: () => undefined, patient: inner }
+}
+
 export const simulate = async (seed: number, options: SimulationOptions): Promise<SimulationReport> => {
   const random = randomOf(seed)
-  const { inner, heal } = (await options.store?.(seed)) ?? {
-    inner: openMemoryStore({ isShared: options.engines > 1 || random() < 0.5 }),
-    heal: () => undefined,
-  }
+  const { inner, heal, patient } = (await options.store?.(seed)) ?? inMemory(options.engines > 1 || random() < 0.5)
   const clocks = Array.from({ length: options.engines }, () => ({ offset: 0 }))
   const snapshots = memorySnapshots()
   const opened = await Promise.all(
@@ -60,7 +65,7 @@ export const simulate = async (seed: number, options: SimulationOptions): Promis
   )
   const engines = opened.map(({ engine }) => engine)
   try {
-    return await runAndCheck({ random, inner, heal, clocks, snapshots, opened, engines, isMemory: options.store === undefined })
+    return await runAndCheck({ random, inner, heal, patient, clocks, snapshots, opened, engines, isMemory: options.store === undefined })
   } finally {
     // Not awaited: after a failure they may never close.
     for (const engine of engines) void engine.close()
@@ -75,6 +80,7 @@ interface Clock {
 interface Run {
   readonly random: Random
   readonly inner: EventStore
+  readonly patient: EventStore
   readonly heal: () => void
   readonly clocks: ReadonlyArray<Clock>
   readonly snapshots: MemorySnapshots
@@ -83,7 +89,7 @@ interface Run {
   readonly isMemory: boolean
 }
 
-const runAndCheck = async ({ random, inner, heal, clocks, snapshots, opened, engines, isMemory }: Run): Promise<SimulationReport> => {
+const runAndCheck = async ({ random, inner, heal, patient, clocks, snapshots, opened, engines, isMemory }: Run): Promise<SimulationReport> => {
   const committed: Array<string> = []
   engines[0]?.committed.subscribe(({ from, events }) => events.forEach((event, i) => committed.push(`${from + i} ${isUnreadable(event) ? 'unreadable' : event.type}`)))
   const run = new Callers(random, engines, clocks, isMemory ? inner : undefined)
@@ -96,20 +102,20 @@ const runAndCheck = async ({ random, inner, heal, clocks, snapshots, opened, eng
   // 2. No more faults. The log is checked first: after a wrong answer, the following steps might never end.
   for (const { store } of opened) store.heal()
   heal()
-  await logIsRight(run.exchanges, inner)
+  await logIsRight(run.exchanges, patient)
 
   // 3. All leases end and every task is finished.
   await within('every task ends', run.drain())
-  const log = await logIsRight(run.exchanges, inner)
+  const log = await logIsRight(run.exchanges, patient)
   nothingIsLost(log)
-  for (const engine of engines) await stateIsFold(engine, inner)
+  for (const engine of engines) await stateIsFold(engine, patient)
   if (engines.length === 1) {
     const types = log.map(({ recorded }) => `${recorded.revision} ${recorded.type}`)
     holds(committed.slice(0, types.length).join() === types.join(), 'committed events differ from the log')
   }
   await within('the close', Promise.all(engines.map((engine) => engine.close())))
-  const again = await openEngine(inner, 'q', snapshots, { skipped: () => undefined, progress: () => undefined })
-  await stateIsFold(again, inner)
+  const again = await openEngine(patient, 'q', snapshots, { skipped: () => undefined, progress: () => undefined })
+  await stateIsFold(again, patient)
   return { events: log.length, exchanges: run.exchanges }
 }
 
