@@ -2,7 +2,8 @@
 import { type FieldError, integer, Name, Phase, PositiveSeconds, QueueName, type SettingsPatch, TypePattern, validate } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
-import { checkPatch, isBreakersFile, isObject, parseYaml, type Problems } from './settings-file.js'
+import { isObject } from '../is-object.js'
+import { checkPatch, isBreakersFile, parseYaml, type Problems } from './settings-file.js'
 
 const Words = t.refinement(t.readonlyArray(t.string), (words) => words.length > 0 && words[0] !== '', 'list of a program and its arguments')
 /** The program that the server starts for each task. */

@@ -1,7 +1,8 @@
 /** `memory:` in the config file. */
 import * as E from 'fp-ts/lib/Either.js'
 import { type MemoryChoice, memoryDefault } from './serve-options.js'
-import { isObject, type Problems } from './settings-file.js'
+import { isObject } from '../is-object.js'
+import type { Problems } from './settings-file.js'
 
 const keysOf = { sqlite: ['kind', 'recallMs', 'limit'], http: ['kind', 'url', 'timeoutSeconds', 'recallMs', 'limit'], off: ['kind'] } as const
 

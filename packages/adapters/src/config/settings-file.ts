@@ -2,6 +2,7 @@
 import { SettingsPatch, validate } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import { parseDocument } from 'yaml'
+import { isObject } from '../is-object.js'
 
 /** Everything that is wrong, each problem with its position. */
 export type Problems = ReadonlyArray<string>
@@ -14,9 +15,6 @@ export const parseYaml = (text: string, name: string): E.Either<Problems, unknow
 }
 
 const breakerKeys = new Set(['failureThreshold', 'cooldownSeconds', 'halfOpenAfter', 'countOn'])
-
-export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /**
  * A file in the shape of `.loki/config/circuit-breakers.yaml` (LK-14): `defaults` with a breaker's own keys,

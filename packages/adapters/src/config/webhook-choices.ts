@@ -5,7 +5,8 @@ import * as E from 'fp-ts/lib/Either.js'
 import { whyNotPublic } from '../webhooks/addresses.js'
 import type { WebhookOptions } from '../webhooks/index.js'
 import { readSecret, secretPrefix } from '../webhooks/signature.js'
-import { isObject, type Problems } from './settings-file.js'
+import { isObject } from '../is-object.js'
+import type { Problems } from './settings-file.js'
 
 const known = ['name', 'url', 'secret', 'kinds', 'queues', 'timeoutSeconds', 'allowPrivateAddresses']
 const webhooksMax = 20

@@ -3,6 +3,7 @@ import { clipped, type Json, redacted, redactedIn } from '@daybook/core'
 import { contentOf, parseObject, readStamp } from '../engine/index.js'
 import type { RecordedEvent } from '../store/index.js'
 import type { Memory } from './memory-bank.js'
+import { isObject } from '../is-object.js'
 
 type Members = Readonly<Record<string, unknown>>
 
@@ -65,7 +66,6 @@ const withoutSecrets = (memory: Memory): Memory => {
 const textIn = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined)
 const listIn = (value: unknown): ReadonlyArray<unknown> => (Array.isArray(value) ? value : [])
 const textsIn = (value: unknown): ReadonlyArray<string> => listIn(value).filter((each): each is string => typeof each === 'string' && each !== '')
-const isObject = (value: unknown): value is Members => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const short = (value: unknown): Json => {
   const text = JSON.stringify(value)

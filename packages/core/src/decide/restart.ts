@@ -28,7 +28,7 @@ export const decideRestart = (command: CommandOf<'Restart'>, tables: Tables, { a
       const data = factsOf(task, command, known)
       const { idempotencyKey: key } = data
       // Only if a producer has used exactly this key for another task.
-      if (known.byKey(key) !== undefined) return E.left(reject('conflict', `${id} would get the key ${key}, which another task has: try again when another task was enqueued, or enqueue it yourself`))
+      if (known.byKey(key) !== undefined) return E.left(reject('conflict', `${id} would get the key ${key}, which another task has: enqueue it as a new task, with another key`))
       return E.right([{ type: 'TaskEnqueued', at, data, content }] satisfies ReadonlyArray<QueueEvent>)
     }),
   )

@@ -65,8 +65,8 @@ export const refusalOfIsolation = (task: PreparedTask, tables: Configured & { re
 }
 
 /**
- * The same of a task that the queue keeps and enqueues later: that of a schedule, or the callback of a batch. The queue itself makes its id and key. A
- * name that is too long must be refused here, because the event of the task could not be read.
+ * Why an isolated queue refuses a task that it would enqueue later: that of a schedule, or the callback of a batch. Names that are too long are refused
+ * here, because the event of the task could not be read. The queue itself makes its id and key.
  */
 export const refusalOfPlanned = (task: Named, tables: Configured & { readonly queue: string }, path: string): Rejection | undefined => {
   if (!isIsolated(tables)) return undefined

@@ -7,6 +7,7 @@ import { plural } from '@daybook/core/common'
 import type { HistoryEvent } from '../../client/index.js'
 import { type EventWriter, formatVersion, type Manifest, type WithoutHash } from './manifest.js'
 import type { EventLines } from './source.js'
+import { isObject } from '../../is-object.js'
 
 /** The line of an event. The hash is computed over these lines in every format. */
 export const lineOf = (event: HistoryEvent): string => `${JSON.stringify(event)}\n`
@@ -78,8 +79,6 @@ export const readExport = async function* (lines: AsyncIterable<string>): AsyncG
 }
 
 const noJson = (line: string): string => `this line is no JSON: ${line.slice(0, 80)}`
-
-const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null
 
 const parsed = (line: string): object | undefined => {
   try {

@@ -5,7 +5,7 @@ import { link, lstat, open, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { createInterface } from 'node:readline'
 import { Command, InvalidArgumentError } from 'commander'
-import { plural } from '@daybook/core/common'
+import { plural, settingsDefault } from '@daybook/core/common'
 import { dataDirDefault } from '../../config/serve-options.js'
 import { syncFolder } from '../../disk/sync-folder.js'
 import { addWhen, addWhere, audited, momentOf, type When, type Where } from '../audit/options.js'
@@ -19,6 +19,7 @@ import { CliError, exitCodes, UsageError } from '../exit-codes.js'
 import { interruptible, unlessAborted } from '../interruptible.js'
 import { createProgress, type Progress } from '../progress.js'
 import { clean, clock } from '../text.js'
+import { isObject } from '../../is-object.js'
 
 // ------------------------------------------------------------------------------------------- export
 
@@ -252,12 +253,11 @@ const agree = (found: unknown, said: unknown, inNewQueue: unknown): boolean => {
 }
 
 const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other)
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** A part of a log folds to a part of the queue, so only whole logs are compared. */
 const differenceOf = (found: { readonly byStatus: object; readonly settings: unknown }, said: { readonly byStatus: object; readonly settings: unknown }): string => {
   if (JSON.stringify(found.byStatus) !== JSON.stringify(said.byStatus)) return `it folds to ${JSON.stringify(found.byStatus)} tasks, and its manifest says ${JSON.stringify(said.byStatus)}`
-  return agree(found.settings, said.settings, new Replay('new').result().settings) ? '' : 'it folds to other settings than its manifest says'
+  return agree(found.settings, said.settings, settingsDefault) ? '' : 'it folds to other settings than its manifest says'
 }
 
 const pageMax = 500

@@ -31,6 +31,7 @@ import {
 } from '@daybook/core'
 import * as t from 'io-ts'
 import { millisecondsOf, Time } from '../../iso-time.js'
+import { isObject } from '../../is-object.js'
 
 /** Accepts any value for JSON members. They are checked when they are made canonical, which reports the exact path. */
 const checkedLater = <P extends t.Props>(props: P): { [K in keyof P]: t.Type<t.TypeOf<P[K]>> } =>
@@ -42,8 +43,6 @@ const checkedLater = <P extends t.Props>(props: P): { [K in keyof P]: t.Type<t.T
   ) as { [K in keyof P]: t.Type<t.TypeOf<P[K]>> }
 
 export const AnyJson = new t.UnknownType()
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 export const AnyObject = new t.Type<Record<string, unknown>>(
   'JSON object',
   isObject,

@@ -1,6 +1,6 @@
 /**
- * The rooms of a package are the folders in its `src`; a file there is a room of its own. Rooms use one another in one direction
- * ([ADR 80](../../docs/adr/0080-rooms-in-one-direction.md)). Types do not count: the record of a task has fields whose types belong to indexes.
+ * The folders in the `src` of a package, and the files beside them, are its parts. Parts use one another in one direction
+ * ([ADR 80](../../docs/adr/0080-folders-in-one-direction.md)). Types do not count: the record of a task has fields whose types belong to indexes.
  */
 import { dirname, normalize } from 'node:path/posix'
 import ts from 'typescript'
@@ -26,33 +26,33 @@ const valuesFrom = (path: string, text: string): ReadonlyArray<string> => {
   return found
 }
 
-/** Which rooms each room uses, with one import as an example for each. */
-const usesOf = (sources: Sources, roomOf: (path: string) => string): ReadonlyMap<string, ReadonlyMap<string, string>> => {
+/** Which parts each part uses, with one import as an example for each. */
+const usesOf = (sources: Sources, partOf: (path: string) => string): ReadonlyMap<string, ReadonlyMap<string, string>> => {
   const uses = new Map<string, Map<string, string>>()
   for (const [path, text] of sources) {
     for (const specifier of valuesFrom(path, text)) {
       const target = normalize(`${dirname(path)}/${specifier}`).replace(/\.js$/, '')
       const file = [`${target}.ts`, `${target}.tsx`].find((each) => sources.has(each))
-      if (file === undefined || roomOf(file) === roomOf(path)) continue
-      const of = uses.get(roomOf(path)) ?? new Map<string, string>()
-      uses.set(roomOf(path), of.set(roomOf(file), `${path} uses ${file}`))
+      if (file === undefined || partOf(file) === partOf(path)) continue
+      const of = uses.get(partOf(path)) ?? new Map<string, string>()
+      uses.set(partOf(path), of.set(partOf(file), `${path} uses ${file}`))
     }
   }
   return uses
 }
 
-/** The circles: each is a list of imports that leads from a room back to it; one for each room that is in any. `together`: rooms that count as one. */
+/** The circles: each is a list of imports that leads from a part back to it; one for each part that is in any. `together`: parts that count as one. */
 export const circlesOf = (sources: Sources, together: ReadonlyArray<string> = []): ReadonlyArray<ReadonlyArray<string>> => {
-  const roomOf = (path: string): string => {
-    const room = path.split('/')[0] as string
-    return together.includes(room) ? together.join(' + ') : room
+  const partOf = (path: string): string => {
+    const part = path.split('/')[0] as string
+    return together.includes(part) ? together.join(' + ') : part
   }
-  const uses = usesOf(sources, roomOf)
-  const back = (room: string): ReadonlyArray<string> | undefined => {
-    const way = new Map<string, ReadonlyArray<string>>([[room, []]])
+  const uses = usesOf(sources, partOf)
+  const back = (part: string): ReadonlyArray<string> | undefined => {
+    const way = new Map<string, ReadonlyArray<string>>([[part, []]])
     for (const [at, imports] of way) {
       for (const [to, example] of uses.get(at) ?? []) {
-        if (to === room) return [...imports, example]
+        if (to === part) return [...imports, example]
         if (!way.has(to)) way.set(to, [...imports, example])
       }
     }
