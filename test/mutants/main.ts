@@ -37,6 +37,8 @@ const main = async (options: Options): Promise<number> => {
   if (others.length > 0) say('\nnot killed:')
   others.forEach(show)
   const told = counts.filter(([kind, count]) => kind === 'killed' || count > 0).map(([kind, count]) => `${count} ${kind}`)
+  const left = plants.length - results.length
+  if (left > 0) told.push(`${left} not begun within ${options.withinMs / 60_000} minutes`)
   say(`\n${told.join(', ')}, in ${Math.round((performance.now() - began) / 1_000)} s`)
   return others.length === 0 ? 0 : 1
 }

@@ -59,7 +59,7 @@ describe('a run', () => {
     title, file: 'packages/sums/src/add.ts', find: 'a + b', replace, killedBy: ['test/sound.test.ts'], ...more,
   })
   const run = (plants: ReadonlyArray<Plant>, signal = new AbortController().signal): Promise<ReadonlyArray<Result>> =>
-    runPlants(root, plants, { parallel: 2, limitMs: 120_000, onResult: () => undefined, signal })
+    runPlants(root, plants, { parallel: 2, limitMs: 120_000, withinMs: 600_000, onResult: () => undefined, signal })
 
   test('distinguishes killed plants, survivors, and plants that prove nothing', async () => {
     const expected: ReadonlyArray<readonly [kind: Result['verdict']['kind'], plant: Plant]> = [
@@ -101,8 +101,17 @@ describe('a run', () => {
     for (const other of [proven(['test/sound.test.ts'], 'divides'), proven(['test/sound.test.ts', 'test/failing.test.ts']), proven(['test/skipped.test.ts']), proven(['test/gone.test.ts'])]) expect(other).toBe(false)
     // What is not in the report is tried as always.
     const plants = [plant('noticed', 'a - b'), plant('its test fails always', 'a - b', { killedBy: ['test/failing.test.ts'] })]
-    const results = await runPlants(root, plants, { parallel: 1, limitMs: 120_000, onResult: () => undefined, signal: new AbortController().signal, isProven })
+    const results = await runPlants(root, plants, { parallel: 1, limitMs: 120_000, withinMs: 600_000, onResult: () => undefined, signal: new AbortController().signal, isProven })
     expect(results.map(({ verdict }) => verdict.kind)).toEqual(['killed', 'unproven'])
+  })
+
+  test('begins no plant after its time, and those that are left have no result', async () => {
+    const plants = [plant('noticed', 'a - b'), plant('noticed, too', 'a * b')]
+    const limited = (withinMs: number): Promise<ReadonlyArray<Result>> =>
+      runPlants(root, plants, { parallel: 1, limitMs: 120_000, withinMs, onResult: () => undefined, signal: new AbortController().signal })
+    expect((await limited(100)).map(({ plant: { title } }) => title)).toEqual(['noticed'])
+    expect(await limited(0)).toEqual([])
+    expect(readOptions(['--minutes', '12'], repository).withinMs).toBe(720_000)
   })
 
   test('that is ended leaves nothing behind', async () => {

@@ -12,6 +12,7 @@ to catch it. Fails unless every one of them is killed. The working tree is not t
   --tenth K          every tenth plant, K is 0 to 9; auto: another tenth with each commit
   --parallel N       so many at a time (2)
   --limit SECONDS    for the tests of one plant (300)
+  --minutes N        begins no other plant after so many minutes, and says how many are left (no limit)
   --proven FILE      vitest's JSON report of all tests on the same sources: tests that passed there are not run
                      without the defect first, which takes half of the time
   --list             only says what would be planted
@@ -25,6 +26,8 @@ export interface Options {
   readonly tenth: number | undefined
   readonly parallel: number
   readonly limitMs: number
+  /** No plant is begun later than this after the start. */
+  readonly withinMs: number
   /** A report of tests that pass. */
   readonly proven: string | undefined
   readonly list: boolean
@@ -40,6 +43,7 @@ export const readOptions = (args: ReadonlyArray<string>, root: string): Options 
       tenth: { type: 'string' },
       parallel: { type: 'string', default: '2' },
       limit: { type: 'string', default: '300' },
+      minutes: { type: 'string' },
       proven: { type: 'string' },
       list: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
@@ -54,6 +58,7 @@ export const readOptions = (args: ReadonlyArray<string>, root: string): Options 
     tenth: tenth === undefined ? undefined : tenth === 'auto' ? tenthOfToday(root) : whole('--tenth', tenth, 0, 9),
     parallel: whole('--parallel', values.parallel, 1, 64),
     limitMs: whole('--limit', values.limit, 1, 86_400) * 1_000,
+    withinMs: values.minutes === undefined ? Number.POSITIVE_INFINITY : whole('--minutes', values.minutes, 1, 1_440) * 60_000,
   }
 }
 

@@ -30,6 +30,8 @@ export interface PlantOptions {
   readonly parallel: number
   /** Time limit of one run of tests. */
   readonly limitMs: number
+  /** No plant is begun later than this after the start. Those that are left have no result. */
+  readonly withinMs: number
   readonly onResult: (result: Result) => void
   readonly signal: AbortSignal
   /** Whether the plant's tests are known to pass without it, on the same sources. Such tests are not run without the defect. */
@@ -69,8 +71,10 @@ export const runPlants = async (root: string, plants: ReadonlyArray<Plant>, opti
       proofs.set(tests, known)
       return known
     }
+    const start = performance.now()
+    const nextPlant = (): (typeof waiting)[number] | undefined => (performance.now() - start < options.withinMs ? waiting.shift() : undefined)
     const work = async (tree: string): Promise<void> => {
-      for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+      for (let next = nextPlant(); next !== undefined; next = nextPlant()) {
         signal.throwIfAborted()
         const { plant } = next
         const why = await whyUnproven(tree, plant)
