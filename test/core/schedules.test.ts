@@ -174,7 +174,17 @@ describe('runs that overlap', () => {
   test('all missed runs and queue: one begins, one waits, the others are skipped', () => {
     const q = withSchedule({ every: 60, overlap: 'queue', missed: 'all' })
     goTo(q, start + 240_000)
-    expect(told(q)).toEqual(['09:01:00 ran', '09:02:00 waits', '09:03:00 overlap', '09:04:00 overlap'])
+    expect(told(q)).toEqual(['09:01:00 ran', '09:02:00 waits', '09:04:00 overlap since 09:03:00'])
+  })
+  test.each([
+    ['skip', ['ScheduleRan', 'TaskEnqueued', 'ScheduleSkipped']],
+    ['queue', ['ScheduleRan', 'TaskEnqueued', 'ScheduleHeld', 'ScheduleSkipped']],
+  ] as const)('all missed runs and %s: a week of seconds costs a few events', (overlap, expected) => {
+    for (const rule of [{ every: 1 }, { cron: '* * * * * *' }]) {
+      const q = withSchedule({ ...rule, missed: 'all', overlap })
+      expect(names(goTo(q, start + 7 * 86_400_000))).toEqual(expected)
+      expect(q.wait(0)).toEqual([])
+    }
   })
 })
 

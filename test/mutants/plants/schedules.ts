@@ -27,6 +27,13 @@ export const schedulePlants: ReadonlyArray<Plant> = [
     killedBy: rules,
   },
   {
+    title: 'each run that overlaps is skipped by itself',
+    file: `${core}decide/schedules.ts`,
+    find: 'const last = lastDueBy(rule, dueAt, this.draft.at)',
+    replace: 'const last = dueAt',
+    killedBy: rules,
+  },
+  {
     title: 'a run overlaps the one of the same tick',
     file: `${core}decide/schedules.ts`,
     find: '(this.hasBegun || (',

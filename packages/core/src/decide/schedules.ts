@@ -164,8 +164,15 @@ class Run {
       this.isHeld = true
       return this.draft.emit({ type: 'ScheduleHeld', at: this.draft.at, data: { ...this.due(dueAt), ...this.next() } })
     }
-    if (overlaps || (overlap === 'queue' && this.isHeld)) this.skip('overlap', dueAt, this.nextAt)
+    if (overlaps || (overlap === 'queue' && this.isHeld)) this.skipAllDue(dueAt)
     else this.begin(dueAt)
+  }
+
+  /** Skips what is due from `dueAt` on: the task of the run before does not end within this tick, so all of it overlaps. */
+  private skipAllDue(dueAt: number): void {
+    const { rule } = this.schedule
+    const last = lastDueBy(rule, dueAt, this.draft.at)
+    this.skip('overlap', last, dueAfter(rule, last), dueAt)
   }
 
   private begin(dueAt: number): void {
