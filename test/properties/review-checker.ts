@@ -9,7 +9,7 @@ interface Redrive {
   /** When it sent tasks back, and their types. */
   readonly times: Array<number>
   readonly types: Set<string>
-  /** The place of the last one in the order of dead letters. */
+  /** The place of the last one in the order of dead letters, or before one that was given a higher priority since. */
   last: number
   /** A breaker of one of these types has opened. */
   opened: string | undefined
@@ -81,6 +81,10 @@ export const reviewsKeepTheirTime = (): Checker => {
       if (event.type === 'RedriveAdvanced') {
         holds(redrive !== undefined, `${event.data.task} is sent back by a redrive that there is not`)
         checkAdvance({ shadow }, redrive as Redrive, event.data.task, event.at)
+      }
+      if (event.type === 'TaskAmended' && event.data.priority !== undefined && redrive !== undefined && shadow.task(event.data.task)?.stage === 'dead-letter') {
+        const moved = { ...(known.get(event.data.task) as Known), priority: event.data.priority }
+        redrive.last = Math.min(redrive.last, placeOf(moved) - 1)
       }
       if (event.type === 'RedriveStopped' && event.data.cause === 'nothing-left' && redrive !== undefined) {
         const { started, last } = redrive

@@ -68,7 +68,7 @@ export const amendPlants: ReadonlyArray<Plant> = [
   {
     title: 'an amended priority is told and not kept',
     file: `${core}fold/amend.ts`,
-    find: '    if (priority !== undefined) task.priority = priority\n',
+    find: '      task.priority = priority\n',
     replace: '',
     killedBy: amends,
   },

@@ -220,6 +220,13 @@ export const outcomePlants: ReadonlyArray<Plant> = [
     killedBy: redrives,
   },
   {
+    title: 'a redrive leaves out what was amended to a higher priority meanwhile',
+    file: `${core}fold/review.ts`,
+    find: 'head.redrive.after >= rankOf(task)',
+    replace: 'head.redrive.after > 2 ** 60',
+    killedBy: redrives,
+  },
+  {
     title: 'a redrive goes on when its breaker has opened again',
     file: `${core}decide/redrive.ts`,
     find: 'if (opened !== undefined) return draft.emit(stopped(at, opened))',

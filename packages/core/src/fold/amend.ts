@@ -4,6 +4,7 @@ import { isFinal, type Status } from '../model/task.js'
 import type { TaskExtras } from '../records/records.js'
 import type { Tables } from '../state/tables.js'
 import { on, rest } from './change.js'
+import { redriveReaches } from './review.js'
 
 const canBeAmended = (status: Status): boolean => status !== 'in-progress' && status !== 'incomplete' && !isFinal(status)
 
@@ -11,7 +12,10 @@ export const taskAmended = (tables: Tables, { data }: EventOf<'TaskAmended'>): v
   const { task: id, priority, deadlineAt, availableAt, formerContentRevision } = data
   const { head } = tables
   on(tables, id, canBeAmended, (task) => {
-    if (priority !== undefined) task.priority = priority
+    if (priority !== undefined) {
+      task.priority = priority
+      if (task.status === 'dead-letter') redriveReaches(tables, task)
+    }
     let { extras } = task
     if (deadlineAt !== undefined) extras = withTime(extras, 'deadlineAt', deadlineAt)
     if (availableAt !== undefined) extras = withTime(extras, 'availableAt', availableAt)

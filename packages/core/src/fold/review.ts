@@ -1,6 +1,6 @@
 /** The decisions of reviewers about dead letters, other than sending them back or discarding them at once (LK-11). */
 import type { EventOf } from '../model/events.js'
-import { rankOf } from '../records/records.js'
+import { rankOf, type TaskRecord } from '../records/records.js'
 import type { Tables } from '../state/tables.js'
 import { isFinal, type Status } from '../model/task.js'
 import { on } from './change.js'
@@ -33,6 +33,11 @@ export const redriveStarted = ({ head }: Tables, { at, data }: EventOf<'RedriveS
 export const redriveStopped = ({ head }: Tables, { at, data: { cause, taskType } }: EventOf<'RedriveStopped'>): void => {
   if (head.redrive === null || head.redrive.nextAt === 0) head.misfits++
   else head.redrive = { ...head.redrive, nextAt: 0, stopped: { at, cause, ...(taskType === undefined ? {} : { taskType }) } }
+}
+
+/** A dead letter that has moved forward is still to come. Those between it and the last one are seen again, and only those that are still meant are sent back. */
+export const redriveReaches = ({ head }: Tables, task: Pick<TaskRecord, 'priority' | 'number'>): void => {
+  if (head.redrive !== null && head.redrive.after >= rankOf(task)) head.redrive = { ...head.redrive, after: rankOf(task) - 1 }
 }
 
 export const redriveAdvanced = (tables: Tables, { data: { task: id, nextAt } }: EventOf<'RedriveAdvanced'>): void => {

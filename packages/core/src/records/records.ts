@@ -54,7 +54,7 @@ export interface Redrive {
   readonly retried: number
   /** When the next one is due; 0 when it has stopped. */
   readonly nextAt: number
-  /** The rank of the last dead letter that was sent back. Those with higher ranks are still to come. */
+  /** The rank of the last dead letter that was sent back, or one before that of another that was amended to a higher priority since. Those with higher ranks are still to come. */
   readonly after: number
   /** By type: the breaker's epoch when the redrive sent back the first task of the type. */
   readonly epochs: Readonly<Record<string, number>>
