@@ -6,6 +6,40 @@ import type { World } from './world.js'
 
 /** The command of a step; `undefined` if the queue has nothing to which it could apply. */
 export const commandOf = (world: World, step: Step): Command | undefined => {
+  const command = commandOfShared(world, step)
+  return command === undefined || world.shadow.settings.tenants === 'shared' ? command : withTenants(command)
+}
+
+/** The command with what a queue whose tenants are isolated demands: a tenant of each task, and batches of one tenant alone. */
+const withTenants = (command: Command): Command => {
+  const [tenant] = tenants
+  const ofSome = <T extends { readonly tenant?: string }>(task: T): T => ({ ...task, tenant: task.tenant ?? tenant })
+  const ofOne = <T extends object>(task: T): T => ({ ...task, tenant })
+  switch (command.type) {
+    case 'Enqueue':
+      return { ...command, tasks: command.tasks.map(ofSome) }
+    case 'Import':
+      return { ...command, tasks: command.tasks.map(ofSome) }
+    case 'CreateSchedule':
+      return { ...command, task: ofOne(command.task) }
+    case 'ChangeSchedule':
+      return { ...command, ...(command.task === undefined ? {} : { task: ofOne(command.task) }) }
+    case 'CreateBatch':
+      return {
+        ...command,
+        tenant,
+        id: command.id.startsWith(tenant) ? command.id : `${tenant}:${command.id}`,
+        tasks: command.tasks.map(ofOne),
+        ...(command.callback === undefined ? {} : { callback: ofOne(command.callback) }),
+      }
+    case 'Callback':
+      return { ...command, callbackKey: `${at(tenants, command.callbackKey.length)}:${command.callbackKey}` }
+    default:
+      return command
+  }
+}
+
+const commandOfShared = (world: World, step: Step): Command | undefined => {
   const { shadow } = world
   switch (step.kind) {
     case 'enqueue':

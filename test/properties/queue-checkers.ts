@@ -46,6 +46,15 @@ const blocks = (task: ShadowTask): boolean => !['dead-letter', 'cancelled', 'dis
 const sharesKey = ({ settings }: Shadow, { deduplicate, isContentKey }: PreparedTask): boolean =>
   ({ content: true, key: isContentKey !== true, off: false })[deduplicate ?? settings.deduplicate]
 
+/** A name that an isolated queue stores under the tenant's. */
+const under = (tenant: string | undefined, name: string): string => (name.startsWith(`${tenant}:`) ? name : `${tenant}:${name}`)
+
+/** The tasks as the queue stores them. If its tenants are isolated, keys and made ids begin with the tenant's name. */
+const asStored = ({ settings }: Shadow, tasks: ReadonlyArray<PreparedTask>): ReadonlyArray<PreparedTask> =>
+  settings.tenants === 'shared'
+    ? tasks
+    : tasks.map((task) => ({ ...task, idempotencyKey: under(task.tenant, task.idempotencyKey), id: task.isMadeId === true ? under(task.tenant, task.id) : task.id }))
+
 /** The tasks of an accepted request that are new at `at`, by the rule: each id once, each shared key once, among the tasks retained then (INV-25). */
 const newOnes = (shadow: Shadow, at: number, tasks: ReadonlyArray<PreparedTask>): ReadonlyArray<PreparedTask> => {
   const known = shadow.knownAt(at)
@@ -76,7 +85,9 @@ const parkedFor = ({ shadow, log }: World, key: string, at: number): { readonly 
 /** The same for the keys of callbacks: one waiting task for each, and a repetition appends nothing. */
 const callbacksOnce = (world: World, command: Command, decision: Decision, at: number): void => {
   if (command.type !== 'Callback' && command.type !== 'Park') return
-  const parked = parkedFor(world, command.callbackKey, at)
+  const { settings } = world.shadow
+  const isUnder = command.type === 'Park' && settings.tenants === 'isolated'
+  const parked = parkedFor(world, isUnder ? under(world.shadow.task(command.task)?.facts.tenant, command.callbackKey) : command.callbackKey, at)
   if (command.type === 'Park') {
     if (decision._tag === 'Right') holds(parked === undefined || parked.isAnswered, `two tasks wait for ${command.callbackKey}`)
     else if (decision.left.code === 'conflict') holds(parked?.isAnswered === false, `nobody else waits for ${command.callbackKey}`)
@@ -94,8 +105,9 @@ export const keysOnce = (): Checker => ({
     if (command.type !== 'Enqueue' || decision._tag === 'Left') return
     const now = Math.max(at, shadow.at)
     const ids = decision.right.flatMap((event) => (event.type === 'TaskEnqueued' ? [event.data.task] : []))
-    same([...ids].sort(), newOnes(shadow, now, command.tasks).map(({ id }) => id).sort(), 'what is new')
-    for (const { id, isContentKey, isMadeId } of command.tasks) {
+    const tasks = asStored(shadow, command.tasks)
+    same([...ids].sort(), newOnes(shadow, now, tasks).map(({ id }) => id).sort(), 'what is new')
+    for (const { id, isContentKey, isMadeId } of tasks) {
       if (isContentKey !== true || isMadeId === true) continue
       holds(ids.includes(id) || shadow.task(id, now) !== undefined, `${id} was swallowed for its content`)
     }
@@ -106,6 +118,10 @@ export const keysOnce = (): Checker => ({
     holds(holders.size === blocking.length, () => `keys twice: ${json(blocking.map(({ facts }) => facts.idempotencyKey).sort())}`)
     for (const { facts } of shadow.tasks) {
       const key = facts.idempotencyKey
+      if (shadow.settings.tenants === 'isolated') {
+        // No producer can give a key without its tenant's name, so those that the queue makes for spawned tasks need none.
+        for (const name of [key.startsWith('spawned ') ? undefined : key, facts.orderingKey, facts.concurrencyKey]) holds(name === undefined || name === under(facts.tenant, name), `${facts.task} of tenant ${facts.tenant} has the name ${name}`)
+      }
       same(duplicateOf(state, key)?.id, holders.get(key), `whom ${key} duplicates`)
     }
   },
@@ -223,16 +239,17 @@ export const allOrNone = (): Checker => ({
   command: ({ shadow }, command, decision, envelope) => {
     if (command.type !== 'Enqueue') return
     const at = Math.max(envelope.at, shadow.at)
-    const given = new Map(command.tasks.map((task) => [task.id, task]))
+    const tasks = asStored(shadow, command.tasks)
+    const given = new Map(tasks.map((task) => [task.id, task]))
     const isKnown = (id: string): boolean => shadow.task(id, at) !== undefined
-    const fresh = newOnes(shadow, at, command.tasks)
+    const fresh = newOnes(shadow, at, tasks)
     const hopeless = fresh.find((task) =>
       task.dependencies?.some((id) => {
         const stage = shadow.task(id, at)?.stage
         return (!isKnown(id) && !given.has(id)) || (stage !== undefined && ['cancelled', 'discarded'].includes(stage))
       }),
     )
-    const clash = command.tasks.find(({ id, idempotencyKey }) => {
+    const clash = tasks.find(({ id, idempotencyKey }) => {
       const known = shadow.task(id, at)
       return known !== undefined && ![idempotencyKey, `${idempotencyKey}#${known.facts.number}`].includes(known.facts.idempotencyKey)
     })
@@ -244,7 +261,7 @@ export const allOrNone = (): Checker => ({
     same(headOf(state).revision, shadow.revision, 'revision')
     same(headOf(state).misfits, 0, 'misfits')
     if (command?.type !== 'Enqueue' || decided.length === 0) return
-    for (const task of command.tasks) {
+    for (const task of asStored(shadow, command.tasks)) {
       const isGone = [...shadow.gone, ...shadow.tasks].some(({ facts }) => facts.task === task.id || facts.idempotencyKey === task.idempotencyKey)
       const isThere = isGone || taskOf(state, task.id) !== undefined || duplicateOf(state, task.idempotencyKey) !== undefined
       holds(isThere, `${task.id} was accepted and is not there`)

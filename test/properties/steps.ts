@@ -413,7 +413,7 @@ export interface Scenario {
 
 export const scenarios = (stepsMax: number): fc.Arbitrary<Scenario> =>
   fc.record({
-    settings: settingsPatch,
+    settings: fc.oneof({ weight: 5, arbitrary: settingsPatch }, { weight: 1, arbitrary: settingsPatch.map((patch) => ({ ...patch, tenants: 'isolated' as const })) }),
     steps: fc.array(fc.oneof(...weighted.map(([weight, arbitrary]) => ({ weight, arbitrary }))), {
       minLength: 1,
       maxLength: stepsMax,

@@ -77,6 +77,23 @@ export const taskDefects: ReadonlyArray<Defect> = [
   },
   {
     breaks: 'INV-7',
+    by: 'a task that has its key without its tenant, though tenants are isolated',
+    system: deciding((events) =>
+      events.map((event) => (event.type === 'TaskEnqueued' ? { ...event, data: { ...event.data, idempotencyKey: event.data.idempotencyKey.replace(/^(acme|zen):/, '') } } : event)),
+    ),
+  },
+  {
+    breaks: 'INV-7',
+    by: 'an ordering key that tenants share, though they are isolated',
+    system: deciding((events) =>
+      events.map((event) => {
+        const { orderingKey } = event.type === 'TaskEnqueued' ? event.data : {}
+        return event.type !== 'TaskEnqueued' || orderingKey === undefined ? event : { ...event, data: { ...event.data, orderingKey: orderingKey.replace(/^(acme|zen):/, '') } }
+      }),
+    ),
+  },
+  {
+    breaks: 'INV-7',
     by: 'an id of its own that is swallowed for its content',
     system: asked(
       (command) => (command.type === 'Enqueue' ? { ...command, tasks: command.tasks.map(({ isContentKey: _, ...task }) => task) } : command),
