@@ -13,16 +13,16 @@ const review = ['test/core/review.test.ts']
 export const corePlants: ReadonlyArray<Plant> = [
   {
     title: 'cancelling a chain reads each finished task for its dependents',
-    file: 'packages/core/src/state/tables.ts',
-    find: 'const dependents = this.ids.get(id)?.dependents',
-    replace: 'const dependents = this.byId.get(id)?.dependents',
+    file: 'packages/core/src/state/dependents.ts',
+    find: 'const dependents = tables.unfinishedById(id)?.dependents',
+    replace: 'const dependents = tables.byId.get(id)?.dependents',
     killedBy: ['test/core/cancel-cost.test.ts'],
   },
   {
     title: 'cancelling a chain reads each finished task that blocked the next one',
-    file: 'packages/core/src/state/tables.ts',
-    find: 'const dependency = this.ids.get(id)',
-    replace: 'const dependency = this.byId.get(id)',
+    file: 'packages/core/src/state/dependents.ts',
+    find: 'const dependency = tables.unfinishedById(id)',
+    replace: 'const dependency = tables.byId.get(id)',
     killedBy: ['test/core/cancel-cost.test.ts'],
   },
   {

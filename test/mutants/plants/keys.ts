@@ -86,7 +86,7 @@ export const keyPlants: ReadonlyArray<Plant> = [
   {
     title: 'a cancelled task remains a dependent of its dependencies',
     file: `${core}state/tables.ts`,
-    find: "if (task.status !== 'completed') this.leaveDependencies(task)",
+    find: "if (task.status !== 'completed') leaveDependencies(this, task)",
     replace: '',
     killedBy: retention,
   },

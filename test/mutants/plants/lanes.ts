@@ -60,8 +60,8 @@ export const lanePlants: ReadonlyArray<Plant> = [
   },
   {
     title: 'cancelled tasks still count as blocked',
-    file: 'packages/core/src/state/tables.ts',
-    find: 'this.update(dependency, (record) => record.blocking--)',
+    file: 'packages/core/src/state/dependents.ts',
+    find: 'tables.update(dependency, (record) => record.blocking--)',
     replace: '',
     killedBy: scores,
   },
@@ -179,8 +179,8 @@ export const lanePlants: ReadonlyArray<Plant> = [
   },
   {
     title: 'a change of the score leaves ready tasks where they were',
-    file: 'packages/core/src/state/tables.ts',
-    find: '    this.ready.reorder(policyOf(settings))\n',
+    file: 'packages/core/src/state/settings-changed.ts',
+    find: '  tables.ready.reorder(policyOf(settings))\n',
     replace: '',
     killedBy: scores,
   },

@@ -341,9 +341,9 @@ export const outcomePlants: ReadonlyArray<Plant> = [
   },
   {
     title: 'a wait never ends',
-    file: `${core}state/tables.ts`,
-    find: "else if (status === 'scheduled' || status === 'waiting') this.delays.add(task)",
-    replace: "else if (status === 'scheduled') this.delays.add(task)",
+    file: `${core}state/linking.ts`,
+    find: "else if (status === 'scheduled' || status === 'waiting') tables.delays.add(task)",
+    replace: "else if (status === 'scheduled') tables.delays.add(task)",
     killedBy: parks,
   },
   {

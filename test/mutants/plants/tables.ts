@@ -26,14 +26,14 @@ export const tablePlants: ReadonlyArray<Plant> = [
   },
   {
     title: 'a rollback puts a dependent back elsewhere',
-    file: `${core}state/tables.ts`,
+    file: `${core}state/dependents.ts`,
     find: 'dependents.splice(index, 0, task)',
     replace: 'dependents.push(task)',
     killedBy: rollbacks,
   },
   {
     title: 'a rollback leaves a dependent that was taken back',
-    file: `${core}state/tables.ts`,
+    file: `${core}state/dependents.ts`,
     find: 'undo: () => dependents.pop()',
     replace: 'undo: () => undefined',
     killedBy: rollbacks,

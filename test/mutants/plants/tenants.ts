@@ -99,15 +99,15 @@ export const tenantPlants: ReadonlyArray<Plant> = [
   },
   {
     title: 'tenants: a rollback leaves a queue counting',
-    file: 'packages/core/src/state/tables.ts',
-    find: 'undo: () => tenantCounts.turn(before, this.byNumber.values())',
+    file: 'packages/core/src/state/settings-changed.ts',
+    find: 'undo: () => tenantCounts.turn(before, tables.byNumber.values())',
     replace: 'undo: () => undefined',
     killedBy: core,
   },
   {
     title: 'tenants: a snapshot does not count',
     file: 'packages/core/src/snapshot/head.ts',
-    find: 'tables.countTenants()',
+    find: 'countTenants(tables)',
     replace: '',
     killedBy: core,
   },

@@ -7,6 +7,7 @@ import type { Tables } from '../state/tables.js'
 import { isFinal, type Status } from '../model/task.js'
 import { extraFields, type TaskFacts } from '../model/task-fields.js'
 import { copierOf, hasAnyOf } from '../structures/unrolled.js'
+import { addDependent } from '../state/dependents.js'
 import { rest } from './change.js'
 
 export const enqueued = (tables: Tables, event: EventOf<'TaskEnqueued'>): void =>
@@ -79,7 +80,7 @@ const arrive = (
     for (const id of dependencies) {
       const dependency = tables.byId.get(id)
       // A cancelled dependency never completes. Only a foreign log has a task that waits for one.
-      if (dependency !== undefined && !isFinal(dependency.status)) tables.addDependent(dependency, task)
+      if (dependency !== undefined && !isFinal(dependency.status)) addDependent(tables, dependency, task)
     }
   }
 }

@@ -21,6 +21,9 @@ import { limitOpened, limitRemoved, limitSet, makeRoom } from './limit.js'
 import { freeKey, passTime } from '../state/retention.js'
 import { patchSettings, settingsDefault } from '../model/settings.js'
 import { isHeld, noTasks } from '../records/records.js'
+import { closeApproval } from '../state/approvals.js'
+import { stopWaiting } from '../state/dependents.js'
+import { countTenants, reorder } from '../state/settings-changed.js'
 import type { Tables } from '../state/tables.js'
 import { isFinal, type Status } from '../model/task.js'
 import type { Unreadable } from '../model/upcast.js'
@@ -167,8 +170,8 @@ const applyTo = (tables: Tables, event: QueueEvent): void => {
       const head = tables.head
       const before = head.settings
       head.settings = patchSettings(before, event.data.patch)
-      tables.reorder(before)
-      tables.countTenants()
+      reorder(tables, before)
+      countTenants(tables)
       tables.ready.wakeAll()
       return
     }
@@ -239,7 +242,7 @@ const finish = (tables: Tables, id: string, status: 'discarded' | 'cancelled', a
     found.missing = 0
     found.dependents = noTasks
     found.blocking = 0
-    tables.stopWaiting(found)
+    stopWaiting(tables, found)
   })
   if (task !== undefined && task.lastRevision === tables.head.revision) makeRoom(tables, task, at)
 }
@@ -268,19 +271,32 @@ const requeued = (tables: Tables, event: EventOf<'Requeued'>): void => {
   })
 }
 
+/** Forgets everything but the settings. All tasks must be finished. */
+const forgetAll = (tables: Tables): void => {
+  const { finished, approvals, schedules } = tables
+  tables.agents.clear()
+  tables.slowdowns.clear()
+  tables.sleepers.clear()
+  for (const id of [...approvals.keys()]) closeApproval(tables, id)
+  for (let task = finished.first(); task !== undefined; task = finished.first()) tables.evict(task)
+  tables.batches.clear()
+  tables.limits.clear()
+  tables.breakers.clear()
+  for (const { name } of schedules.all()) schedules.remove(name)
+  tables.alerts.forgetAll()
+}
+
 const queueDeleted = (tables: Tables, event: EventOf<'QueueDeleted'>): void => {
   const { head } = tables
   if (tables.finished.size < tables.byId.size) {
     head.misfits++
     return
   }
-  tables.forgetAll()
-  for (const { name } of tables.schedules.all()) tables.schedules.remove(name)
-  tables.alerts.forgetAll()
+  forgetAll(tables)
   const before = head.settings
   head.settings = settingsDefault
-  tables.reorder(before)
-  tables.countTenants()
+  reorder(tables, before)
+  countTenants(tables)
   head.paused = null
   head.redrive = null
   head.deleted = event.data.reason

@@ -12,6 +12,7 @@ import { byType } from '../state/breakers.js'
 import type { Deadline } from '../state/deadlines.js'
 import type { Schedule } from '../state/schedules.js'
 import type { Breaker, Head } from '../records/records.js'
+import { countTenants } from '../state/settings-changed.js'
 import { Tables } from '../state/tables.js'
 import { NumberSet } from '../structures/number-set.js'
 import type { SnapshotPage } from './snapshot-page.js'
@@ -86,7 +87,7 @@ export const tablesFrom = (text: HeadText, store: RowStore | undefined): Tables 
   Object.assign(tables.head, Object.fromEntries(Object.entries(text).filter(([name]) => name in tables.head)))
   tables.finished.reserve(finished)
   tables.ready.reorder(policyOf(tables.head.settings))
-  tables.countTenants()
+  countTenants(tables)
   for (const chain of chains) tables.chains.set(chain.root, { savedFor: 0, ...chain })
   for (const approval of approvals) tables.approvals.set(approval.id, approval)
   for (const [key, limit] of limits) tables.limits.set.set(key, limit)

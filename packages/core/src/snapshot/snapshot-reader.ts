@@ -10,6 +10,7 @@ import { statusIn } from '../rows/task-bytes.js'
 import type { Group } from '../records/group.js'
 import { endReplay, QueueState } from '../fold/queue-state.js'
 import type { TaskRecord } from '../records/records.js'
+import { addDependent } from '../state/dependents.js'
 import type { Tables } from '../state/tables.js'
 import { haveSameSeed, headIn, type HeadText, restoreRest, tablesFrom } from './head.js'
 import { columnsIn, type GroupText, keptIn, namesIn, type SnapshotPage, taskNamesIn, taskRowsIn } from './snapshot-page.js'
@@ -102,7 +103,7 @@ class Load {
         const dependency = tables.byId.get(id)
         // A task with a higher number is another task, which got the id after the dependency had been evicted.
         if (dependency === undefined || isFinal(dependency.status) || dependency.number > task.number) continue
-        tables.addDependent(dependency, task)
+        addDependent(tables, dependency, task)
       }
     }
     restoreRest(head, tables)

@@ -2,25 +2,25 @@
  * The state of one queue: its records and the indexes over them. It is the fold of the queue's events and nothing else. It has one owner and is
  * updated in place (`evolve` consumes it).
  *
- * The fields of a record decide which indexes it is in. A change removes the record from its indexes (`unlink`), changes it and adds it again
- * (`link`). Rollback and loading a snapshot use the same two functions, so an index cannot disagree with its records.
+ * All changes of tasks go through `insert`, `update` and `evict`, which keep the indexes (`linking.ts`) and note how to undo the change.
  */
 import { AgentRegister } from './agent-register.js'
 import { TasksById, TasksByKey, TasksByNumber } from './all-tasks.js'
-import { type Approval, type Chain, closeApproval, dropEndedChain } from './approvals.js'
+import { type Approval, type Chain, dropEndedChain } from './approvals.js'
 import { Alerts } from './alerts.js'
 import { Batches } from './batches.js'
 import { Breakers } from './breakers.js'
 import { CallbackKeys } from './callback-keys.js'
 import { DeadLetterIndex } from './dead-letter-index.js'
 import { Deadlines } from './deadlines.js'
+import { leaveDependencies } from './dependents.js'
 import { FinishedTasks } from '../finished/finished-tasks.js'
 import type { RowStore } from '../rows/row-store.js'
 import { Group } from '../records/group.js'
 import { GroupKinds } from './group-kinds.js'
 import { isLimited, isTypeShut } from '../gates/gates.js'
-import { isIsolated } from '../model/isolation.js'
 import { Limits } from '../limits/limits.js'
+import { byToken, delayOf, leaseEndOf, link, linkLoaded, numberOf, unlink } from './linking.js'
 import type { LoadedTasks, RowList } from '../rows/loaded-tasks.js'
 import { FairShare } from '../ready/fair-share.js'
 import { policyOf } from '../ready/policy.js'
@@ -29,20 +29,11 @@ import { groupIn, hasOpenGroup } from '../ready/tenant-groups.js'
 import { Schedules } from './schedules.js'
 import type { NumberSet } from '../structures/number-set.js'
 import { UndoLog } from '../structures/undo-log.js'
-import { type Settings, settingsDefault } from '../model/settings.js'
+import { settingsDefault } from '../model/settings.js'
 import { SortedList, sortedByKey } from '../structures/sorted-list.js'
-import {
-  blocksDuplicates,
-  type Breaker,
-  type Head,
-  isHeld,
-  type ListsByStatus,
-  noTasks,
-  type TaskRecord,
-  type TenantShare,
-} from '../records/records.js'
-import { addTo, addToList, removeFrom, removeFromList } from '../structures/by-key.js'
-import { listOf, newStatusLists } from './status-lists.js'
+import { blocksDuplicates, type Breaker, type Head, isHeld, type ListsByStatus, type TaskRecord, type TenantShare } from '../records/records.js'
+import { addTo, removeFrom } from '../structures/by-key.js'
+import { newStatusLists } from './status-lists.js'
 import { TaskBefore } from './task-before.js'
 import { TaskNumbers } from './task-numbers.js'
 import type { TaskWalk } from './task-walk.js'
@@ -50,18 +41,9 @@ import { isFinal, type Phase, priorityOf, type Status, statuses } from '../model
 import { TenantCounts } from './tenant-counts.js'
 import { TextIndex } from '../structures/text-index.js'
 
-const byNumber = (a: TaskRecord, b: TaskRecord): number => a.number - b.number
-const numberOf = ({ number }: TaskRecord): number => number
-const tokenOf = (task: TaskRecord): number => task.lease?.token ?? 0
 /** Whether the task is CRITICAL and ready: alerts count such tasks. */
 const isCritical = ({ priority, status }: TaskRecord): boolean => priority === priorityOf.CRITICAL && status === 'pending'
-const delayOf = (task: TaskRecord): number => task.delayedUntil
-const leaseEndOf = (task: TaskRecord): number => task.lease?.expiresAt ?? 0
-/** Leases that end at the same time are ordered by token. Tasks that were claimed together mostly finish in that order, so they are removed from the front. */
-const byToken = (a: TaskRecord, b: TaskRecord): number => tokenOf(a) - tokenOf(b) || byNumber(a, b)
 const noShares: ReadonlyArray<never> = []
-const newLine = (): SortedList<TaskRecord> => new SortedList(numberOf, byNumber)
-const newLeaseList = (): SortedList<TaskRecord> => new SortedList(tokenOf, byNumber)
 
 export class Tables {
   readonly undoLog = new UndoLog()
@@ -170,6 +152,10 @@ export class Tables {
     return task?.id === id ? task : undefined
   }
 
+  unfinishedById(id: string): TaskRecord | undefined {
+    return this.ids.get(id)
+  }
+
   /** The task that waits for a callback with this key, or has got it. */
   ownerOfCallback(key: string): TaskRecord | undefined {
     const number = this.callbackKeys.numberOf(key)
@@ -232,26 +218,11 @@ export class Tables {
     for (const task of sorted) {
       this.ids.set(task.id, task.number)
       if (blocksDuplicates(task.status)) this.keys.set(task.key, task.number)
-      this.fillIndexes(task)
+      linkLoaded(this, task)
     }
     this.delays.fill(sortedByKey(sorted.filter(({ status, delayedUntil }) => status === 'scheduled' || status === 'waiting' || (status === 'dead-letter' && delayedUntil > 0)), delayOf))
     this.leaseEnds.fill(sortedByKey(sorted.filter((task) => task.lease !== null && isHeld(task)), leaseEndOf))
     return sorted
-  }
-
-  /** The indexes of which a plain ready task has none, but for those that are filled at once. */
-  private fillIndexes(task: TaskRecord): void {
-    const { status } = task
-    this.count(task.group, status, 1)
-    listOf(task).add(task)
-    if (status === 'pending') this.addReady(task)
-    if (task.extras.parking !== undefined) this.callbackKeys.add(task, task.extras.parking)
-    if (status === 'dead-letter') this.addDeadLetter(task)
-    if (task.extras.orderingKey !== undefined) addToList(this.lines, task.extras.orderingKey, task, newLine)
-    if (task.extras.batchId !== undefined) this.batches.enlist(task)
-    if (task.lease === null || !isHeld(task)) return
-    addToList(this.leases, task.lease.agent, task, newLeaseList)
-    if (task.group.meters.length > 0) this.limits.moved(task.group, 1)
   }
 
   /** All ready tasks, by number. */
@@ -289,7 +260,7 @@ export class Tables {
 
   /** The task is finished: from now on only its bytes are kept. */
   private retire(task: TaskRecord): void {
-    if (task.status !== 'completed') this.leaveDependencies(task)
+    if (task.status !== 'completed') leaveDependencies(this, task)
     const isKeyed = this.leaveUnfinished(task)
     this.finished.push(task, isKeyed)
     if (!this.undoLog.isRecording) return
@@ -311,88 +282,19 @@ export class Tables {
   evict(task: TaskRecord): void {
     for (const walk of this.walks) walk.beforeLeaving(task)
     const removed = this.finished.remove(task)
-    this.unlink(task)
+    unlink(this, task)
     this.depart(task)
     if (this.undoLog.isRecording) {
       this.undoLog.note({
         undo: () => {
           this.finished.putBack(removed)
           this.join(task)
-          this.link(task)
+          link(this, task)
         },
       })
     }
     const { rootTaskId } = task.extras
     if (rootTaskId !== undefined) dropEndedChain(this, rootTaskId)
-  }
-
-  /**
-   * Removes the task from its dependencies. Otherwise an unfinished task would keep all tasks that ever depended on it, and the state would grow with
-   * history (INV-22).
-   */
-  private leaveDependencies(task: TaskRecord): void {
-    for (const id of task.dependencies) {
-      // Nothing depends on a finished task any more.
-      const dependents = this.ids.get(id)?.dependents
-      const index = dependents?.indexOf(task) ?? -1
-      if (dependents === undefined || index < 0) continue
-      dependents.splice(index, 1)
-      if (this.undoLog.isRecording) this.undoLog.note({ undo: () => dependents.splice(index, 0, task) })
-    }
-  }
-
-  addDependent(dependency: TaskRecord, task: TaskRecord): void {
-    const { undoLog } = this
-    this.update(dependency, (record) => record.blocking++)
-    if (dependency.dependents === noTasks) {
-      dependency.dependents = [task]
-      if (undoLog.isRecording) undoLog.note({ undo: () => (dependency.dependents = noTasks) })
-      return
-    }
-    const { dependents } = dependency
-    dependents.push(task)
-    if (undoLog.isRecording) undoLog.note({ undo: () => dependents.pop() })
-  }
-
-  /** Called for a task that ends without being completed. Its dependencies no longer count it among the tasks that they block. */
-  stopWaiting(task: TaskRecord): void {
-    for (const id of task.dependencies) {
-      // A finished task blocks nothing any more.
-      const dependency = this.ids.get(id)
-      // A task with a higher number is another task, which got the id after the dependency had been evicted.
-      if (dependency === undefined || dependency.number > task.number) continue
-      this.update(dependency, (record) => record.blocking--)
-    }
-  }
-
-  /** Called when the settings for the order of tasks have changed. */
-  reorder(before: Settings): void {
-    const { settings } = this.head
-    if (settings.policy === before.policy && settings.score === before.score) return
-    const { policy } = this.ready
-    this.ready.reorder(policyOf(settings))
-    if (this.undoLog.isRecording) this.undoLog.note({ undo: () => this.ready.reorder(policy) })
-  }
-
-  /** Called when the setting `tenants` may have changed. It mostly does not, and if it does, the state has few tasks. */
-  countTenants(): void {
-    const { tenantCounts, undoLog } = this
-    const before = tenantCounts.isOn
-    if (isIsolated(this) === before) return
-    tenantCounts.turn(!before, this.byNumber.values())
-    if (undoLog.isRecording) undoLog.note({ undo: () => tenantCounts.turn(before, this.byNumber.values()) })
-  }
-
-  /** Forgets all finished tasks, approvals, batches, breakers, limits and registrations, and all waits after rate limits. */
-  forgetAll(): void {
-    this.agents.clear()
-    this.slowdowns.clear()
-    this.sleepers.clear()
-    for (const id of [...this.approvals.keys()]) closeApproval(this, id)
-    for (let task = this.finished.first(); task !== undefined; task = this.finished.first()) this.evict(task)
-    this.batches.clear()
-    this.limits.clear()
-    this.breakers.clear()
   }
 
   updateBreaker(breaker: Breaker, change: (breaker: Breaker) => void): void {
@@ -419,7 +321,7 @@ export class Tables {
     // First, because the other indexes refer to the task by its number.
     this.enterUnfinished(task, blocksDuplicates(task.status))
     this.join(task)
-    this.link(task)
+    link(this, task)
     if (this.batches.size > 0) this.batches.moved(task, undefined, task.status)
   }
 
@@ -443,11 +345,6 @@ export class Tables {
     this.joinOthers(task)
   }
 
-  private count(group: Group, status: Status, by: number): void {
-    this.counts[status] += by
-    if (this.tenantCounts.isOn) this.tenantCounts.add(group.tenant, status, by)
-  }
-
   private joinOthers(task: TaskRecord): void {
     const { ticketId, rootTaskId } = task.extras
     if (ticketId !== undefined) addTo(this.byTicket, ticketId, task.number)
@@ -468,7 +365,7 @@ export class Tables {
 
   /** Undoes an insertion. */
   private leave(task: TaskRecord): void {
-    this.unlink(task)
+    unlink(this, task)
     if (this.batches.size > 0) this.batches.moved(task, task.status, undefined)
     // A new task is undone with its present fields, and it may have been claimed since.
     if (task.group.meters.length > 0 && isHeld(task)) this.limits.moved(task.group, -1)
@@ -481,13 +378,13 @@ export class Tables {
     const { status } = task
     const [blocked, held] = [blocksDuplicates(status), isHeld(task)]
     const wasCritical = isCritical(task)
-    this.unlink(task)
+    unlink(this, task)
     task.lastRevision = revision
     change(task)
     if (!wasCritical && isCritical(task) && !this.undoLog.isUndoing) {
       task.extras = { ...task.extras, readySince: this.head.at }
     }
-    this.link(task)
+    link(this, task)
     if (status !== task.status && this.batches.size > 0) this.batches.moved(task, status, task.status)
     const { meters } = task.group
     const back = meters.length > 0 && held !== isHeld(task) ? this.limits.moved(task.group, held ? -1 : 1) : noShares
@@ -495,52 +392,5 @@ export class Tables {
     if (!blocked) this.keys.set(task.key, task.number)
     else if (this.keys.get(task.key) === task) this.keys.delete(task.key)
     return back
-  }
-
-  private link(task: TaskRecord): void {
-    const { status } = task
-    listOf(task).add(task)
-    this.count(task.group, status, 1)
-    if (task.extras.parking !== undefined) this.callbackKeys.add(task, task.extras.parking)
-    if (task.extras.orderingKey !== undefined && !isFinal(status)) addToList(this.lines, task.extras.orderingKey, task, newLine)
-    if (status === 'pending') this.addReady(task)
-    else if (status === 'scheduled' || status === 'waiting') this.delays.add(task)
-    else if (status === 'dead-letter') {
-      this.addDeadLetter(task)
-      if (task.delayedUntil > 0) this.delays.add(task)
-    } else if (task.lease !== null && isHeld(task)) {
-      this.leaseEnds.add(task)
-      addToList(this.leases, task.lease.agent, task, newLeaseList)
-    }
-  }
-
-  private unlink(task: TaskRecord): void {
-    const { status } = task
-    listOf(task).remove(task)
-    this.count(task.group, status, -1)
-    if (task.extras.parking !== undefined) this.callbackKeys.remove(task, task.extras.parking)
-    if (task.extras.orderingKey !== undefined && !isFinal(status)) removeFromList(this.lines, task.extras.orderingKey, task)
-    if (status === 'pending') {
-      this.ready.remove(task)
-      if (task.priority === priorityOf.CRITICAL) this.alerts.critical.remove(task)
-    } else if (status === 'scheduled' || status === 'waiting') this.delays.remove(task)
-    else if (status === 'dead-letter') {
-      this.deadLetters.remove(task)
-      this.alerts.countDeadLetter(task, -1)
-      if (task.delayedUntil > 0) this.delays.remove(task)
-    } else if (task.lease !== null && isHeld(task)) {
-      this.leaseEnds.remove(task)
-      removeFromList(this.leases, task.lease.agent, task)
-    }
-  }
-
-  private addReady(task: TaskRecord): void {
-    this.ready.add(task)
-    if (task.priority === priorityOf.CRITICAL) this.alerts.critical.add(task)
-  }
-
-  private addDeadLetter(task: TaskRecord): void {
-    this.deadLetters.add(task)
-    this.alerts.countDeadLetter(task, 1)
   }
 }
