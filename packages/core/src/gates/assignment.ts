@@ -1,5 +1,5 @@
 /** Who may take a task: what a claim takes over from a registration, and which agents come last for a task (TQM-ASSIGN-001, TQM-ASSIGN-005). */
-import type { Asker } from './gates.js'
+import type { Asker } from './reason.js'
 import type { Failers, TaskRecord } from '../records/records.js'
 import type { Tables } from '../state/tables.js'
 

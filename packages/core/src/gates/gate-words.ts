@@ -1,7 +1,7 @@
 /** The words of the gates in `gates.ts`: what reasons say to people. */
 import { approvalsOfTask } from '../state/approvals.js'
 import { activeAgents } from '../state/capacity.js'
-import type { ClaimQuestion, Question, Reason, Words } from './gates.js'
+import type { ClaimQuestion, Question, Reason, Words } from './reason.js'
 import { failersOf, lastUntil } from './assignment.js'
 import { nameOf } from '../model/limit.js'
 import type { Meter } from '../limits/meter.js'

@@ -1,6 +1,7 @@
 /** Why a task is not being worked on: all reasons, not only the first. A task that can be claimed has the reason `ready`. */
 import { findTask } from '../decide/lookup.js'
-import { type Gate, gates, isShutFor, type Question, type Reason } from '../gates/gates.js'
+import { type Gate, gates, isShutFor } from '../gates/gates.js'
+import type { Question, Reason } from '../gates/reason.js'
 import { QueueState } from '../fold/queue-state.js'
 import { isHeld, type TaskRecord } from '../records/records.js'
 import { isFinal } from '../model/task.js'
