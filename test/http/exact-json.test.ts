@@ -3,7 +3,7 @@
  * path, at every entrance. Accepted values come back as they were sent.
  */
 import { readQueueFile } from '@daybook/adapters/import'
-import { inexactNumbers } from '@daybook/adapters/http'
+import { inexactNumbers, pathOf } from '@daybook/adapters/http'
 import { openMemoryStore } from '@daybook/adapters/memory'
 import { canonicalJson, type Json, NotJson } from '@daybook/core'
 import * as fc from 'fast-check'
@@ -71,7 +71,7 @@ test('each refused number is reported with its path in the document', () => {
   fc.assert(
     fc.property(json, fc.constantFrom(undefined, 2), (value, indent) => {
       const text = JSON.stringify(value, null, indent).replace(/"@([^"]*)"/g, '$1')
-      expect(inexactNumbers(text).map(({ path }) => path)).toEqual(placesIn(value, ''))
+      expect(inexactNumbers(text).map(({ steps }) => pathOf(steps))).toEqual(placesIn(value, ''))
     }),
     runs(1_000),
   )

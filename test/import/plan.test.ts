@@ -48,12 +48,41 @@ describe('EV-09: dependencies', () => {
     expect(refused).toEqual([{ file: 'pending.json', task: 'b', why: 'depends on a, which is cancelled and will never complete', tasks: 1 }])
   })
 
+  test('a cycle of thousands is refused with a short message for each', () => {
+    const { took, refused } = plan({ 'pending.json': Array.from({ length: 5_000 }, (_, i) => ({ id: `t${i}`, dependencies: [`t${(i + 1) % 5_000}`] })) })
+    expect([took.length, refused.length]).toEqual([0, 5_000])
+    expect(refused[0]?.why).toBe('depends on itself: t0 → t1 → t2 → t3 → t4 → t5 → t6 → t7 → t8 → t9 → … (5000 tasks) → t0')
+  })
+
   test('a chain of 50,000 does not overflow the stack', () => {
     const chain = Array.from({ length: 50_000 }, (_, i) => ({ id: `t${i}`, dependencies: i === 49_999 ? [] : [`t${i + 1}`] }))
     const { took } = plan({ 'pending.json': chain })
     expect(took).toHaveLength(50_000)
     expect(took[0]?.id).toBe('t49999')
   })
+})
+
+test('EV-09: what is kept in metadata does not replace a member that the task has there', () => {
+  const { took } = plan({
+    'pending.json': [
+      { id: 'a', idempotencyKey: 'k', metadata: { priority: 'mine' }, priority: 99 },
+      { id: 'b', idempotencyKey: 'k', requires: ['a'], metadata: { requires: 'mine', idempotencyKey: 'mine' } },
+    ],
+    'completed.json': [{ id: 'c', dependencies: ['ghost'], metadata: { dependencies: 'mine' } }],
+  })
+  expect(Object.fromEntries(took.map(({ id, metadata }) => [id, metadata]))).toEqual({
+    a: { priority: 'mine', priority_: 99 },
+    b: { requires: 'mine', idempotencyKey: 'mine', idempotencyKey_: 'k' },
+    c: { dependencies: 'mine', dependencies_: ['ghost'] },
+  })
+})
+
+test('LK-04: files that a server is just replacing are named, because a task that moves may be in none of them', () => {
+  const file = (name: string, revision: number) => readQueueFile(JSON.stringify({ revision, total: 0, tasks: [] }), name)
+  expect(planImport([file('completed.json', 5), file('pending.json', 5)]).refused).toEqual([])
+  expect(planImport([file('completed.json', 5), file('pending.json', 9), readQueueFile('[]', 'others.json')]).refused).toEqual([
+    { file: 'completed.json', why: 'is of revision 5, and others are of 9: a task that moved in between may be in none of them; import again when their server has written all', tasks: 0 },
+  ])
 })
 
 describe('EV-09: a possible dependency is one if it names a task', () => {

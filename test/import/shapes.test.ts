@@ -37,6 +37,29 @@ describe('EV-09: queue files in every shape found in practice', () => {
     expect(planImport([read([{ id: 'a', type: 'dev', priority: given }])]).took[0]?.priority).toBe(number)
   })
 
+  test.each(['id', 'type', 'status', 'priority', 'error', 'timeout', 'dependencies', 'createdAt', 'payload', 'someday'])('a value that is nested too deeply as %s refuses its entry alone', (field) => {
+    const deep = `${'['.repeat(50_000)}${']'.repeat(50_000)}`
+    const { found, refused } = read(`[{"id":"a","status":"failed","${field}":${deep}},{"id":"b"}]`)
+    expect(found.map(({ task: { id } }) => id)).toEqual(['b'])
+    expect(refused).toEqual([expect.objectContaining({ task: '#1', why: expect.stringMatching(/: nested deeper than 64 levels$/) as string })])
+  })
+
+  test.each([{ toString: 1 }, ['done'], true, 7])('a status that is no text (%j) refuses its entry alone', (status) => {
+    const { found, refused } = read([{ id: 'a', status }, { id: 'b' }])
+    expect(found.map(({ task: { id } }) => id)).toEqual(['b'])
+    expect(refused).toEqual([expect.objectContaining({ task: 'a', why: `status ${JSON.stringify(status)} is not known: it cannot be told whether the task is done` })])
+  })
+
+  test.each([
+    ['keyed tasks, one named like the beginning of another', '{"tasks":{"T-1":{},"T-1.1":{"payload":{"n":0.12345678901234567890}}}}', ['T-1'], 'T-1.1'],
+    ['a keyed task with brackets in its name', '{"tasks":{"T[x]":{"payload":{"n":0.12345678901234567890}}}}', [], 'T[x]'],
+    ['a list with brackets in its name', '{"tasks[]":[{"id":"b"},{"id":"a","payload":{"n":0.12345678901234567890}}]}', ['b'], 'a'],
+  ])('an inexact number refuses its entry alone: %s', (_, text, taken, left) => {
+    const { found, refused } = read(text)
+    expect(found.map(({ task: { id } }) => id)).toEqual(taken)
+    expect(refused).toEqual([expect.objectContaining({ task: left, why: expect.stringMatching(/^payload\.n: 0\.123/) as string })])
+  })
+
   test('an unknown priority becomes the default, and stays in metadata', () => {
     const { task: found, said } = one({ priority: 'whenever' })
     expect(found?.priority).toBeUndefined()

@@ -23,8 +23,12 @@ export const parseJson = (text: string): Json => {
   return value
 }
 
-/** The inexact numbers of a JSON text, with their paths: `tasks[3].payload.id`. Not for requests: the path of each number is built, and may be as long as the text. */
-export const inexactNumbers = (text: string): ReadonlyArray<FieldError> => Array.from(scan(text), fieldOf)
+/** Where a number is: names of members and indexes of items, from the outermost on. */
+export type Steps = ReadonlyArray<string | number>
+
+/** The inexact numbers of a JSON text. Not for requests: the steps to each number are kept, and may be as long as the text. */
+export const inexactNumbers = (text: string): ReadonlyArray<{ readonly steps: Steps; readonly message: string }> =>
+  Array.from(scan(text), ({ part, open }) => ({ steps: stepsOf(open), message: messageOf(part) }))
 
 /** Replaces each inexact number in a JSON text by an infinite one. The codecs then refuse it with its path, and other items of a list can still be accepted. */
 export const infiniteForInexact = (text: string): string => {
@@ -76,7 +80,7 @@ const scan = function* (text: string): Generator<Inexact, void> {
   }
 }
 
-const fieldOf = ({ part, open }: Inexact): FieldError => ({ path: pathOf(open), message: messageOf(part) })
+const fieldOf = ({ part, open }: Inexact): FieldError => ({ path: pathOf(stepsOf(open)), message: messageOf(part) })
 
 const isKey = (text: string, end: number): boolean => {
   let at = end
@@ -84,8 +88,11 @@ const isKey = (text: string, end: number): boolean => {
   return text[at] === ':'
 }
 
-const pathOf = (open: ReadonlyArray<Open>): string =>
-  open.reduce((path, { isList, key, index }) => (isList ? `${path}[${index}]` : path === '' ? JSON.parse(key) as string : `${path}.${JSON.parse(key) as string}`), '').toWellFormed()
+const stepsOf = (open: ReadonlyArray<Open>): Steps => open.map(({ isList, key, index }) => (isList ? index : (JSON.parse(key) as string)))
+
+/** The steps as a path: `tasks[3].payload.id`. */
+export const pathOf = (steps: Steps): string =>
+  steps.reduce<string>((path, step) => (typeof step === 'number' ? `${path}[${step}]` : path === '' ? step : `${path}.${step}`), '').toWellFormed()
 
 const isHeld = (number: string): boolean => {
   const value = Number(number)

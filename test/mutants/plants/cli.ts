@@ -110,6 +110,20 @@ export const cliPlants: ReadonlyArray<Plant> = [
     killedBy: ['test/cli/import.test.ts'],
   },
   {
+    title: 'import: what is kept in metadata replaces what the task has there',
+    file: 'packages/adapters/src/import/metadata.ts',
+    find: '[freeName(name, (taken) => Object.hasOwn(metadata, taken))]: value',
+    replace: '[name]: value',
+    killedBy: ['test/import/plan.test.ts'],
+  },
+  {
+    title: 'import: queue files of different revisions are taken for one',
+    file: 'packages/adapters/src/import/plan.ts',
+    find: 'revision === newest ? []',
+    replace: 'revision <= newest ? []',
+    killedBy: ['test/import/plan.test.ts'],
+  },
+  {
     title: 'command line: a refusal of the queue is told as success',
     file: 'packages/adapters/src/cli/exit-codes.ts',
     find: '  return exitCodes.refused\n',

@@ -9,6 +9,6 @@ export { startHttpServer, type HttpServer, type HttpServerOptions } from './serv
 export { Meter } from './metrics/meter.js'
 export { type EndedRequest, requestFields, RequestLog, type RequestLogChoice, requestLogChoices } from './request-log/index.js'
 export { readTasks } from './json/read-tasks.js'
-export { inexactNumbers } from '../read-json.js'
+export { inexactNumbers, pathOf } from '../read-json.js'
 export { examples, type RecordedAnswer, recorded, type RequestExample } from './openapi/examples/index.js'
 export { fieldWords } from './openapi/field-words.js'

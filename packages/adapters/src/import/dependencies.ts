@@ -28,11 +28,17 @@ export const readDependencies = (given: ReadonlyArray<Given>): Dependencies | Gi
 /** The id, if the value is an id or an object with one. */
 const idIn = (value: Json): Json => (isRecord(value) ? (value.id ?? value.taskId ?? value.task_id ?? null) : value)
 
+/** A field that is in the metadata, too, under the name `keptAs`. */
+export interface KeptField {
+  readonly given: Given
+  readonly keptAs: string
+}
+
 /** Names that are dependencies only if they are ids of tasks: `requires` may also list skills, and a payload may mean something else by `dependencies`. */
-export const maybeDependencies = (requires: Given | undefined, payload: Json | undefined): ReadonlyArray<MaybeDependencies> => {
+export const maybeDependencies = (requires: KeptField | undefined, payload: Json | undefined): ReadonlyArray<MaybeDependencies> => {
   const maybe: Array<MaybeDependencies> = []
-  const names = requires === undefined ? [] : namesIn(requires.value)
-  if (requires !== undefined && names.length > 0) maybe.push({ names, field: requires.name, metadata: requires.name })
+  const names = requires === undefined ? [] : namesIn(requires.given.value)
+  if (requires !== undefined && names.length > 0) maybe.push({ names, field: requires.given.name, metadata: requires.keptAs })
   if (!isRecord(payload)) return maybe
   for (const field of payloadFields) {
     const within = namesIn(payload[field] ?? null)

@@ -1,5 +1,6 @@
 /** Finds the lists of tasks in a file. */
 import type { Json, JsonObject } from '@daybook/core'
+import type { Steps } from '../read-json.js'
 import { isRecord } from './fields.js'
 import { meaningOf } from './status.js'
 import type { Stage } from './types.js'
@@ -13,8 +14,8 @@ export interface TaskList {
 }
 
 export interface Entry {
-  /** Its position in the file: `[2]`, `tasks[2]`, `tasks.T-1`. */
-  readonly path: string
+  /** Its position in the file: `[2]`, `['tasks', 2]`, `['tasks', 'T-1']`. */
+  readonly at: Steps
   readonly value: Json
 }
 
@@ -47,7 +48,7 @@ export const listsIn = (file: Json): FoundLists | undefined => {
 const listOf = (name: string, stage: Stage | undefined, values: ReadonlyArray<Json>): TaskList => ({
   name,
   stage,
-  entries: values.map((value, i) => ({ path: `${name}[${i}]`, value })),
+  entries: values.map((value, i) => ({ at: name === '' ? [i] : [name, i], value })),
 })
 
 /** `{"tasks": {"T-1": {…}, "T-2": {…}}}`. */
@@ -56,5 +57,5 @@ const areTasks = (value: JsonObject): boolean => Object.values(value).every(isRe
 const keyedList = (name: string, stage: Stage | undefined, tasks: JsonObject): TaskList => ({
   name,
   stage,
-  entries: Object.entries(tasks).map(([id, task]) => ({ path: `${name}.${id}`, value: isRecord(task) ? { id, ...task } : task })),
+  entries: Object.entries(tasks).map(([id, task]) => ({ at: [name, id], value: isRecord(task) ? { id, ...task } : task })),
 })

@@ -9,7 +9,7 @@ import type { Stage } from './types.js'
 
 export const mapPast = (task: Draft, stage: Stage, fields: Fields, kept: Kept): void => {
   const isOpen = task.status === 'pending'
-  const keepPast = (given: Given): void => kept.keep(given, `${given.name} of an open task stays in metadata: the queue keeps its own`)
+  const keepPast = (given: Given): string => kept.keep(given, `${given.name} of an open task stays in metadata: the queue keeps its own`)
 
   const created = fields.take('createdAt')
   if (created !== undefined) {

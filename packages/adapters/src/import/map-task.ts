@@ -48,7 +48,7 @@ export const mapTask = (entry: Json, place: Place): E.Either<Refused, Found> => 
     if (!isRecord(entry)) return refused(place, undefined, `is ${entry === null ? 'null' : Array.isArray(entry) ? 'a list' : `a ${typeof entry}`}, not a task`)
     return mapObject(entry, place)
   } catch (error) {
-    if (error instanceof NotJson) return refused(place, undefined, `${error.path} is ${error.message}`)
+    if (error instanceof NotJson) return refused(place, undefined, `${error.path}: ${error.message}`)
     throw error
   }
 }
@@ -69,9 +69,11 @@ const mapObject = (entry: JsonObject, place: Place): E.Either<Refused, Found> =>
   // 1. Id and type. An entry without a usable id is refused, because others may depend on it.
   const fields = new Fields(entry)
   const givenId = fields.take('id')
+  if (place.inexact !== undefined) return refused(place, typeof givenId?.value === 'string' ? readId(givenId.value) : undefined, `${place.inexact.path}: ${place.inexact.message}`)
+  // Refuses values that JSON text can have but Daybook does not accept: nested too deeply, half surrogate pairs.
+  for (const [name, value] of Object.entries(entry)) canonicalJson(value, name)
   const id = givenId === undefined ? idOf(entry) : readId(givenId.value)
   if (id === undefined) return refused(place, undefined, `${givenId?.name ?? 'id'} ${short(givenId?.value ?? null)} is not 1–128 printable characters, or starts with #`)
-  if (place.inexact !== undefined) return refused(place, typeof givenId?.value === 'number' ? undefined : id, `${place.inexact.path}: ${place.inexact.message}`)
   const say = (what: string): void => place.note(what, id)
   if (givenId === undefined) say('had no id: one was made from their content')
   if (typeof givenId?.value === 'number') say('numeric ids became texts')
@@ -111,7 +113,7 @@ const mapObject = (entry: JsonObject, place: Place): E.Either<Refused, Found> =>
   const requires = fields.take('requires')
   const skills = requires === undefined ? undefined : readSkills(requires.value)
   if (skills !== undefined) task.requires = skills
-  else if (requires !== undefined) kept.keep(requires)
+  const keptRequires = requires === undefined || skills !== undefined ? undefined : { given: requires, keptAs: kept.keep(requires) }
 
   // 4. Its past.
   mapPast(task, stage, fields, kept)
@@ -120,16 +122,17 @@ const mapObject = (entry: JsonObject, place: Place): E.Either<Refused, Found> =>
   kept.keepAll(fields.rest())
   const metadata = kept.all()
   if (metadata !== undefined) task.metadata = metadata
-  // Refuses values that JSON text can have but Daybook does not accept: nested too deeply, numbers out of range.
-  for (const field of ['payload', 'metadata', 'result'] as const) canonicalJson(task[field] ?? null, field)
-  const maybe = maybeDependencies(skills === undefined ? requires : undefined, task.payload)
+  // What is kept is nested one level deeper than it was.
+  canonicalJson(metadata ?? null, 'metadata')
+  canonicalJson(task.result ?? null, 'result')
+  const maybe = maybeDependencies(keptRequires, task.payload)
   return E.right({ task: task as ImportTask, stage, file: place.file, maybe, ...(number === undefined ? {} : { number }) })
 }
 
 /** The stage by the task's own status; otherwise by its list's name; otherwise by its file's. `undefined` for an unknown status. */
 const stageFor = (given: Given | undefined, { list, around }: Place, say: (what: string) => void): Stage | undefined => {
   if (given !== undefined) {
-    const word = String(given.value)
+    const word = typeof given.value === 'string' ? given.value : ''
     const stage = blockerIn(word) === undefined ? stageOf(word) : 'pending'
     const by = list ?? around
     if (stage !== undefined && by !== undefined && by.stage !== stage) {
@@ -186,7 +189,10 @@ const mapKey = (task: Draft, given: Given | undefined, kept: Kept, say: (what: s
 const mapDescription = (task: Draft, given: Given | undefined, kept: Kept, say: (what: string) => void): void => {
   if (given === undefined) return
   const { name, value } = given
-  if (typeof value !== 'string') return kept.keep(given, `a ${name} that is not a text stays in metadata`)
+  if (typeof value !== 'string') {
+    kept.keep(given, `a ${name} that is not a text stays in metadata`)
+    return
+  }
   task.description = value.length <= textMax ? value : `${value.slice(0, textMax - 1)}…`
   if (value.length > textMax) kept.keep(given, `a ${name} over ${textMax} characters was cut, and stays whole in metadata`)
   sayName(given, say)

@@ -1,4 +1,5 @@
 /** Orders tasks: dependencies first, otherwise as given. Tasks that could never start are refused. */
+import { withMember } from './metadata.js'
 import type { Notes } from './notes.js'
 import type { Found, ImportTask, KnownTasks, Refused } from './types.js'
 
@@ -51,11 +52,9 @@ export const inOrder = (tasks: ReadonlyMap<string, Found>, known: KnownTasks, sa
         open.delete(frame.found.task.id)
         stack.pop()
       } else if (open.has(id)) {
-        const path = stack.map(({ found }) => found.task.id)
-        const circle = path.slice(path.indexOf(id))
-        for (const { found } of stack.slice(path.indexOf(id))) {
-          if (!verdicts.has(found.task.id) && found.task.status === 'pending') refuse(found, `depends on itself: ${[...circle, id].join(' → ')}`)
-        }
+        const circle = stack.slice(stack.findIndex(({ found }) => found.task.id === id)).map(({ found }) => found)
+        const why = `depends on itself: ${shownCircle(circle.map(({ task }) => task.id))}`
+        for (const found of circle) if (!verdicts.has(found.task.id) && found.task.status === 'pending') refuse(found, why)
       } else {
         const dependency = tasks.get(id)
         if (dependency !== undefined && !verdicts.has(id)) {
@@ -69,10 +68,16 @@ export const inOrder = (tasks: ReadonlyMap<string, Found>, known: KnownTasks, sa
   return { took, refused }
 }
 
+/** The largest number of ids in a message: each task of a circle gets it. */
+const circleShownMax = 10
+
+const shownCircle = (ids: ReadonlyArray<string>): string =>
+  [...(ids.length > circleShownMax ? [...ids.slice(0, circleShownMax), `… (${ids.length} tasks)`] : ids), ids[0]].join(' → ')
+
 const without = ({ task, file }: Found, lost: ReadonlyArray<string>, said: Notes): ImportTask => {
   const { dependencies = [], metadata, ...rest } = task
   const there = dependencies.filter((id) => !lost.includes(id))
   const kind = task.status === 'dead-letter' ? 'dead letter' : 'finished task'
   said.note(file, `a ${kind} was taken without dependencies that it cannot have (${lost.join(', ')}); its list of them stays in metadata`, task.id)
-  return { ...rest, ...(there.length === 0 ? {} : { dependencies: there }), metadata: { ...metadata, dependencies } }
+  return { ...rest, ...(there.length === 0 ? {} : { dependencies: there }), metadata: withMember(metadata, 'dependencies', dependencies) }
 }

@@ -1,5 +1,6 @@
 /** Joins all files of a folder into one list of tasks: each task once, with priority and dependencies, in the order in which to send them. */
 import { canonicalJson } from '@daybook/core/common'
+import { withMember } from './metadata.js'
 import { type Notes, notes } from './notes.js'
 import { inOrder } from './order.js'
 import { settlePriorities } from './ranks.js'
@@ -9,7 +10,7 @@ import { type Found, type ImportOptions, type ImportPlan, type KnownTasks, type 
 /** `known`: those of `namedTasks` that are in the queue. */
 export const planImport = (files: ReadonlyArray<QueueFile>, known: KnownTasks = new Map(), options: ImportOptions = {}): ImportPlan => {
   const said = notes()
-  const refused: Array<Refused> = files.flatMap((file) => file.refused)
+  const refused: Array<Refused> = [...files.flatMap((file) => file.refused), ...olderThanOthers(files)]
   const { chosen, repeated } = chooseFurthest(files, said, refused)
   const resolved = resolveDependencies(chosen, known, said)
   const prioritised = settlePriorities(resolved, options, said)
@@ -22,6 +23,13 @@ export const planImport = (files: ReadonlyArray<QueueFile>, known: KnownTasks = 
     mapped: [...files.flatMap((file) => file.mapped), ...said.all()],
     refused,
   }
+}
+
+/** A server replaces its queue files one after the other: a task that moved from one to another in between may be in neither. */
+const olderThanOthers = (files: ReadonlyArray<QueueFile>): ReadonlyArray<Refused> => {
+  const newest = Math.max(...files.map(({ revision = -1 }) => revision))
+  return files.flatMap(({ name, revision = newest }) =>
+    revision === newest ? [] : [{ file: name, why: `is of revision ${revision}, and others are of ${newest}: a task that moved in between may be in none of them; import again when their server has written all`, tasks: 0 }])
 }
 
 /** The ids that tasks depend on, or may depend on. The queue is asked for them, because tasks that it has keep their status. */
@@ -68,7 +76,7 @@ const ownKeys = (tasks: ReadonlyArray<Found>, said: Notes): ReadonlyMap<string, 
     }
     said.note(found.file, `shares the idempotencyKey of ${holder}: its id is the key, the one it had stays in metadata`, id)
     holders.set(id, id)
-    own.set(id, { ...found, task: { ...found.task, idempotencyKey: id, metadata: { ...metadata, idempotencyKey: key } } })
+    own.set(id, { ...found, task: { ...found.task, idempotencyKey: id, metadata: withMember(metadata, 'idempotencyKey', key) } })
   }
   return own
 }

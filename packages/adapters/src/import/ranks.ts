@@ -2,6 +2,7 @@
  * Numbers given as priorities. They may be Daybook's, from 10 (most urgent) to 1, or ranks: 1, 2, 3 … 29, where 1 comes first. All files of an import
  * are read the same way: as ranks if any number is above 10.
  */
+import { withMember } from './metadata.js'
 import type { Notes } from './notes.js'
 import type { Found, ImportOptions } from './types.js'
 
@@ -35,10 +36,7 @@ const asPriority = (found: Numbered, said: Notes): Found => {
 /** Keeps the given number in the metadata. */
 const withPriority = (found: Numbered, priority: number): Found => {
   const { task, number } = found
-  const { metadata = {} } = task
-  let name = 'priority'
-  while (Object.hasOwn(metadata, name)) name += '_'
-  return { ...found, task: { ...task, priority, metadata: { ...metadata, [name]: number } } }
+  return { ...found, task: { ...task, priority, metadata: withMember(task.metadata, 'priority', number) } }
 }
 
 /** The ranks are divided among the ten priorities, and tasks of the same priority are sent in the order of their ranks. So they are claimed in that order. */

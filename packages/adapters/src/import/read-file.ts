@@ -1,6 +1,8 @@
 /** Reads one queue file, in any of the shapes that are in use. */
 import { type FieldError, type Json, plural } from '@daybook/core/common'
 import * as E from 'fp-ts/lib/Either.js'
+import type { Steps } from '../read-json.js'
+import { isRecord } from './fields.js'
 import { inexactIn } from './inexact.js'
 import { type FoundLists, listsIn } from './lists.js'
 import { mapTask } from './map-task.js'
@@ -22,15 +24,19 @@ export const readQueueFile = (text: string, name: string): QueueFile => {
   if (E.isLeft(parsed)) return unreadable(name, parsed.left)
   const inFile = listsIn(parsed.right)
   if (inFile === undefined) return unreadable(name, 'holds no list of tasks: {"tasks": […]}, {"pending": […], "completed": […]} or a list was expected')
-  return readLists(inFile, name, inexactIn(text))
+  const revision = revisionIn(parsed.right)
+  return { ...readLists(inFile, name, inexactIn(text)), ...(revision === undefined ? {} : { revision }) }
 }
+
+const revisionIn = (file: Json): number | undefined =>
+  isRecord(file) && typeof file.revision === 'number' && typeof file.total === 'number' && Array.isArray(file.tasks) ? file.revision : undefined
 
 /** The result for a file that cannot be read: its number of tasks is unknown. */
 export const unreadable = (name: string, why: string): QueueFile => ({
   name, isQueueFile: false, entries: 0, found: [], mapped: [], refused: [{ file: name, why, tasks: 0 }],
 })
 
-const readLists = ({ lists, unknown, others }: FoundLists, name: string, inexactAt: (path: string) => FieldError | undefined): QueueFile => {
+const readLists = ({ lists, unknown, others }: FoundLists, name: string, inexactAt: (at: Steps) => FieldError | undefined): QueueFile => {
   const said = notes()
   const found: Array<Found> = []
   const refused: Array<Refused> = unknown.map((list) => ({
@@ -45,10 +51,10 @@ const readLists = ({ lists, unknown, others }: FoundLists, name: string, inexact
   for (const list of lists) {
     entries += list.entries.length
     const ofList = list.stage === undefined ? undefined : { name: list.name, stage: list.stage }
-    list.entries.forEach(({ path, value }, i) => {
+    list.entries.forEach(({ at, value }, i) => {
       const position = lists.length === 1 ? `#${i + 1}` : `#${i + 1} of ${list.name}`
       const note = (what: string, task: string): void => said.note(name, what, task)
-      const mapped = mapTask(value, { file: name, position, list: ofList, around, inexact: inexactAt(path), note })
+      const mapped = mapTask(value, { file: name, position, list: ofList, around, inexact: inexactAt(at), note })
       if (E.isLeft(mapped)) refused.push(mapped.left)
       else found.push(mapped.right)
     })

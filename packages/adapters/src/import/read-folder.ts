@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import type { Dirent } from 'node:fs'
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
@@ -80,9 +81,8 @@ const readOne = async (path: string, name: string): Promise<QueueFile> => {
     const { size } = await stat(path)
     if (size > queueFileBytesMax) return unreadable(name, `is over ${queueFileBytesMax} bytes`)
     const bytes = await readFile(path)
-    return readQueueFile(new TextDecoder('utf-8', { fatal: true }).decode(bytes), name)
+    return isUtf8(bytes) ? readQueueFile(new TextDecoder().decode(bytes), name) : unreadable(name, 'is not UTF-8 text')
   } catch (error) {
-    if (error instanceof TypeError) return unreadable(name, 'is not UTF-8 text')
     return unreadable(name, `cannot be read: ${error instanceof Error ? error.message : String(error)}`)
   }
 }
