@@ -1,7 +1,7 @@
 /** `daybook backup`: a copy of a running server's data, from which another server goes on. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createClient, type DaybookClient } from '@daybook/client'
@@ -16,8 +16,8 @@ const dir = mkdtempSync(join(tmpdir(), 'daybook-backup-'))
 afterAll(() => rmSync(dir, { recursive: true, force: true }))
 
 const adminToken = 'admin-of-the-backup-test'
-const served = async <A>(dataDir: string, body: (client: DaybookClient) => Promise<A>, token: string = adminToken, queue = 'q'): Promise<A> => {
-  const server = await serve({ host: '127.0.0.1', port: 0, dataDir, store: { kind: 'sqlite', file: join(dataDir, 'daybook.sqlite'), sharing: 'exclusive' }, auth: 'tokens', token: adminToken, checkpoints: { everyMs: 20 } })
+const served = async <A>(dataDir: string, body: (client: DaybookClient) => Promise<A>, token: string = adminToken, queue = 'q', log = join(dataDir, 'daybook.sqlite')): Promise<A> => {
+  const server = await serve({ host: '127.0.0.1', port: 0, dataDir, store: { kind: 'sqlite', file: log, sharing: 'exclusive' }, auth: 'tokens', token: adminToken, checkpoints: { everyMs: 20 } })
   const client = createClient({ url: server.url, token, queue, retryForMs: 10 })
   try {
     return await body(client)
@@ -131,6 +131,38 @@ test('a folder that is there, one inside the data, and data that are not there a
   writeFileSync(join(dir, 'other.sqlite'), 'not a database')
   expect((await backup(join(dir, 'failed'), dataDir, '--store', join(dir, 'other.sqlite'))).code).toBe(1)
   expect(readdirSync(dir).filter((name) => name.includes('unfinished') || name === 'failed' || name === 'never')).toEqual([])
+})
+
+test('a backup inside the data folder is refused whatever links lead there, and one in a folder whose name begins with two dots is not', async () => {
+  const [dataDir, link] = [join(dir, 'linked'), join(dir, 'link')]
+  await served(dataDir, (client) => client.enqueue({ type: 'mail' }))
+  symlinkSync(dataDir, link)
+  for (const [to, data] of [[join(link, 'copy'), dataDir], [join(dataDir, 'new', 'copy'), link]] as const) {
+    expect(await backup(to, data)).toMatchObject({ code: 1, err: expect.stringContaining('is inside the data folder') as string })
+  }
+  expect(readdirSync(dataDir).filter((name) => /copy|new/.test(name))).toEqual([])
+  expect(await backup(join(dir, '..copy'), link)).toMatchObject({ code: 0, err: '' })
+})
+
+test.each(['../elsewhere/tokens', 'log/events.sqlite'])('EV-03: of a log in %s, the copy has that log once, and no other log', async (place) => {
+  const dataDir = join(dir, 'logs', place.replaceAll('/', '-'), 'data')
+  const [log, to] = [join(dataDir, place), join(dataDir, '..', 'copy')]
+  mkdirSync(join(log, '..'), { recursive: true })
+  mkdirSync(dataDir, { recursive: true })
+  writeFileSync(join(dataDir, 'daybook.sqlite'), 'of earlier')
+  await served(dataDir, (client) => client.enqueue({ id: 'a', type: 'mail' }), adminToken, 'q', log)
+  expect(await backup(to, dataDir, '--store', log)).toMatchObject({ code: 0, out: expect.stringMatching(/^q: 1 event, revision 0, verified$/m) as string, err: '' })
+  expect([existsSync(join(to, 'tokens.json')), existsSync(join(to, 'log', 'events.sqlite'))]).toEqual([true, false])
+  await served(to, async (client) => expect((await client.task('a')).status).toBe('pending'))
+})
+
+test('a file that cannot be read ends a backup with its name', async () => {
+  const dataDir = join(dir, 'unreadable')
+  await served(dataDir, (client) => client.enqueue({ type: 'mail' }))
+  symlinkSync('gone', join(dataDir, 'dangling'))
+  expect((await backup(join(dir, 'dangling-copy'), dataDir)).code).toBe(0)
+  symlinkSync('loop', join(dataDir, 'loop'))
+  expect(await backup(join(dir, 'unreadable-copy'), dataDir)).toMatchObject({ code: 1, err: expect.stringContaining(join(dataDir, 'loop')) as string })
 })
 
 test.skipIf(goesWithout(mount))('a data folder that may not be written is named, with what to do', async () => {

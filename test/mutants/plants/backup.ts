@@ -13,6 +13,22 @@ export const backupPlants: ReadonlyArray<Plant> = [
     killedBy,
   },
   {
+    title: 'a backup through a link is copied into itself',
+    file: `${backup}backup.ts`,
+    find: 'await realPlace(target)',
+    replace: 'target',
+    killedBy,
+    named: 'whatever links lead there',
+  },
+  {
+    title: 'a backup copies a log that the server does not use in the place of its log',
+    file: `${backup}backup.ts`,
+    find: ' || isOfLog(path, logFileName))',
+    replace: ')',
+    killedBy,
+    named: 'no other log',
+  },
+  {
     title: 'a backup of a folder that may not be written does not name it',
     file: `${backup}copy-data.ts`,
     find: '/^SQLITE_(READONLY|CANTOPEN)/.test(error.code)',

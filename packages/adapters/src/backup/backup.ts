@@ -6,8 +6,8 @@
  * and keys of erasable tasks are copied after it, so that none is missing that the copy of the log needs.
  */
 import { randomBytes } from 'node:crypto'
-import { mkdir, rename, rm, stat, writeFile } from 'node:fs/promises'
-import { dirname, join, relative, resolve } from 'node:path'
+import { mkdir, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { archiveFolderOf } from '../segments/folder-of.js'
 import { checkpointFolderOf, readCheckpoints, signedQueues, type Verified, verifyAt } from '../chain/index.js'
 import { logFileName } from '../config/serve-options.js'
@@ -54,8 +54,10 @@ export interface BackedUp {
 export const backUp = async ({ dataDir, log, to, progress = () => undefined, signal }: BackupOptions): Promise<BackedUp> => {
   const target = resolve(to)
   if (await exists(target)) throw new Error(`${to} is there already: name a folder that is not`)
-  if (isInside(resolve(dataDir), target)) throw new Error(`${to} is inside the data folder: a backup belongs elsewhere, best on another disk`)
   if (!(await exists(dataDir))) throw new Error(`there is no data folder ${dataDir}: --data names the server's`)
+  const source = await realpath(dataDir)
+  // Without links, because the folder would be copied into itself.
+  if (isInside(source, await realPlace(target))) throw new Error(`${to} is inside the data folder: a backup belongs elsewhere, best on another disk`)
   makeFolder(dirname(target))
   const unfinished = `${target}.unfinished-${randomBytes(4).toString('hex')}`
   // The backup contains hashes of tokens, and keys.
@@ -70,7 +72,8 @@ export const backUp = async ({ dataDir, log, to, progress = () => undefined, sig
     const logFile = log.kind === 'sqlite' ? resolvedFile(log.file) : undefined
     await copyFolder(dataDir, unfinished, (path) => {
       check()
-      return isCache(path) || (logFile !== undefined && isOfLog(path, logFile))
+      // A file that has the name which the log gets in the copy is of a log that the server does not use.
+      return isCache(path) || (logFile !== undefined && (isOfLog(path, relative(source, logFile)) || isOfLog(path, logFileName)))
     })
     const at = new Date().toISOString()
     if (logFile !== undefined) await copyLog(log, logFile, join(unfinished, logFileName), step, check)
@@ -127,7 +130,14 @@ const manifestOf = (at: string, queues: ReadonlyArray<BackedUpQueue>): object =>
 
 const exists = (path: string): Promise<boolean> => stat(path).then(() => true, () => false)
 
+/** The real path of a file that need not exist. */
+const realPlace = (path: string): Promise<string> =>
+  realpath(path).catch(async (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT' || dirname(path) === path) throw error
+    return join(await realPlace(dirname(path)), basename(path))
+  })
+
 const isInside = (folder: string, path: string): boolean => {
   const way = relative(folder, path)
-  return !way.startsWith('..') && way !== path
+  return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way)
 }

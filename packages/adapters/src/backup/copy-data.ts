@@ -1,7 +1,7 @@
 /** Copies files for a backup, even while a server writes to them. */
 import { constants, openSync, closeSync } from 'node:fs'
 import { copyFile, mkdir, open, readdir, stat } from 'node:fs/promises'
-import { basename, dirname, join } from 'node:path'
+import { dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
 
 const magic = 'SQLite format 3\0'
@@ -94,6 +94,10 @@ const ifThere = async (copying: Promise<void>): Promise<void> => {
   })
 }
 
+const nothingIfMissing = (error: NodeJS.ErrnoException): undefined => {
+  if (error.code !== 'ENOENT') throw error
+}
+
 /**
  * Copies a folder and its contents: plain files first, then databases. So a file that says how far a database was read never says more than the copy
  * has. `isLeftOut` gets each path below `from`.
@@ -104,7 +108,7 @@ export const copyFolder = async (from: string, to: string, isLeftOut: (path: str
   const databases: Array<string> = []
   for (const name of (await readdir(from)).sort()) {
     if (isLeftOut(join(below, name))) continue
-    const found = await stat(join(from, name)).catch(() => undefined)
+    const found = await stat(join(from, name)).catch(nothingIfMissing)
     if (found?.isDirectory() === true) await copyFolder(join(from, name), join(to, name), isLeftOut, join(below, name))
     else if (found?.isFile() !== true || isSideFile(name)) continue
     else if (await isDatabase(join(from, name)).catch(() => false)) databases.push(name)
@@ -132,8 +136,5 @@ const sync = async (path: string): Promise<void> => {
   }
 }
 
-/** Whether a path below a data folder is the log, or a file that belongs to it by name. */
-export const isOfLog = (path: string, file: string): boolean => {
-  const name = basename(file)
-  return path === name || path.startsWith(`${name}.`) || path.startsWith(`${name}-`)
-}
+/** Whether a path is the log, or a file that belongs to it by name. */
+export const isOfLog = (path: string, log: string): boolean => path === log || path.startsWith(`${log}.`) || path.startsWith(`${log}-`)
