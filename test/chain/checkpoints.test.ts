@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Checkpointer, openNote, openSigningKey, readCheckpoint, readCheckpoints, readVerifierKey, type Signer, signedQueues, signerOf, splitNotes, type Verified, verifierKey, verifyScan, type Witness } from '@daybook/adapters/chain'
+import { Checkpointer, openNote, openSigningKey, readCheckpoint, readCheckpoints, readVerifierKey, type Signer, signedQueues, signerOf, splitNotes, type Verified, verifierKey, verifyScan, type Witness, witnessOf } from '@daybook/adapters/chain'
 import { Chain } from '@daybook/adapters/seals'
 import { createClient } from '@daybook/adapters/client'
 import { openMemoryStore } from '@daybook/adapters/memory'
@@ -229,6 +229,29 @@ test('EV-07: a witness that fails is asked again, with the newest checkpoint', a
   expect(warnings).toHaveLength(2)
   expect(warnings[0]).toContain('nobody home')
   expect(seen.map((note) => readCheckpoint(openNote(note, signer) ?? '')?.size)).toEqual([2])
+})
+
+test('EV-07: a checkpoint that was cut short at the end of a witness\'s file is removed before the next one, and nothing else is', async () => {
+  const { store, grow } = await newLog([1])
+  const [file, folder] = [join(dir, 'cut-witness'), newFolder()]
+  const checkpointer = checkpointerOf(store, folder, [], witnessOf(file))
+  const next = async (): Promise<string> => {
+    await grow(1)
+    await checkpointer.round()
+    return readFileSync(file, 'utf8')
+  }
+  const first = await next()
+  const second = (await next()).slice(first.length)
+  for (let length = 0; length < second.length - 1; length++) {
+    writeFileSync(file, first + second.slice(0, length))
+    const notes = splitNotes(await next())
+    expect(notes.map((note) => openNote(note, signer) === undefined)).toEqual([false, false])
+  }
+  // What is whole stays, also without the empty line after it, and so does what somebody else has written.
+  writeFileSync(file, first + second.slice(0, -1))
+  expect(splitNotes(await next()).slice(0, 2)).toEqual([first.slice(0, -1), second.slice(0, -1)])
+  writeFileSync(file, 'of somebody else')
+  expect(await next()).toMatch(/^of somebody else/)
 })
 
 test('EV-07: a witness that does not answer is not waited for when the server ends', async () => {

@@ -20,7 +20,7 @@ export interface ServeOptions {
   readonly queueFilesDir?: string
   /** By queue: the revision up to which unreadable events are skipped. Default: none. A queue with an unreadable event is read-only. */
   readonly pastUnreadable?: Readonly<Record<string, number>>
-  /** The limits on older snapshots that are kept of each queue, for queries about the past. Default: 100, and 1 GiB. */
+  /** The limits on older snapshots that are kept of each queue, for queries about the past. Default: 200, and 1 GiB. */
   readonly pastSnapshots?: LadderLimits
   /** How far the clock may jump ahead before commands are refused, in milliseconds; `Infinity` for no limit. Default 300,000. */
   readonly clockJumpMs?: number
