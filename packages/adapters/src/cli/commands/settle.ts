@@ -7,6 +7,7 @@ import { exitCodes, UsageError } from '../exit-codes.js'
 import { paintStatus } from '../printer.js'
 import { until } from '../text.js'
 import { defined, number, positive, readJson, readJsonOrText } from '../values.js'
+import { isOutage } from '../watch-source.js'
 import { defaultAgent } from '../who.js'
 
 export interface Held {
@@ -114,6 +115,9 @@ export const releaseCommand = (cli: Cli): Command =>
       printer.answer({ id, ...answer }, () => printer.line(`${id} ${paintStatus(printer.colors, answer.status)}`))
     }))
 
+/** The longest pause of `heartbeat --every` after a server did not answer, in seconds. */
+const afterOutage = 1
+
 export const heartbeatCommand = (cli: Cli): Command =>
   held(new Command('heartbeat').description('extend a lease, and say how far the work is'))
     .option('--progress <json>', 'how far: JSON or text')
@@ -136,11 +140,19 @@ export const heartbeatCommand = (cli: Cli): Command =>
         })
         try {
           for (;;) {
-            const { lease } = await client.heartbeat(id, report)
-            printer.answer({ id, lease }, () => printer.line(`${id} is yours, the lease ends ${until(lease.expiresAt)}`))
+            let pause = Math.max(0.1, options.every ?? 0)
+            try {
+              const { lease } = await client.heartbeat(id, report)
+              printer.answer({ id, lease }, () => printer.line(`${id} is yours, the lease ends ${until(lease.expiresAt)}`))
+            } catch (error) {
+              // A server that restarts is no reason to give up: the work goes on, and the lease may outlast the pause.
+              if (isOver || !isOutage(error)) throw error
+              pause = Math.min(pause, afterOutage)
+              printer.note(`daybook: the lease of ${id} was not extended, and this is tried again: ${(error as Error).message}`)
+            }
             if (isOver) return
             await new Promise<void>((resolve) => {
-              const stopWaiting = longTimer(Math.max(0.1, options.every ?? 0) * 1_000, resolve)
+              const stopWaiting = longTimer(pause * 1_000, resolve)
               wake = () => {
                 stopWaiting()
                 resolve()
