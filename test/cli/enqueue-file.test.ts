@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { run, serverOfFile } from './program.js'
+import { ended, run, serverOfFile, start } from './program.js'
 
 const server = serverOfFile()
 
@@ -46,6 +46,28 @@ describe('in every format, all tasks are enqueued, in order', () => {
     const { code, out } = await run(['enqueue', '--file', '-', '--queue', q], server.env, lines(tasks(1_600)))
     expect([code, await total(q)]).toEqual([0, 1_600])
     expect(out).toContain('100 tasks enqueued, 1500 were there already')
+  })
+
+  test('bytes that are not UTF-8 are refused, from a file and from standard input: decoded, two different tasks would be the same', async () => {
+    const q = queue()
+    const latin = (text: string): Buffer => Buffer.from(text, 'latin1')
+    const [payload, several] = [join(server.dir, 'latin.json'), join(server.dir, 'latin.ndjson')]
+    writeFileSync(payload, latin('"café"'))
+    writeFileSync(several, Buffer.concat([Buffer.from(lines(tasks(3))), latin('{"type":"x","payload":"café"}\n')]))
+    for (const args of [['x', '--payload', `@${payload}`], ['--file', several]]) {
+      expect(await server.daybook(['enqueue', ...args, '--queue', q])).toMatchObject({ code: 2, err: expect.stringMatching(/latin\.(nd)?json is not UTF-8 text/) as string })
+    }
+    for (const [args, input] of [[['x', '--payload', '-'], '"café"'], [['--file', '-'], '{"type":"x","payload":"café"}']] as const) {
+      const child = start(['enqueue', ...args, '--queue', q], server.env)
+      child.stdin.end(latin(input))
+      expect(await ended(child)).toMatchObject({ code: 2, err: expect.stringContaining('standard input is not UTF-8 text') as string })
+    }
+    expect(await total(q)).toBe(0)
+    // A character whose bytes come in two parts.
+    const long = join(server.dir, 'long.ndjson')
+    writeFileSync(long, lines([{ id: 'long', type: 'x', payload: `x${'ä'.repeat(100_000)}` }]))
+    expect((await server.daybook(['enqueue', '--file', long, '--queue', q])).code).toBe(0)
+    expect((await server.json<{ payload: string }>('show', 'long', '--queue', q)).payload).toBe(`x${'ä'.repeat(100_000)}`)
   })
 
   test('many large tasks are sent in pages that the server accepts', async () => {

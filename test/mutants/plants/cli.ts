@@ -110,6 +110,20 @@ export const cliPlants: ReadonlyArray<Plant> = [
     killedBy: ['test/cli/import.test.ts'],
   },
   {
+    title: 'command line: bytes that are not UTF-8 are decoded all the same',
+    file: 'packages/adapters/src/cli/utf8.ts',
+    find: "new TextDecoder('utf-8', { fatal: true })",
+    replace: "new TextDecoder('utf-8')",
+    killedBy: ['test/cli/enqueue-file.test.ts'],
+  },
+  {
+    title: 'command line: heartbeats end when the server is away',
+    file: 'packages/adapters/src/cli/commands/settle.ts',
+    find: 'if (isOver || !isOutage(error)) throw error',
+    replace: 'if (isOver || isOutage(error)) throw error',
+    killedBy: ['test/cli/heartbeat.test.ts'],
+  },
+  {
     title: 'import: what is kept in metadata replaces what the task has there',
     file: 'packages/adapters/src/import/metadata.ts',
     find: '[freeName(name, (taken) => Object.hasOwn(metadata, taken))]: value',

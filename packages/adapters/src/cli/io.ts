@@ -2,6 +2,7 @@
 import { createInterface } from 'node:readline'
 import { exitCodes } from './exit-codes.js'
 import { type LiveTerminal, openTerminal } from './top/terminal.js'
+import { linesOf, textOf } from './utf8.js'
 
 export interface Io {
   readonly env: Readonly<Record<string, string | undefined>>
@@ -36,7 +37,7 @@ const readInput = async (): Promise<string> => {
     bytes += (chunk as Buffer).length
     if (bytes > inputBytesMax) throw new Error(`standard input is over ${inputBytesMax} bytes`)
   }
-  return Buffer.concat(chunks).toString('utf8')
+  return textOf(Buffer.concat(chunks), 'standard input')
 }
 
 const ask = (question: string): Promise<string> => {
@@ -79,7 +80,7 @@ export const processIo = (): Io => {
     errIsTerminal: process.stderr.isTTY === true,
     columns: () => (process.stdout.isTTY === true ? process.stdout.columns : undefined),
     input: readInput,
-    inputLines: () => createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY }),
+    inputLines: () => linesOf(process.stdin, 'standard input'),
     ask,
     liveTerminal: () => (process.stdin.isTTY === true && process.stdout.isTTY === true && process.env.TERM !== 'dumb' ? openTerminal() : undefined),
     onSignal: (heard) => {

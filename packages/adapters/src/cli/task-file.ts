@@ -1,10 +1,10 @@
 /** Reads tasks from a file or standard input: JSON, or one task per line (NDJSON). */
 import { createReadStream } from 'node:fs'
-import { createInterface } from 'node:readline'
 import type { NewTask } from '../client/index.js'
 import { InexactNumber, parseJson } from '../read-json.js'
 import { UsageError } from './exit-codes.js'
 import type { Io } from './io.js'
+import { linesOf } from './utf8.js'
 
 /** A task and its position in the file: `tasks[7]` or `line 8`. */
 export interface FileTask {
@@ -20,18 +20,19 @@ const wanted = 'one task, a list, {"tasks": […]}, or one task a line (NDJSON)'
 /** @throws UsageError if the file cannot be read, or contains no tasks. */
 export const tasksOfFile = async function* (file: string, io: Io): AsyncGenerator<FileTask> {
   let isEmpty = true
-  for await (const task of tasksOf(linesOf(file, io))) {
+  for await (const task of tasksOf(linesIn(file, io))) {
     isEmpty = false
     yield task
   }
   if (isEmpty) throw new UsageError(`--file holds no tasks: ${wanted} is wanted`)
 }
 
-const linesOf = async function* (file: string, io: Io): AsyncGenerator<string> {
+const linesIn = async function* (file: string, io: Io): AsyncGenerator<string> {
   if (file === '-') return yield* io.inputLines()
   try {
-    yield* createInterface({ input: createReadStream(file), crlfDelay: Number.POSITIVE_INFINITY })
+    yield* linesOf(createReadStream(file), file)
   } catch (error) {
+    if (error instanceof UsageError) throw error
     throw new UsageError(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`)
   }
 }

@@ -9,6 +9,7 @@ import type { Io } from './io.js'
 import { didYouMean } from './suggest/nearest.js'
 import { priorityWords } from './suggest/words.js'
 import { clean } from './text.js'
+import { textOf } from './utf8.js'
 
 export const number = (text: string): number => {
   const value = Number(text)
@@ -66,11 +67,11 @@ export const time = (text: string): string => {
 export const readText = async (given: string, io: Io): Promise<string> => {
   if (given === '-') return io.input()
   if (!given.startsWith('@')) return given
-  try {
-    return await readFile(given.slice(1), 'utf8')
-  } catch (error) {
-    throw new UsageError(`${given.slice(1)} cannot be read: ${error instanceof Error ? error.message : String(error)}`)
-  }
+  const file = given.slice(1)
+  const bytes = await readFile(file).catch((error: unknown) => {
+    throw new UsageError(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`)
+  })
+  return textOf(bytes, file)
 }
 
 /** JSON, given in any of these ways. `what` names the option. */
