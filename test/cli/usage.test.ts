@@ -74,6 +74,7 @@ describe('exit code 2: wrong usage', () => {
     [['doctor', '--store', 'memory:'], 'leaves nothing to look at'],
     [['enqueue', 't', '--at', '2026-02-30T00:00:00Z'], 'a day that exists'],
     [['enqueue', 't', '--deadline', '2026-01-31T25:00:00Z'], 'a day that exists'],
+    [['enqueue', 't', '--at', '+99999999999d'], 'a day that exists'],
   ])('daybook %j', async (args, message) => {
     const { code, out, err } = await cli(...args)
     expect(err).toContain(message)

@@ -1,6 +1,6 @@
 /** Parses values as users type them. */
 import { readFile } from 'node:fs/promises'
-import { type Json, PriorityName } from '@daybook/core/common'
+import { instantMax, type Json, PriorityName } from '@daybook/core/common'
 import { InvalidArgumentError } from 'commander'
 import { InexactNumber, parseJson } from '../read-json.js'
 import { readTime } from '../time.js'
@@ -56,10 +56,13 @@ export const time = (text: string): string => {
   const [, amount, unit] = /^\+(\d+(?:\.\d+)?)([smhd])$/.exec(text) ?? []
   if (amount !== undefined && unit !== undefined) {
     const seconds = { s: 1, m: 60, h: 3_600, d: 86_400 }[unit as 's' | 'm' | 'h' | 'd']
-    return new Date(Date.now() + Number(amount) * seconds * 1_000).toISOString()
+    return instant(Date.now() + Number(amount) * seconds * 1_000)
   }
-  const ms = readTime(text)
-  if (ms === undefined) throw new InvalidArgumentError('a time like 2026-01-31T12:00:00Z, or +15m, is wanted, and a day that exists')
+  return instant(readTime(text))
+}
+
+const instant = (ms: number | undefined): string => {
+  if (ms === undefined || ms > instantMax) throw new InvalidArgumentError('a time like 2026-01-31T12:00:00Z, or +15m, is wanted, and a day that exists')
   return new Date(ms).toISOString()
 }
 
