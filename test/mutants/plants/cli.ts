@@ -124,6 +124,13 @@ export const cliPlants: ReadonlyArray<Plant> = [
     killedBy: ['test/cli/heartbeat.test.ts'],
   },
   {
+    title: 'launcher: a machine without room for a program stops it for good',
+    file: 'packages/adapters/src/launcher/run-agent.ts',
+    find: 'if (noRoom.has(code)) return',
+    replace: "if (noRoom.has(code) && code === '') return",
+    killedBy: ['test/worker/launcher.test.ts'],
+  },
+  {
     title: 'import: what is kept in metadata replaces what the task has there',
     file: 'packages/adapters/src/import/metadata.ts',
     find: '[freeName(name, (taken) => Object.hasOwn(metadata, taken))]: value',

@@ -3,10 +3,11 @@
  * process group: signals that end it reach its children, and Ctrl-C reaches only the worker.
  */
 import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { type Json, ParkRequest, Result, validate } from '@daybook/core/common'
 import { isLeft } from 'fp-ts/lib/Either.js'
 import { InexactNumber, parseJson } from '../read-json.js'
-import { Park, PermanentError, WorkerStopped } from '@daybook/client/worker'
+import { Park, PermanentError, RetryLater, WorkerStopped } from '@daybook/client/worker'
 
 /** EX_DATAERR of sysexits.h: the input is wrong, so the task is not tried again. Any other code leads to a retry. */
 export const exitDataError = 65
@@ -31,9 +32,9 @@ const stderrTailMax = 4_000
 const killAfterMs = 5_000
 const killAfterStopMs = 700
 
-/** Resolves to the result. Rejects with the failure to report, or with a {@link Park}. */
+/** Resolves to the result. Rejects with the failure to report, with a {@link Park}, or with {@link NoSuchProgram}. */
 export const runAgent = async (run: AgentRun): Promise<Result> => {
-  const child = startAgent(run)
+  const child = await startAgent(run)
   // A program that has ended is not over yet while a child of it holds its output.
   const ended = new Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>((resolve, reject) => {
     child.on('error', reject)
@@ -70,30 +71,35 @@ export const runAgent = async (run: AgentRun): Promise<Result> => {
     if (code === 0) return resultOf(text)
     const how = code === null ? `was ended by ${signal ?? 'a signal'}` : `ended with exit code ${code}`
     throw failure(tail.trim() || `${run.command} ${how}`, code === null ? `signal-${signal ?? 'unknown'}` : `exit-${code}`, code === exitDataError)
-  } catch (error) {
-    if (child.pid === undefined) throw notStarted(run.command, error)
-    throw error
   } finally {
     clearTimeout(killer)
     run.signal.removeEventListener('abort', end)
   }
 }
 
-/** Some failures to start are thrown here. Others come as an `error` event of the child. */
-const startAgent = (run: AgentRun): ChildProcessWithoutNullStreams => {
+/** Some failures to start are thrown by `spawn`. Others come as an `error` event of the child, which may have no streams then. */
+const startAgent = async (run: AgentRun): Promise<ChildProcessWithoutNullStreams> => {
   try {
-    return spawn(run.command, run.args, {
+    const child = spawn(run.command, run.args, {
       env: { ...process.env, ...run.env },
       stdio: ['pipe', 'pipe', 'pipe'],
       detached: process.platform !== 'win32',
     })
+    await once(child, 'spawn')
+    return child
   } catch (error) {
     throw notStarted(run.command, error)
   }
 }
 
-const notStarted = (command: string, error: unknown): NoSuchProgram => {
+/** This machine, or this process, has no room for another program at present. */
+const noRoom: ReadonlySet<string | undefined> = new Set(['EAGAIN', 'EMFILE', 'ENFILE', 'ENOMEM'])
+/** When a task whose program found no room is tried again, in seconds. */
+const noRoomPause = 10
+
+const notStarted = (command: string, error: unknown): Error => {
   const { code, message } = error as NodeJS.ErrnoException
+  if (noRoom.has(code)) return new RetryLater(`${command} cannot be started at present: ${message}`, noRoomPause)
   if (code === 'ENOENT') return new NoSuchProgram(`${command} cannot be found, or the interpreter that it names`)
   if (code === 'EACCES') return new NoSuchProgram(`${command} may not be run: chmod +x makes it a program`)
   return new NoSuchProgram(`${command} cannot be started: ${message}`)

@@ -1,0 +1,40 @@
+/** The server's launcher, where no program can be started. */
+import childProcess, { type ChildProcess } from 'node:child_process'
+import { EventEmitter } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { serve } from '@daybook/adapters/serve'
+import { createClient } from '@daybook/client'
+import { afterEach, expect, test, vi } from 'vitest'
+import { until } from '../support/queue.js'
+
+afterEach(() => {
+  vi.restoreAllMocks()
+  syncBuiltinESMExports()
+})
+
+test.each(['EMFILE', 'EAGAIN'])('TQM-PROC-002: a machine without room for a program (%s) ends neither the server nor its launcher, and no attempt counts as failed', async (code) => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'daybook-launcher-'))
+  let tried = 0
+  vi.spyOn(childProcess, 'spawn').mockImplementation(() => {
+    tried++
+    // As Node does it: without streams, and with an event.
+    const child = new EventEmitter()
+    process.nextTick(() => child.emit('error', Object.assign(new Error(`spawn true ${code}`), { code })))
+    return child as ChildProcess
+  })
+  syncBuiltinESMExports()
+  const server = await serve({ host: '127.0.0.1', port: 0, dataDir, store: { kind: 'memory' }, auth: 'off', launcher: { command: ['true'] } })
+  const client = createClient({ url: server.url })
+  try {
+    await client.enqueue({ id: 'a', type: 'mail' })
+    await until(async () => (await client.task('a')).status === 'scheduled')
+    expect([tried, await client.task('a')]).toEqual([1, expect.objectContaining({ retries: 0, lastError: expect.stringContaining(`true cannot be started at present: spawn true ${code}`) as string })])
+  } finally {
+    await client.close()
+    await server.close()
+    rmSync(dataDir, { recursive: true, force: true })
+  }
+})
