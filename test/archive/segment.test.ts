@@ -1,5 +1,5 @@
 /** The file of a segment: what is read is what was written, and no bit can be altered. */
-import { readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { openSegment, type Segment, SegmentWriter } from '@daybook/adapters/segments'
@@ -65,6 +65,20 @@ const faultOf = async (file: string): Promise<unknown> => {
     return error
   }
 }
+
+test('one that the system cannot read is lost to its stream alone, and the message has the reason', async () => {
+  const segment = await write(log, 300)
+  const { file, index: { from, to, blocks } } = segment
+  // A folder can be opened, and not be read. Some file systems count its size by its entries.
+  rmSync(file)
+  mkdirSync(file)
+  for (let i = 0; i < 20; i++) writeFileSync(join(file, String(i)), '')
+  for (const read of [() => openSegment(file, { stream, from, to }), () => segment.block(blocks[0]!)]) {
+    const lost = await read().then(() => undefined, (error: unknown) => error)
+    expect(lost).toMatchObject({ code: 'damaged', from: 0, message: expect.stringContaining(`the segment ${file} is damaged (it cannot be read: EISDIR`) as string })
+  }
+  rmSync(file, { recursive: true })
+})
 
 test('teeth: a flipped bit anywhere is found, and names the file', async () => {
   const whole = readFileSync((await write(log, 700)).file)

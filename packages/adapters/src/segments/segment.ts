@@ -4,7 +4,7 @@ import { dirname } from 'node:path'
 import { promisify } from 'node:util'
 import { gunzip as gunzipCallback } from 'node:zlib'
 import { plural } from '@daybook/core/common'
-import type { LostEvents, RecordedEvent } from '../store/index.js'
+import { LostEvents, type RecordedEvent } from '../store/index.js'
 import { damagedSegment, missingSegment } from './segment-error.js'
 import { type BlockPlace, endBytes, headerLine, parseLines, readIndex, readSegmentEnd, type SegmentEvent, type SegmentIndex, sha256Of } from './segment-format.js'
 
@@ -40,6 +40,9 @@ const readPart = async (file: string, offset: number, bytes: number): Promise<Bu
 
 const isMissing = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ENOENT'
 
+/** The system's own words tell a missing right from a bad disk. */
+const cannotBeRead = (error: unknown): string => `it cannot be read: ${error instanceof Error ? error.message : String(error)}`
+
 /** The file is in the folder of its stream, which is in the archive's folder. */
 const missing = (file: string, { stream, from, to }: { readonly stream: string; readonly from: number; readonly to: number }): LostEvents => missingSegment(dirname(dirname(file)), stream, from, to)
 
@@ -60,7 +63,8 @@ const areWhole = ({ from, to, blocks }: SegmentIndex, indexOffset: number): bool
  */
 export const openSegment = async (file: string, named: { readonly stream: string; readonly from: number; readonly to: number }): Promise<Segment> => {
   const broken = (what: string, cause?: unknown) => damagedSegment(file, named.from, named.to, what, cause)
-  const handle = await open(file, 'r').catch((error: unknown) => Promise.reject(isMissing(error) ? missing(file, named) : broken('it cannot be read', error)))
+  const unreadable = (error: unknown): unknown => (error instanceof LostEvents ? error : isMissing(error) ? missing(file, named) : broken(cannotBeRead(error), error))
+  const handle = await open(file, 'r').catch((error: unknown) => Promise.reject(unreadable(error)))
   try {
     const { size } = await handle.stat()
     if (size < endBytes) throw broken('it is cut short')
@@ -76,6 +80,8 @@ export const openSegment = async (file: string, named: { readonly stream: string
     if (index.stream !== named.stream || index.from !== named.from || index.to !== named.to) throw broken(`it has the events ${index.from} to ${index.to} of ${index.stream}: it was renamed`)
     if (!areWhole(index, indexOffset)) throw broken('its index has a gap')
     return { file, index, bytes: size, hash: hash.toString('base64url'), block: (place) => readBlock(file, index, place) }
+  } catch (error) {
+    throw unreadable(error)
   } finally {
     await handle.close()
   }
@@ -85,7 +91,7 @@ const readBlock = async (file: string, { stream, from, blocks }: SegmentIndex, p
   const { revision, events, offset, bytes, sha256 } = place
   const broken = (what: string, cause?: unknown) => damagedSegment(file, revision, revision + events - 1, what, cause)
   const packed = await readPart(file, offset, bytes).catch((error: unknown) =>
-    Promise.reject(isMissing(error) ? missing(file, { stream, from: revision, to: revision + events - 1 }) : broken('it cannot be read', error)),
+    Promise.reject(isMissing(error) ? missing(file, { stream, from: revision, to: revision + events - 1 }) : broken(cannotBeRead(error), error)),
   )
   if (sha256Of(packed).toString('base64url') !== sha256) throw broken('its hash is another one')
   let text = await gunzip(packed).then((whole) => whole.toString('utf8'), (error: unknown) => Promise.reject(broken('it cannot be unpacked', error)))
