@@ -22,6 +22,7 @@ export const archivePlants: ReadonlyArray<Plant> = [
   { title: 'a log that is not whole is moved', file: 'packages/adapters/src/archive/archive-log.ts', find: 'if (broken !== null) throw', replace: 'if (broken === undefined) throw', killedBy: crashes, named: 'is not whole' },
   { title: 'the bytes of a block are not compared with their hash', file: segment, find: "if (sha256Of(packed).toString('base64url') !== sha256) throw", replace: "if (sha256Of(packed).toString('base64url') === '') throw", killedBy: files },
   { title: 'a damaged index is read', file: segment, find: 'if (!sha256Of(packed).equals(hash)) throw', replace: 'if (hash.length === 0) throw', killedBy: files },
+  { title: 'a segment that the disk cannot read is an error without its name', file: segment, find: '    throw unreadable(error)\n', replace: '    throw error\n', killedBy: files },
   { title: 'a segment that is away is told as damaged', file: segment, find: 'isMissing(error) ? missing(file, named) : ', replace: '', killedBy: files, named: 'away' },
   { title: 'a segment that was read before is told as damaged when it is away', file: segment, find: 'isMissing(error) ? missing(file, { stream, from: revision, to: revision + events - 1 }) : ', replace: '', killedBy: reads, named: 'what is missing is named' },
   { title: 'the segments of a stream are not listed again when one is away', file: 'packages/adapters/src/segments/segment-folder.ts', find: '      this.files.delete(stream)\n', replace: '', killedBy: reads, named: 'what is missing is named' },
