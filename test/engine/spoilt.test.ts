@@ -46,11 +46,25 @@ test('EV-03: a claim gets the tasks that can be read, and the one that cannot be
   await daybook.close()
 })
 
+test('EV-03: a damaged task does not hold up the queue for agents that claim one task at a time', async () => {
+  const { store, damaged } = damagedAt(openMemoryStore())
+  const daybook = createDaybook({ store, contentCacheMax: 0 })
+  const queue = await enqueue(daybook, 2)
+  damaged.add(0)
+  const claimed: Array<string> = []
+  for (const agent of ['a', 'b', 'c']) {
+    claimed.push(...right(await queue.claim({ type: 'Claim', agent, max: 1 }, caller)).value.map(({ task }) => task))
+  }
+  expect(claimed).toEqual(['t1'])
+  expect(right(await queue.read((state) => deadLetters(state, {}, 10))).value.map(({ id }) => id)).toEqual(['t0'])
+  await daybook.close()
+})
+
 test('if the store can read nothing, the claim is refused, and no task becomes a dead letter', async () => {
   const { store, damaged } = damagedAt(openMemoryStore())
   const daybook = createDaybook({ store, contentCacheMax: 0 })
   const queue = await enqueue(daybook, 2)
-  damaged.add(0).add(1)
+  for (let revision = 0; revision < 10; revision++) damaged.add(revision)
   const outcome = await queue.claim({ type: 'Claim', agent: 'a', max: 2 }, caller)
   expect(isRight(outcome)).toBe(false)
   expect(right(await queue.read((state) => deadLetters(state, {}, 10))).value).toEqual([])

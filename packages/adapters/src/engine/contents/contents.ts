@@ -79,7 +79,7 @@ export class Contents {
   /** Answers a claim with its tasks. */
   async handOut(item: ClaimItem, claimed: Replies['Claim'], revision: number): Promise<void> {
     try {
-      item.settle(E.right({ value: await this.join(claimed), revision }))
+      item.settle(E.right({ value: await this.join(claimed, revision), revision }))
     } catch (error) {
       const reason = `the log cannot be read: ${describe(error)}`
       this.owner.takeBack(claimed, reason)
@@ -87,8 +87,8 @@ export class Contents {
     }
   }
 
-  /** The claims whose contents can be read. The others are reported one by one. */
-  private async join(claimed: Replies['Claim']): Promise<ReadonlyArray<Claim>> {
+  /** The claims whose contents can be read. The others are reported one by one. `claimedAt`: the revision of the last claim. */
+  private async join(claimed: Replies['Claim'], claimedAt: number): Promise<ReadonlyArray<Claim>> {
     // Taken from the cache before the first await, because they may be evicted later.
     const cached = claimed.map(({ contentRevision }) => this.cache.take(contentRevision))
     const missing: Array<number> = []
@@ -97,7 +97,7 @@ export class Contents {
       if (checkpointRevision !== undefined) missing.push(checkpointRevision)
       if (callbackReceived !== undefined) missing.push(callbackReceived.revision)
     })
-    const read = missing.length === 0 ? nothingRead : await this.readEach(missing)
+    const read = missing.length === 0 ? nothingRead : await this.readEach(missing, claimedAt)
     const textAt = (revision: number): string => {
       const text = read.get(revision)
       if (typeof text === 'string') return text
@@ -119,20 +119,20 @@ export class Contents {
   }
 
   /**
-   * For each revision, the text or the reason why it cannot be read. Rejects if none can be read, or if one cannot be read for a temporary reason:
-   * then the store has failed, and no task is at fault.
+   * For each revision, the text or the reason why it cannot be read. Rejects if one cannot be read for a temporary reason, or if not even the claim
+   * itself can be read, which was written just now: then the store has failed, and no task is at fault.
    */
-  private async readEach(revisions: ReadonlyArray<number>): Promise<ReadonlyMap<number, unknown>> {
+  private async readEach(revisions: ReadonlyArray<number>, claimedAt: number): Promise<ReadonlyMap<number, unknown>> {
     try {
       const texts = await this.read(revisions)
       return new Map(revisions.map((revision, index) => [revision, texts[index]]))
-    } catch (error) {
+    } catch {
       const read = new Map<number, unknown>()
       for (const revision of revisions) {
         read.set(revision, await this.read([revision]).then(([text]) => text, ifDamaged))
       }
-      if ([...read.values()].some((text) => typeof text === 'string')) return read
-      throw error
+      if (![...read.values()].some((text) => typeof text === 'string')) await this.read([claimedAt])
+      return read
     }
   }
 }
