@@ -254,8 +254,9 @@ export class Decider {
     let command: Command = item.command
     let events = this.decideCommand(command)
     if (defaults !== undefined && isNew(live.current) && E.isRight(events) && events.right.length > 0) {
-      this.configure(batch, defaults)
-      events = this.decideCommand(command)
+      const settings = this.decideCommand({ type: 'Configure', patch: defaults })
+      events = this.decideAfter(settings, command)
+      if (E.isRight(events) && E.isRight(settings)) this.accept(batch, systemCaller, settings.right)
     }
     if (E.isLeft(events)) {
       batch.decided.push(new Known(item, events))
@@ -348,10 +349,14 @@ export class Decider {
     while (this.accept(batch, systemCaller, events) === 'too-large') events = firstHalf(events)
   }
 
-  /** Creates the queue with the settings for new queues. */
-  private configure(batch: Batch, patch: SettingsPatch): void {
-    const events = this.decideCommand({ type: 'Configure', patch })
-    if (E.isRight(events)) this.accept(batch, systemCaller, events.right)
+  /** Decides the command as if these events had happened. They are undone, because a refused command must leave nothing behind (INV-16). */
+  private decideAfter(events: Decision, command: Command): Decision {
+    const { live } = this.parts
+    const before = live.mark()
+    if (E.isRight(events)) for (const event of events.right) live.evolve(event)
+    const decision = this.decideCommand(command)
+    live.rollback(before)
+    return decision
   }
 
   private decideCommand(command: Command): Decision {
