@@ -133,6 +133,31 @@ test('an outcome that becomes known while closing is acknowledged', async () => 
   expect(await logOf(store)).toHaveLength(2)
 })
 
+test('a claim whose contents are still being read gets its tasks', async () => {
+  const { engine, store } = await openQueue({ contentCacheMax: 0 })
+  await engine.submit(enqueue('a', 'b'), caller)
+  let found: () => void = () => undefined
+  const reading = new Promise<void>((resolve) => (found = resolve))
+  const pick = store.pick
+  Object.assign(store, { pick: async (...asked: Parameters<typeof pick>) => (await reading, pick(...asked)) })
+  const claims = engine.claim(claim('w', 2), caller)
+  await settle()
+  const closed = engine.close()
+  expect(await isSettled(closed)).toBe(false)
+  found()
+  await closed
+  expect(ok(await claims).map(({ task }) => task)).toEqual(['a', 'b'])
+})
+
+test('contents that cannot be read in time do not keep it from closing', async () => {
+  const { engine, store } = await openQueue({ contentCacheMax: 0 })
+  await engine.submit(enqueue('a'), caller)
+  Object.assign(store, { pick: () => new Promise(() => undefined) })
+  void engine.claim(claim(), caller)
+  await settle()
+  await engine.close()
+})
+
 test('a lease that expires while closing is left to the next start', async () => {
   const store = openMemoryStore()
   let now = 1_700_000_000_000

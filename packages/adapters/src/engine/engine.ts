@@ -53,6 +53,8 @@ const { setImmediate } = globalThis
 
 /** How long a command waits for an event that it needs and that is being appended. */
 const durableWaitMs = 10_000
+/** How long close waits for the contents of tasks that were claimed before, in milliseconds. */
+const handOutMsMax = 2_000
 
 /** Opens a queue: replays it and starts its loop. Rejects if the store cannot be read. */
 export const openEngine = async (
@@ -259,6 +261,8 @@ class Engine implements QueueEngine {
       await new Promise<void>((resolve) => (this.idle = resolve))
     }
     this.dismissWaiting()
+    // The store may be closed after this, and tasks without contents would stay claimed until their leases end.
+    for (let waitedMs = 0; this.contentStore.isHandingOut && waitedMs < handOutMsMax; waitedMs += 5) await new Promise((resolve) => setTimeout(resolve, 5))
     this.follower?.stop()
     await this.snapshotter.stop()
     if (this.durable.revision > this.snapshotter.revision && this.mayKeep()) await this.snapshotter.take(this.live.current)

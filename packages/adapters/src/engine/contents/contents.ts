@@ -24,6 +24,8 @@ export interface ContentOwner {
 
 export class Contents {
   private readonly cache: ContentCache
+  /** Number of claims whose contents are being joined. */
+  private joining = 0
 
   constructor(
     private readonly log: QueueLog,
@@ -78,13 +80,21 @@ export class Contents {
 
   /** Answers a claim with its tasks. */
   async handOut(item: ClaimItem, claimed: Replies['Claim'], revision: number): Promise<void> {
+    this.joining++
     try {
       item.settle(E.right({ value: await this.join(claimed, revision), revision }))
     } catch (error) {
       const reason = `the log cannot be read: ${describe(error)}`
       this.owner.takeBack(claimed, reason)
       item.settle(E.left(unavailable(reason)))
+    } finally {
+      this.joining--
     }
+  }
+
+  /** Whether a claim that is durable is not answered yet, because contents of its tasks are still being read. */
+  get isHandingOut(): boolean {
+    return this.joining > 0
   }
 
   /** The claims whose contents can be read. The others are reported one by one. `claimedAt`: the revision of the last claim. */
