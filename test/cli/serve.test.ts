@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { run as runProgram } from '@daybook/adapters/cli'
@@ -123,6 +123,32 @@ describe('daybook serve', () => {
     const read = told.findIndex((text) => /reading the log: default, \d+ of 1 events/.test(text))
     expect(read).toBeGreaterThanOrEqual(0)
     expect(told.findIndex((text) => text.startsWith('daybook: ready'))).toBeGreaterThan(read)
+  })
+
+  test('a signal while the log is read ends the start at once: it is not read to its end', async () => {
+    const first = await serving()
+    await first.daybook(['enqueue', 'x'])
+    servers.pop()
+    await first.stop()
+    rmSync(join(dir, 'data', 'snapshots'), { recursive: true })
+    const told: Array<string> = []
+    let stop: () => void = () => undefined
+    const code = await runProgram(['serve', '--port', '0', '--data', join(dir, 'data')], {
+      ...noTerminal,
+      env: { DAYBOOK_TOKEN: 'a-token-of-the-tests' },
+      out: (text) => void told.push(text),
+      err: (text) => {
+        if (text.includes('reading the log')) stop()
+      },
+      errIsTerminal: true,
+      onSignal: (heard) => {
+        stop = () => heard('SIGTERM')
+        return () => undefined
+      },
+    })
+    // A queue that has been read leaves a snapshot when it is closed.
+    const snapshots = readdirSync(join(dir, 'data', 'snapshots')).filter((name) => name.startsWith('taskqueue'))
+    expect([code, told, snapshots]).toEqual([0, [], []])
   })
 
   test('without a terminal, a start that takes long says every ten seconds how far it is', async () => {

@@ -198,6 +198,30 @@ test('a store with several queues: all are replayed, then ready; they are closed
   await expect(store.head(streamOf('one'))).rejects.toThrow('closed')
 })
 
+test('while a long log is replayed, close does not wait for its end', async () => {
+  const inner = openMemoryStore()
+  const writer = createDaybook({ store: { ...inner, close: async () => undefined } })
+  const queue = await writer.open('q')
+  for (let i = 0; i < 5; i++) await queue.submitAll(Array.from({ length: 1_000 }, (_, n) => enqueue(`t${i * 1_000 + n}`)), caller)
+  await writer.close()
+  let pages = 0
+  let closed: Promise<void> | undefined
+  const store: typeof inner = {
+    ...inner,
+    read: async function* (...asked) {
+      for await (const page of inner.read(...asked)) {
+        if (++pages === 2) closed = daybook.close()
+        yield page
+      }
+    },
+  }
+  const warnings: Array<string> = []
+  const daybook = createDaybook({ store, warn: (message) => void warnings.push(message) })
+  await expect(daybook.ready).rejects.toThrow('stopping')
+  await closed
+  expect([pages, warnings]).toEqual([2, []])
+})
+
 test('a queue that is opened twice at once has one engine', async () => {
   const daybook = createDaybook({ store: openMemoryStore() })
   const [a, b] = await Promise.all([daybook.open('q'), daybook.open('q')])

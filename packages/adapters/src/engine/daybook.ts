@@ -36,6 +36,8 @@ const visitedMax = 1_000
 /** How many of them are looked at, at most, when there are more. Some may be busy. */
 const visitedLooks = 16
 
+const stopping = (): Error => new Error('the server is stopping')
+
 const isBusy = (engine: QueueEngine): boolean => {
   const { mailbox, appendsInFlight, waitingClaims } = engine.status()
   return mailbox > 0 || appendsInFlight > 0 || waitingClaims > 0
@@ -138,7 +140,7 @@ class Registry implements Daybook {
   }
 
   private opened(name: string): Promise<QueueEngine> {
-    if (this.closing !== undefined) return Promise.reject(new Error('the server is stopping'))
+    if (this.closing !== undefined) return Promise.reject(stopping())
     const known = this.engines.get(name)
     if (known !== undefined) return Promise.resolve(known)
     const under = this.opening.get(name)
@@ -223,7 +225,7 @@ class Registry implements Daybook {
       if (this.engines.has(name) || this.isTooSoonFor(name, this.retryMs)) continue
       await this.openNow(name).catch((error: unknown) => {
         if (isDestroyed(error)) return this.refuse(name, error)
-        this.warn(`queue ${name} cannot be opened: ${describe(error)}`)
+        if (this.closing === undefined) this.warn(`queue ${name} cannot be opened: ${describe(error)}`)
       })
     }
   }
@@ -258,6 +260,8 @@ class Registry implements Daybook {
         snapshots,
         {
           progress: (events, of) => {
+            // Nobody waits for the rest of a long log.
+            if (this.closing !== undefined) throw stopping()
             const loading = { queue: name, events, of }
             this.progress.set(name, loading)
             this.options.progress?.(loading)

@@ -45,6 +45,8 @@ export interface ServeReport {
   readonly progress?: (loading: Loading) => void
   /** Internal errors, alerts and, if they are wanted, requests: one JSON line each (docs/reference/log.md). Default: stderr. */
   readonly log?: DestinationStream
+  /** Ends a start that is still reading the log: {@link serve} then rejects. */
+  readonly signal?: AbortSignal
 }
 
 /** How long a start waits for its queue files, in milliseconds. */
@@ -61,7 +63,7 @@ const launcherGraceMs = 2_000
  */
 export const serve = async (
   options: ServeOptions,
-  { warn = () => undefined, progress = () => undefined, log = process.stderr }: ServeReport = {},
+  { warn = () => undefined, progress = () => undefined, log = process.stderr, signal }: ServeReport = {},
 ): Promise<RunningServer> => {
   if (options.auth === 'off') {
     const refusal = refusalOfAuthOff(options.host)
@@ -146,7 +148,10 @@ export const serve = async (
     // They need no other part and have their own limits of time, so they end while the last requests are answered.
     const beside: Array<() => Promise<void>> = []
     opened.push(async () => void (await Promise.all([http.close(graceMs), ...beside.map((release) => release())])))
-    await Promise.all([daybook.ready, tokens?.tokens.ready])
+    const stop = (): void => void daybook.close()
+    signal?.addEventListener('abort', stop)
+    if (signal?.aborted === true) stop()
+    await Promise.all([daybook.ready, tokens?.tokens.ready]).finally(() => signal?.removeEventListener('abort', stop))
     if (!hasKeys) await warnOfMissingKeys(daybook, keysFileIn(options), (text) => logger.warn(text))
     const readModelsLog = readModelsLogOf(options)
     if (readModelsLog !== undefined) {

@@ -86,10 +86,12 @@ ${examples('daybook serve', 'daybook serve --port 0 --store memory: --auth off',
       let stop: () => void = () => undefined
       let signals = 0
       const stopped = new Promise<void>((resolve) => (stop = resolve))
+      const ended = new AbortController()
       const unlisten = io.onSignal(() => {
         // A second signal ends the process at once.
         if (++signals > 1) process.exit(exitCodes.interrupted)
         stop()
+        ended.abort()
       })
       try {
         const progress = createProgress(io, printer, { lineEveryMs })
@@ -101,6 +103,7 @@ ${examples('daybook serve', 'daybook serve --port 0 --store memory: --auth off',
           progress: ({ queue, events, of }) => {
             if (of > 0) progress.show(`reading the log: ${queue}, ${events} of ${of} events`)
           },
+          signal: ended.signal,
         })
         const server = await Promise.race([starting, stopped.then(() => undefined)]).finally(() => progress.clear())
         const presentToken = ({ url, adminToken }: RunningServer): void => {
