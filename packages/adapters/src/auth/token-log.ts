@@ -67,6 +67,8 @@ export class TokenLog {
   readonly ready = new Promise<void>((resolve) => (this.toldReady = resolve))
   private following: Subscription | undefined
   private again: NodeJS.Timeout | undefined
+  /** Why the events could not be followed at the last try. */
+  private problem: string | undefined
   private commands: Promise<unknown> = Promise.resolve()
 
   constructor(
@@ -128,6 +130,7 @@ export class TokenLog {
     this.following = this.store.subscribe(tokenStream, this.next).subscribe({
       next: (delivered) => {
         if ('_tag' in delivered) {
+          this.problem = undefined
           this.isRead = true
           this.toldReady()
         } else for (const event of delivered) this.fold(event)
@@ -135,7 +138,9 @@ export class TokenLog {
       // Known tokens stay valid meanwhile.
       error: (error: unknown) => {
         if (this.isClosed) return
-        this.warn(`the events of tokens cannot be read: ${error instanceof Error ? error.message : String(error)}`)
+        const problem = error instanceof Error ? error.message : String(error)
+        if (problem !== this.problem) this.warn(`the events of tokens cannot be read: ${problem}`)
+        this.problem = problem
         this.again = setTimeout(() => this.follow(), retryMs)
         this.again.unref()
       },
