@@ -229,12 +229,47 @@ export const enginePlants: ReadonlyArray<Plant> = [
     killedBy: others,
     named: 'hears of a task',
   },
+  {
+    title: 'a refused first command leaves a queue with the settings for new queues behind',
+    file: at('decider.ts'),
+    find: 'if (E.isRight(events) && E.isRight(settings)) this.accept',
+    replace: 'if (E.isRight(settings)) this.accept',
+    killedBy: ['test/engine/new-queue.test.ts'],
+  },
+  {
+    title: 'close does not wait for the contents of claimed tasks',
+    file: at('engine.ts'),
+    find: 'this.contentStore.isHandingOut && ',
+    replace: 'false && ',
+    killedBy: closing,
+  },
+  {
+    title: 'a server that is stopped while it starts reads its whole log first',
+    file: at('daybook.ts'),
+    find: 'if (this.closing !== undefined) throw stopping()\n',
+    replace: '',
+    killedBy: closing,
+  },
   // Contents.
   {
     title: 'one task whose content is damaged keeps its neighbours from being handed out',
     file: at('contents/contents.ts'),
     find: 'this.owner.giveUpOn(claim, describe(error))\n        return false',
     replace: 'throw error',
+    killedBy: spoilt,
+  },
+  {
+    title: 'a damaged task holds up the queue for agents that claim one task at a time',
+    file: at('contents/contents.ts'),
+    find: 'await this.read([claimedAt])',
+    replace: "throw new Error('nothing can be read')",
+    killedBy: spoilt,
+  },
+  {
+    title: 'a store that can read nothing makes dead letters of all that is claimed',
+    file: at('contents/contents.ts'),
+    find: 'await this.read([claimedAt])',
+    replace: 'void claimedAt',
     killedBy: spoilt,
   },
   {
