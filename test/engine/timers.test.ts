@@ -56,6 +56,23 @@ test('delays, retries and half-open breakers end by themselves', async () => {
   expect(ok(await engine.read(nextDue))).toBeUndefined()
 })
 
+test('when thousands of tasks become due at once, commands, claims and those that wait do not stand behind all of them', async () => {
+  let now = 1_700_000_000_000
+  const { engine, store } = await openQueue({ clock: () => now })
+  for (let i = 0; i < 5; i++) {
+    await engine.submit(enqueue(...Array.from({ length: 1_000 }, (_, n) => task(`t${i * 1_000 + n}`, { availableAt: now + 3_600_000 }))), caller)
+  }
+  const waiting = engine.claim(claim('waiting'), caller, { waitMs: 10_000 })
+  await settle()
+  now += 3_600_000
+  const answers = await Promise.all([waiting, engine.submit(enqueue('new'), caller), engine.claim(claim('claiming'), caller)])
+  expect(answers.map(codeOf)).toEqual(['success', 'success', 'success'])
+  await until(async () => (await typesIn(store)).filter((type) => type === 'TaskDue').length === 5_000)
+  const log = await logOf(store)
+  const dueBefore = log.flatMap(({ type, data }, index) => (type === 'Claimed' || data.includes('"new"') ? [log.slice(0, index).filter((event) => event.type === 'TaskDue').length] : []))
+  expect(dueBefore).toEqual([1_000, 1_000, 1_000])
+})
+
 test('a new earlier deadline replaces the timer that is already set', async () => {
   const { engine, store } = await openQueue()
   await engine.submit(enqueue(task('long', { timeout: 3_000 })), caller)

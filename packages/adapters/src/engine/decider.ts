@@ -55,7 +55,7 @@ export interface DeciderParts {
   readonly contents: Contents
   readonly availability: Availability
   readonly limits: StoreLimits
-  /** Maximum number of events in a batch, unless a single command has more. */
+  /** Maximum number of events in a batch besides those of a tick, unless a single command has more. */
   readonly batchEventsMax: number
   /** Settings of a new queue. */
   readonly defaults: SettingsPatch | undefined
@@ -86,6 +86,8 @@ export class Decider {
   /** When the present batch was begun, in the queue's time and by `performance.now()`. */
   private at = 0
   private begunAt = 0
+  /** Number of events at which nothing more is added to the present batch. */
+  private fullAt = 0
 
   constructor(private readonly parts: DeciderParts) {
     this.encoder = new Encoder(parts.stream)
@@ -157,17 +159,18 @@ export class Decider {
   /** Decides as much as fits in one batch. Items that were decided without events are in the batch as well. */
   nextBatch(eventsMax = Number.POSITIVE_INFINITY): Batch {
     const { live, mailbox, waiting, isClosing, availability } = this.parts
-    const batchEventsMax = Math.min(eventsMax, this.parts.batchEventsMax)
     this.begunAt = performance.now()
     this.at = this.now()
     const batch = newBatch(live.mark(), live.revision)
     const refusal = this.refusal()
     if (refusal !== undefined) for (const item of waiting.drain()) batch.decided.push(new Known(item, E.left(refusal)))
     else if (!isClosing() && availability.resumeInMs() === 0 && this.isTickDue(this.at)) this.tick(batch)
+    // A tick may fill an append, and the next one as well. What waits must not wait for all that is due.
+    this.fullAt = batch.texts.length + Math.min(eventsMax, this.parts.batchEventsMax)
     this.serveWaiting(batch)
     let taken = 0
     for (; taken < mailbox.size; taken++) {
-      if (batch.texts.length >= batchEventsMax) break
+      if (batch.texts.length >= this.fullAt) break
       if (!this.handle(batch, mailbox.at(taken), refusal)) break
     }
     mailbox.remove(taken)
@@ -318,7 +321,7 @@ export class Decider {
   }
 
   private serveWaiting(batch: Batch): void {
-    const { live, waiting, batchEventsMax } = this.parts
+    const { live, waiting } = this.parts
     if (waiting.size === 0) return
     waiting.passTime(this.at)
     // A claim that is served may make room for another one, or leave a task to it.
@@ -326,7 +329,7 @@ export class Decider {
       waiting.wake(takeWokenShapes(live.current))
       if (!waiting.isOfferDue) return
       const offer = (item: ClaimItem, shape: ClaimShape): 'served' | 'empty' | 'full' => {
-        const verdict = batch.texts.length < batchEventsMax ? this.tryClaim(batch, item, shape) : 'full'
+        const verdict = batch.texts.length < this.fullAt ? this.tryClaim(batch, item, shape) : 'full'
         if (verdict === 'empty') this.stillWaits(item, shape)
         isFull = verdict === 'full'
         return verdict
