@@ -132,6 +132,23 @@ test('beyond mailboxMax commands are refused as overloaded, and earlier ones are
   expect(codeOf(await engine.submit(enqueue('x'), caller))).toBe('success')
 })
 
+test('tasks that did not reach their agent are taken back however many commands wait', async () => {
+  const { engine, store } = await openQueue({ mailboxMax: 5 })
+  await engine.submit(enqueue('a'), caller)
+  const claims = ok(await engine.claim(claim(), caller))
+  const release = store.hold()
+  const under = []
+  for (const id of ['b', 'c', 'd', 'e', 'f', 'g', 'h']) {
+    under.push(engine.submit(enqueue(id), caller))
+    await settle()
+  }
+  expect(codeOf(await engine.submit(enqueue('x'), caller))).toBe('overloaded')
+  engine.takeBack(claims, 'its agent has gone')
+  release()
+  expect((await Promise.all(under)).map(codeOf)).toEqual(Array(7).fill('success'))
+  expect(ok(await engine.claim(claim('bob'), caller)).map((each) => each.task)).toEqual(['a'])
+})
+
 test('GB-07: terminating an agent with more leases than one append can end is done in parts', async () => {
   const { engine, store } = await openQueue({ store: tight({ appendEventsMax: 8 }) })
   await engine.submitAll(Array.from({ length: 20 }, (_, i) => enqueue(`t${i}`)), caller)

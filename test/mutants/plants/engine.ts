@@ -237,6 +237,20 @@ export const enginePlants: ReadonlyArray<Plant> = [
     killedBy: ['test/engine/new-queue.test.ts'],
   },
   {
+    title: 'while thousands of tasks become due, a batch has no room for commands',
+    file: at('decider.ts'),
+    find: 'this.fullAt = batch.texts.length + Math.min',
+    replace: 'this.fullAt = Math.min',
+    killedBy: timers,
+  },
+  {
+    title: 'tasks that did not reach their agent stay claimed while the mailbox is full',
+    file: at('engine.ts'),
+    find: 'this.mailbox.isFull && !isOwn(item)',
+    replace: 'this.mailbox.isFull',
+    killedBy: groups,
+  },
+  {
     title: 'close does not wait for the contents of claimed tasks',
     file: at('engine.ts'),
     find: 'this.contentStore.isHandingOut && ',

@@ -304,7 +304,7 @@ class Engine implements QueueEngine {
     const { refusal } = this.availability
     if (this.closed !== undefined) refuse(item, unavailable('the server is stopping: try again shortly'))
     else if (refusal !== undefined && !isOwn(item)) refuse(item, unavailable(refusal))
-    else if (this.mailbox.isFull) refuse(item, overloaded(this.mailbox.sizeMax))
+    else if (this.mailbox.isFull && !isOwn(item)) refuse(item, overloaded(this.mailbox.sizeMax))
     else {
       this.mailbox.put(item)
       this.schedule()
