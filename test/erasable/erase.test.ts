@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { searchHistory } from '@daybook/adapters/engine'
 import { openMemoryStore } from '@daybook/adapters/memory'
-import type { EventStore, RecordedEvent } from '@daybook/adapters/store'
+import { type EventStore, type RecordedEvent, StoreError } from '@daybook/adapters/store'
 import { encryptedIn, KeyFile, newKey, revealedData, revealingLog } from '@daybook/adapters/task-keys'
 import Database from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -216,6 +216,24 @@ describe('EV-07: a crash', () => {
     expect(queue.keys.intended('q')).toEqual([])
   })
 
+  test('or a reader that lets go of the file later: erasing it again says that it is erased only when no byte of the key is left', async () => {
+    const queue = await open()
+    await finish(queue, 'a')
+    const { key } = queue.keys.newestOf('q', 'a') as { readonly key: Buffer }
+    const reader = new Database(file, { readonly: true })
+    reader.exec('BEGIN')
+    reader.prepare('SELECT count(*) FROM keys').get()
+    for (let i = 0; i < 2; i++) {
+      const outcome = await queue.engine.erase('a', 'r', caller)
+      expect([codeOf(outcome), whyNot(outcome)]).toEqual(['unavailable', expect.stringContaining('in use by another process')])
+    }
+    reader.close()
+    expect(ok(await queue.engine.erase('a', 'r', caller))).toEqual({ id: 'a', erased: true })
+    expect([...bytesIn(dir).values()].some((bytes) => bytes.includes(key))).toBe(false)
+    expect(queue.keys.intended('q')).toEqual([])
+    expect((await logOf(queue.store)).filter(({ type }) => type === 'TaskErased')).toHaveLength(1)
+  })
+
   test('before the event: the next start forgets the intention, and the task keeps its content', async () => {
     const store = openMemoryStore()
     const queue = await open({ store })
@@ -237,6 +255,13 @@ describe('EV-07: a crash', () => {
     expect(log.filter(({ type }) => type === 'TaskErased')).toHaveLength(1)
     expect([queue.keys.newestOf('q', 'a'), queue.keys.intended('q')]).toEqual(['erased', []])
     chainIsWhole(log)
+  })
+
+  test('a log that cannot be read: the answer says that it is the log, and not the keys', async () => {
+    const queue = await open()
+    await finish(queue, 'a')
+    Object.assign(queue.store, { pick: () => Promise.reject(new StoreError('unavailable', 'not now')) })
+    expect(await queue.engine.erase('a', 'r', caller)).toMatchObject({ left: { code: 'unavailable', detail: 'the log cannot be read: not now' } })
   })
 
   test('an erasure that cannot be recorded leaves the task as it was', async () => {

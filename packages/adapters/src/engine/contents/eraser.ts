@@ -8,6 +8,7 @@
 import { isFinal, reject, taskOf, type TaskView } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import { encryptedIn, type HeldKey, type Intention, type KeyStore } from '../../task-keys/index.js'
+import { StoreError } from '../../store/index.js'
 import type { QueueLog } from '../log/queue-log.js'
 import { describe, unavailable } from '../refusals.js'
 import type { Caller, Erased, Outcome, QueueEngine, Refusal } from '../types.js'
@@ -37,10 +38,11 @@ export class Eraser {
       const held = keys.allOf(queue, id)
       const obstacle = await this.obstacleTo(id, view, held)
       if (obstacle !== undefined) return E.left(obstacle)
-      if (isOver(view) && held.every(({ isErased }) => isErased)) return E.right({ value: { id, erased: true }, revision })
+      if (isOver(view) && held.every(({ isErased }) => isErased)) return await this.endEarlier(keys, id, revision)
       keys.intend({ queue, task: id, revision })
     } catch (error) {
-      return E.left(unavailable(`the keys of erasable tasks cannot be used: ${describe(error)}`))
+      const what = error instanceof StoreError ? 'the log cannot be read' : 'the keys of erasable tasks cannot be used'
+      return E.left(unavailable(`${what}: ${describe(error)}`))
     }
     const outcome = await engine.submit({ type: 'Erase', task: id, reason, ...(view === undefined ? { outlived: true as const } : {}) }, caller)
     if (E.isLeft(outcome)) {
@@ -49,6 +51,13 @@ export class Eraser {
       return outcome
     }
     return this.throwAway({ queue, task: id, revision }, outcome.right.revision)
+  }
+
+  /** The task is erased, unless its key could not be taken out of the file of the keys at the last try. */
+  private async endEarlier(keys: KeyStore, id: string, revision: number): Promise<Outcome<Erased>> {
+    const begun = keys.intended(this.parts.queue).find(({ task }) => task === id)
+    const recorded = begun === undefined ? undefined : await this.revisionOfErasure(begun)
+    return begun === undefined || recorded === undefined ? E.right({ value: { id, erased: true }, revision }) : this.throwAway(begun, recorded)
   }
 
   /** Completes what a crash interrupted. Called at the start of the queue, before anything is decided here. */
