@@ -1,4 +1,7 @@
 /** Errors inside the server: the caller gets a short message, the log the details. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { createDaybook } from '@daybook/adapters/engine'
 import { openMemoryStore } from '@daybook/adapters/memory'
 import { serve } from '@daybook/adapters/serve'
@@ -28,6 +31,28 @@ test('a 500 is in the log of a served daybook, under its correlation id and with
     ])
   } finally {
     await server.close()
+  }
+})
+
+test('a start that is given up while it reads the log rejects, and the log of the server has nothing of it', async () => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'daybook-given-up-'))
+  try {
+    const options = { host: '127.0.0.1', port: 0, dataDir, store: { kind: 'sqlite', file: join(dataDir, 'log.sqlite'), sharing: 'exclusive' }, auth: 'tokens', token: 'x'.repeat(40) } as const
+    const first = await serve(options)
+    await (await first.daybook.open('q')).submit({ type: 'Pause', reason: 'r' }, { actor: 'a' })
+    await first.close()
+    rmSync(join(dataDir, 'snapshots'), { recursive: true })
+    const ended = new AbortController()
+    const lines: Array<string> = []
+    const log = { write: (line: string) => void lines.push(line) }
+    await expect(serve(options, { log, signal: ended.signal, progress: () => ended.abort(new Error('given up')) })).rejects.toThrow('given up')
+    await expect(serve(options, { log, signal: ended.signal })).rejects.toThrow('given up')
+    expect(lines).toEqual([])
+    const again = await serve(options)
+    expect(again.daybook.queue('q')?.status().revision).toBe(0)
+    await again.close()
+  } finally {
+    rmSync(dataDir, { recursive: true })
   }
 })
 

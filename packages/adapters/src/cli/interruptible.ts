@@ -11,7 +11,3 @@ export const interruptible = async <A>(io: Io, run: (signal: AbortSignal) => Pro
     forget()
   }
 }
-
-/** Rejects as soon as `signal` is aborted; `work` may go on then. */
-export const unlessAborted = <A>(work: Promise<A>, signal: AbortSignal | undefined): Promise<A> =>
-  Promise.race([work, new Promise<never>((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason as Error)))])

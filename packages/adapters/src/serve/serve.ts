@@ -26,6 +26,7 @@ import { openSqliteStore } from '../sqlite/index.js'
 import { startTelemetry } from '../telemetry/index.js'
 import { type EventStore, type LogAddress, observedStore } from '../store/index.js'
 import { KeyFile, keysFileOf } from '../task-keys/index.js'
+import { unlessAborted } from '../unless-aborted.js'
 import { startWebhooks, type Webhooks } from '../webhooks/index.js'
 import { lockDataFolder } from './data-lock.js'
 
@@ -148,10 +149,7 @@ export const serve = async (
     // They need no other part and have their own limits of time, so they end while the last requests are answered.
     const beside: Array<() => Promise<void>> = []
     opened.push(async () => void (await Promise.all([http.close(graceMs), ...beside.map((release) => release())])))
-    const stop = (): void => void daybook.close()
-    signal?.addEventListener('abort', stop)
-    if (signal?.aborted === true) stop()
-    await Promise.all([daybook.ready, tokens?.tokens.ready]).finally(() => signal?.removeEventListener('abort', stop))
+    await unlessAborted(Promise.all([daybook.ready, tokens?.tokens.ready]), signal)
     if (!hasKeys) await warnOfMissingKeys(daybook, keysFileIn(options), (text) => logger.warn(text))
     const readModelsLog = readModelsLogOf(options)
     if (readModelsLog !== undefined) {
