@@ -40,6 +40,24 @@ test('INV-25: a question to an idle queue is answered as of its own time', async
   expect((await logOf(store)).slice(length).map(({ type }) => type)).toEqual(['TaskEnqueued'])
 })
 
+test('INV-25: a clock that was some minutes ahead for a moment ends no retention early: what left memory by it stays forgotten, at later times only', async () => {
+  const began = Date.UTC(2026, 0, 5)
+  const time = { wall: began, monotonic: 0 }
+  const { engine, store } = await openQueue({ clock: () => time.wall, monotonic: () => time.monotonic })
+  await engine.submit(configure({ retentionSeconds: 60 }), caller)
+  await engine.submit(finished(5), caller)
+  time.wall += 240_000
+  ok(await engine.read((state) => sizesOf(state)))
+  await until(async () => ok(await engine.read((state) => sizesOf(state).retained)) === 0)
+  time.wall = began + 1_000
+  time.monotonic += 1_000
+  const [again] = ok(await engine.submit(enqueue('t3'), caller))
+  const { type, metadata } = (await logOf(store)).at(-1)!
+  const at = Date.parse((JSON.parse(metadata) as { at: string }).at)
+  // It is a duplicate until its retention is over.
+  expect([again?.duplicate, type, at >= began + 60_000]).toEqual([false, 'TaskEnqueued', true])
+})
+
 test('INV-22: tasks leave memory after their retention, without any event or question', async () => {
   const { engine, store } = await openQueue()
   await engine.submit(configure({ retentionSeconds: 3 }), caller)

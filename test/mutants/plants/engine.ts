@@ -251,6 +251,13 @@ export const enginePlants: ReadonlyArray<Plant> = [
     killedBy: groups,
   },
   {
+    title: 'tasks leave memory as of a time to which the clock goes back',
+    file: at('decider.ts'),
+    find: 'live.forget(at, tidyMax)\n      clock.saw(at)',
+    replace: 'live.forget(at, tidyMax)',
+    killedBy: ['test/engine/retention.test.ts'],
+  },
+  {
     title: 'close does not wait for the contents of claimed tasks',
     file: at('engine.ts'),
     find: 'this.contentStore.isHandingOut && ',

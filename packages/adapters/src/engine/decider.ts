@@ -127,7 +127,10 @@ export class Decider {
   tidy(): boolean {
     const { live, clock } = this.parts
     const at = clock.now()
-    if (this.tidyDue() <= at) live.forget(at, tidyMax)
+    if (this.tidyDue() <= at) {
+      live.forget(at, tidyMax)
+      clock.saw(at)
+    }
     return this.tidyDue() <= at
   }
 
@@ -136,9 +139,12 @@ export class Decider {
    * very many deadlines come at the same moment: they must be moved before anything is decided.
    */
   settle(): boolean {
-    const { live } = this.parts
+    const { live, clock } = this.parts
     const at = this.now()
-    if (this.misplacedFrom() <= at) live.settle(at, settledMax)
+    if (this.misplacedFrom() <= at) {
+      live.settle(at, settledMax)
+      clock.saw(at)
+    }
     return this.misplacedFrom() <= at
   }
 

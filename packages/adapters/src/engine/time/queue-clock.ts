@@ -1,7 +1,7 @@
 /**
- * The time of one queue. It never goes back. If this server's clock is behind the last event of the log, that event was written with a clock that was
- * ahead; time then continues from that event by the monotonic clock. So leases, delays and breakers have the right length on every server, however
- * wrong a clock once was (ADR 22).
+ * The time of one queue. No decision is earlier than what happened before. If this server's clock is behind the last event of the log, that event was
+ * written with a clock that was ahead; time then continues from that event by the monotonic clock. So leases, delays and breakers have the right length
+ * on every server, however wrong a clock once was (ADR 22).
  */
 import type { CheckedClock } from './checked-clock.js'
 import type { Timers } from './timers.js'
@@ -11,7 +11,7 @@ const aheadMsMax = 1_000
 const sayAgainMs = 3_600_000
 
 export class QueueClock {
-  /** The time of the newest event that was ahead of the expected time, and when it became known here, by the monotonic clock. */
+  /** The time of the newest event or tidying that was ahead of the expected time, and when it became known here, by the monotonic clock. */
   private time: number
   private seenAt: number
   private saidAt = Number.NEGATIVE_INFINITY
@@ -53,7 +53,7 @@ export class QueueClock {
     return this.clock.timers
   }
 
-  /** Called when an event with this time has become durable, by this process or another. */
+  /** Called when an event with this time has become durable, by this process or another, and when the state was tidied as of this time. */
   saw(time: number): void {
     const monotonic = this.clock.monotonic()
     if (time <= this.expectedAt(monotonic)) return
