@@ -1,7 +1,7 @@
 /** A log with a damaged page: the readable tasks are still worked on. And: readiness after a failed write. */
 import { createDaybook, type Caller, prepareTask } from '@daybook/adapters/engine'
 import { openMemoryStore } from '@daybook/adapters/memory'
-import { type EventStore, StoreError } from '@daybook/adapters/store'
+import { type EventStore, LostEvents, StoreError } from '@daybook/adapters/store'
 import { deadLetters } from '@daybook/core'
 import { isRight, left } from 'fp-ts/lib/Either.js'
 import { expect, test } from 'vitest'
@@ -13,7 +13,7 @@ const right = <A>(outcome: { readonly _tag: string; readonly right?: A; readonly
 }
 
 /** A store on which the revisions in `damaged` cannot be read. */
-const damagedAt = (store: EventStore, code: StoreError['code'] = 'damaged'): { readonly store: EventStore; readonly damaged: Set<number> } => {
+const damagedAt = (store: EventStore, error = (): StoreError => new StoreError('damaged', 'a page of the log is damaged')): { readonly store: EventStore; readonly damaged: Set<number> } => {
   const damaged = new Set<number>()
   return {
     damaged,
@@ -21,7 +21,7 @@ const damagedAt = (store: EventStore, code: StoreError['code'] = 'damaged'): { r
       ...store,
       pick: (stream, revisions) =>
         revisions.some((revision) => damaged.has(revision))
-          ? Promise.reject(new StoreError(code, `a page of the log is ${code}`))
+          ? Promise.reject(error())
           : store.pick(stream, revisions),
     },
   }
@@ -72,7 +72,7 @@ test('if the store can read nothing, the claim is refused, and no task becomes a
 })
 
 test('a read that fails once makes no dead letter: the claim is refused, and its tasks are given back', async () => {
-  const { store, damaged } = damagedAt(openMemoryStore(), 'unavailable')
+  const { store, damaged } = damagedAt(openMemoryStore(), () => new StoreError('unavailable', 'a page of the log is unavailable'))
   const daybook = createDaybook({ store, contentCacheMax: 0 })
   const queue = await enqueue(daybook, 3)
   damaged.add(2)
@@ -83,6 +83,21 @@ test('a read that fails once makes no dead letter: the claim is refused, and its
   // The agent never received the claim, so it is neither an attempt nor a bar.
   const again = right(await queue.claim({ type: 'Claim', agent: 'a', max: 3 }, caller)).value
   expect(again.map(({ task, attempts }) => [task, attempts])).toEqual([['t0', 0], ['t1', 0], ['t2', 0]])
+  await daybook.close()
+})
+
+test('a damaged segment of the archive makes no dead letters: claims are refused until it is brought back', async () => {
+  const { store, damaged } = damagedAt(openMemoryStore(), () => new LostEvents('damaged', 0, 2, 'the segment x is damaged', 'bring it back from a backup'))
+  const daybook = createDaybook({ store, contentCacheMax: 0 })
+  const queue = await enqueue(daybook, 3)
+  damaged.add(1)
+  for (const max of [1, 3]) {
+    damaged.add(max - 1)
+    expect(await queue.claim({ type: 'Claim', agent: 'a', max }, caller)).toMatchObject({ left: { code: 'unavailable', detail: expect.stringContaining('bring it back from a backup') } })
+  }
+  expect(right(await queue.read((state) => deadLetters(state, {}, 10))).value).toEqual([])
+  damaged.clear()
+  expect(right(await queue.claim({ type: 'Claim', agent: 'a', max: 3 }, caller)).value.map(({ task }) => task)).toEqual(['t0', 't1', 't2'])
   await daybook.close()
 })
 

@@ -296,8 +296,15 @@ export const enginePlants: ReadonlyArray<Plant> = [
   {
     title: 'a store that cannot be read for a moment makes dead letters',
     file: at('contents/contents.ts'),
-    find: "if (reason instanceof StoreError && reason.code === 'damaged') return reason",
+    find: "if (reason instanceof StoreError && reason.code === 'damaged' && !(reason instanceof LostEvents)) return reason",
     replace: 'if (reason instanceof Error) return reason',
+    killedBy: spoilt,
+  },
+  {
+    title: 'a damaged segment of the archive makes dead letters of tasks that could be read again',
+    file: at('contents/contents.ts'),
+    find: ' && !(reason instanceof LostEvents)',
+    replace: '',
     killedBy: spoilt,
   },
   {

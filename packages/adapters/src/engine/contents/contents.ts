@@ -4,7 +4,7 @@
  */
 import { type ClaimedTask, contentRevisionOf, isUnreadable, type QueueEvent, type QueueState, type Replies, type Unreadable } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
-import { StoreError } from '../../store/index.js'
+import { LostEvents, StoreError } from '../../store/index.js'
 import { type KeyReader, revealedData, whyWithheld } from '../../task-keys/index.js'
 import type { ClaimItem } from '../append/batch.js'
 import { ContentCache } from './content-cache.js'
@@ -147,9 +147,9 @@ export class Contents {
   }
 }
 
-/** Returns the reason if it is damage, which is permanent. Rethrows any other. */
+/** Returns the reason if it is damage, which is permanent. Rethrows any other. A segment of the archive can be brought back. */
 const ifDamaged = (reason: unknown): unknown => {
-  if (reason instanceof StoreError && reason.code === 'damaged') return reason
+  if (reason instanceof StoreError && reason.code === 'damaged' && !(reason instanceof LostEvents)) return reason
   throw reason
 }
 
