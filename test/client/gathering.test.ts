@@ -194,6 +194,30 @@ describe('each caller has its own error', () => {
     expect(await settled([client.enqueue(task(1)), client.enqueue(task(2))])).toEqual(['unexpected-answer', 'unexpected-answer'])
   })
 
+  test.each(['', 'null', '5', '[]', '{}', '{"results":null}'])('an answer without results is an error of each call: %j', async (text) => {
+    connect({ retryForMs: 0 })
+    server.fault = () => ({ status: 200, text })
+    expect(await settled([client.enqueue(task(1)), client.enqueue(task(2)), client.fail('t3', { agentId: 'a', token: 1, error: 'no' })])).toEqual(Array(3).fill('unexpected-answer'))
+    expect(await settled([client.enqueueAll([task(1)], { atomic: false })])).toEqual(['unexpected-answer'])
+  })
+
+  test.each([null, 5])('a result that is none is the error of its own call: %j', async (result) => {
+    connect({ retryForMs: 0 })
+    server.fault = () => ({ status: 200, text: JSON.stringify({ results: [result, { id: 'two' }], revision: 1 }) })
+    expect(await settled([client.enqueue(task(1)), client.enqueue(task(2))])).toEqual(['unexpected-answer', 'ok'])
+  })
+
+  test('calls that wait for another try count among the unanswered ones', async () => {
+    connect({ gather: { waitingMax: 10 } })
+    server.item = () => problemOf(503, 'overloaded', { retryAfterSeconds: 5 })
+    const first = settled(numbers(10).map((n) => client.enqueue(task(n))))
+    await until(() => server.seen.length === 1, 'the first request is answered')
+    await client.health()
+    await expect(client.enqueue(task(10))).rejects.toMatchObject({ code: 'overloaded', unsent: true })
+    server.item = () => undefined
+    await first
+  })
+
   test('too many unanswered calls are refused, not kept', async () => {
     connect({ gather: { waitingMax: 10 } })
     const gate = latch()

@@ -11,7 +11,7 @@ import type { DaybookClient, EnqueueAllOptions } from './methods/daybook-client.
 import type { FailurePattern, PatternPage, Redrive, Review } from './methods/dead-letters.js'
 import { DaybookError, errorOf, isProblem } from './errors.js'
 import type { Reason } from './methods/explanation.js'
-import { asDaybookError, type BulkAnswer, Gatherer, ownPaths, textOf } from './transport/gather.js'
+import { answerMissing, asDaybookError, type BulkAnswer, Gatherer, ownPaths, textOf } from './transport/gather.js'
 import { failover } from './transport/failover.js'
 import { type EnqueuedTask, handleOf, type HandleSource, type TaskHandle } from './handles/handle.js'
 import type { LimitView } from './methods/limits.js'
@@ -383,7 +383,7 @@ const withRevisions = <A extends EnqueuedAll<Enqueued>>(answer: A): A => {
 
 const eachOf = <T>(result: unknown, revision: number | undefined): Each<T> => {
   if (isProblem(result)) return { ok: false, error: errorOf(ownPaths(result)) }
-  if (result === undefined || result === null) return { ok: false, error: asDaybookError('an answer is missing') }
+  if (typeof result !== 'object' || result === null) return { ok: false, error: answerMissing() }
   const value = result as { revision?: number }
   if (revision !== undefined && value.revision === undefined) value.revision = revision
   return { ok: true, value: value as T }

@@ -18,7 +18,7 @@ export interface Gathering {
    * Sends the texts as one bulk request. Returns the answers in order, with their common revision. `traceparent`: that of the span in which all calls
    * were made, if it is the same for all.
    */
-  readonly send: (texts: ReadonlyArray<string>, idempotencyKey: string | undefined, traceparent: string | undefined) => Promise<BulkAnswer>
+  readonly send: (texts: ReadonlyArray<string>, idempotencyKey: string | undefined, traceparent: string | undefined) => Promise<BulkAnswer | null>
   /** An idempotency key, if the request must not be repeated without one; otherwise `undefined`. */
   readonly keyOf: (calls: ReadonlyArray<{ readonly keyed: boolean }>) => string | undefined
 }
@@ -53,7 +53,7 @@ export class Gatherer {
   call<T>(value: unknown, keyed: boolean): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       if (this.closed) return reject(new DaybookError('closed', 'this client was closed; create another one', { unsent: true }))
-      if (this.batcher.size >= this.gathering.waitingMax) {
+      if (this.batcher.size + this.pausing >= this.gathering.waitingMax) {
         return reject(
           new DaybookError('overloaded', `${this.gathering.waitingMax} calls are waiting already; await some of them before making more`, { unsent: true }),
         )
@@ -78,18 +78,17 @@ export class Gatherer {
     const youngest = batch[batch.length - 1] as Call
     const idempotencyKey = key ?? keyOf(batch)
     const traceparent = batch.every((call) => call.traceparent === youngest.traceparent) ? youngest.traceparent : undefined
-    let answer: BulkAnswer
+    let answer: BulkAnswer | null
     try {
       answer = await retrying(() => send(texts, idempotencyKey, traceparent), 'safe', youngest.since + retryForMs)
     } catch (error) {
       return this.failed(batch, asDaybookError(error))
     }
-    if (answer.results.length !== batch.length) {
-      const error = new DaybookError('unexpected-answer', `${answer.results.length} answers to ${batch.length} calls`)
-      for (const call of batch) call.reject(error)
-      return
-    }
-    this.answerEach(batch, answer)
+    // Something else than a Daybook server may have answered.
+    const count = Array.isArray(answer?.results) ? answer.results.length : 0
+    if (count === batch.length) return this.answerEach(batch, answer as BulkAnswer)
+    const error = new DaybookError('unexpected-answer', `${count} answers to ${batch.length} calls`)
+    for (const call of batch) call.reject(error)
   }
 
   private answerEach(batch: ReadonlyArray<Call>, { results, revision }: BulkAnswer): void {
@@ -98,6 +97,10 @@ export class Gatherer {
     for (let i = 0; i < batch.length; i++) {
       const call = batch[i] as Call
       const result = results[i]
+      if (typeof result !== 'object' || result === null) {
+        call.reject(answerMissing())
+        continue
+      }
       if (!isProblem(result)) {
         const value = result as { revision?: number }
         if (revision !== undefined && value.revision === undefined) value.revision = revision
@@ -146,6 +149,8 @@ export const textOf = (value: unknown, replacer?: (key: string, value: unknown) 
     return new DaybookError('invalid', `not JSON: ${(error as Error).message}`, { unsent: true, cause: error })
   }
 }
+
+export const answerMissing = (): DaybookError => new DaybookError('unexpected-answer', 'an answer is missing')
 
 export const asDaybookError = (error: unknown): DaybookError =>
   error instanceof DaybookError
