@@ -214,6 +214,21 @@ describe('the result of a handler becomes the outcome', () => {
   test('a thrown value that is not an error is reported as text', async () => {
     expect(await outcomeOf(() => Promise.reject(42))).toMatchObject({ kind: 'fail', error: { message: '42' } })
   })
+  test.each([
+    ['a message that is no text', { message: { reason: 'no route' } }, { message: '[object Object]' }],
+    ['a stack that is no text', { stack: ['line'] }, { message: 'failed' }],
+    ['a message without a text', { message: Object.create(null) as object }, { message: 'the handler threw something that has no text' }],
+  ])('an error with %s fails its own task, and no other', async (_, members, error) => {
+    for (const isLate of [false, true]) {
+      const outcome = await outcomeOf(() => {
+        const thrown: Error = Object.assign(new Error('failed'), members)
+        if (isLate) return Promise.reject(thrown)
+        throw thrown
+      })
+      expect(outcome).toMatchObject({ kind: 'fail', error })
+    }
+    expect(worker.stats()).toMatchObject({ running: 0, buffered: 0 })
+  })
   test('a PermanentError is not retried', async () => {
     expect(await outcomeOf(() => Promise.reject(new PermanentError('gone for good')))).toMatchObject({ kind: 'fail', retryable: false })
   })

@@ -96,17 +96,21 @@ const failure = (run: Run, agentId: string, error: Failure, retryable: boolean):
 
 /**
  * Messages and stacks are cut. An error that carries a whole response would make the task's history unreadable, and could be refused as too large. A
- * message may have been cut before, in the middle of a surrogate pair.
+ * message may have been cut before, in the middle of a surrogate pair. Any member may be something else than its type says, or throw when it is read.
  */
 const failureOf = (error: unknown): Failure => {
-  if (!(error instanceof Error)) return { message: kept(String(error), textMax) }
-  const { code, retryAfter } = error as { code?: unknown; retryAfter?: unknown }
-  return {
-    message: kept(error.message || error.name, textMax),
-    ...(typeof code === 'string' ? { code: kept(code, textMax) } : {}),
-    ...(typeof retryAfter === 'number' && Number.isFinite(retryAfter) ? { retryAfter } : {}),
-    ...(typeof retryAfter === 'string' ? { retryAfter: kept(retryAfter, textMax) } : {}),
-    ...(error.stack === undefined ? {} : { stack: kept(error.stack, stackMax) }),
+  try {
+    if (!(error instanceof Error)) return { message: kept(String(error), textMax) }
+    const { message, name, code, retryAfter, stack } = error as { [K in keyof Error | 'code' | 'retryAfter']?: unknown }
+    return {
+      message: kept(String(message || name), textMax),
+      ...(typeof code === 'string' ? { code: kept(code, textMax) } : {}),
+      ...(typeof retryAfter === 'number' && Number.isFinite(retryAfter) ? { retryAfter } : {}),
+      ...(typeof retryAfter === 'string' ? { retryAfter: kept(retryAfter, textMax) } : {}),
+      ...(typeof stack === 'string' ? { stack: kept(stack, stackMax) } : {}),
+    }
+  } catch {
+    return { message: 'the handler threw something that has no text' }
   }
 }
 
