@@ -325,6 +325,24 @@ describe('progress and checkpoints', () => {
     expect(events.map(({ type }) => type)).toEqual(['heartbeat-failed', 'heartbeat-failed'])
   })
 
+  test('a checkpoint of null replaces an earlier one whose heartbeat was lost', async () => {
+    source.add(1)
+    source.beforeHeartbeat = async () => {
+      if (source.heartbeats.length > 1) return
+      await sleep(50)
+      throw failing('unreachable')
+    }
+    work({
+      handler: async (_, { checkpoint }) => {
+        const first = checkpoint({ page: 7 })
+        await sleep(10)
+        await Promise.all([first, checkpoint(null)])
+      },
+    })
+    await until(() => source.count('completed') === 1, 'it is done')
+    expect(source.task('t1').checkpoint).toBe(null)
+  })
+
   test('a checkpoint not sent yet is sent with the failure', async () => {
     const [id] = source.add(1)
     work({

@@ -151,8 +151,8 @@ export class Run implements HandlerContext {
 
   /** Restores a note whose heartbeat got no answer. Newer reports replace its values. */
   putBack(note: Note): void {
-    this.unsentProgress ??= note.progress
-    this.unsentCheckpoint ??= note.checkpoint
+    if (this.unsentProgress === undefined) this.unsentProgress = note.progress
+    if (this.unsentCheckpoint === undefined) this.unsentCheckpoint = note.checkpoint
     if (note.waiters.length === 0) return
     if (this.abortReason !== undefined) for (const { reject } of note.waiters) reject(this.abortReason)
     else this.checkpointWaiters = [...note.waiters, ...(this.checkpointWaiters ?? [])]
