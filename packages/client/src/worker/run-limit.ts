@@ -39,6 +39,8 @@ export class RunLimit {
   }
 
   private sleep(ms: number): void {
+    // A run that began while the others were looked at has set one already.
+    clearTimeout(this.timer)
     this.timer = setTimeout(this.look, Math.min(sleepMsMax, ms))
   }
 
