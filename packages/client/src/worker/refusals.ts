@@ -1,8 +1,8 @@
 /** What a refusal means for the worker. */
 
-/** The same request may be accepted later. */
+/** The same request may be accepted later. `unexpected-answer`: it was not the queue that answered, but a proxy, for example. */
 export const mayRetryLater = (code: string): boolean =>
-  code === 'overloaded' || code === 'too-many-requests' || code === 'unavailable' || code === 'read-only' || code === 'clock' || code === 'outcome-unknown' || code === 'unreachable' || code === 'timeout' || code === 'internal'
+  code === 'overloaded' || code === 'too-many-requests' || code === 'unavailable' || code === 'read-only' || code === 'clock' || code === 'outcome-unknown' || code === 'unreachable' || code === 'timeout' || code === 'internal' || code === 'unexpected-answer'
 
 /** No claim like this one will ever be granted. */
 export const isFatal = (code: string | undefined): boolean =>
