@@ -68,6 +68,41 @@ describe('leases are kept', () => {
   })
 })
 
+describe('heartbeats that are refused', () => {
+  test('if all are refused together because of one report, the report is refused and the leases are kept', async () => {
+    source.leaseMs = 2_000
+    source.add(3)
+    source.beforeHeartbeat = () => {
+      if (source.heartbeats.at(-1)?.some(({ checkpoint }) => checkpoint === 'monstrous')) throw failing('too-large')
+    }
+    const refused: Array<string> = []
+    work({
+      handler: async ({ id }, { checkpoint, progress }) => {
+        progress('begun')
+        if (id === 't2') await checkpoint('monstrous').catch((error: Error) => refused.push(error.message))
+        await sleep(3_000)
+      },
+    })
+    await until(() => source.count('completed') === 3, 'all are done')
+    expect(refused).toEqual(['too-large: too-large, said the source'])
+    expect(events).toEqual([])
+  })
+
+  test('are not repeated while the outcome is on its way', async () => {
+    source.leaseMs = 3_000
+    source.add(1)
+    // The queue has accepted the outcome, and its answer is late.
+    source.beforeSettle = () => sleep(20_000)
+    source.refuseHeartbeat = () => ({ ok: false, code: 'lease-lost', detail: 'completed' })
+    work({ handler: () => undefined })
+    await until(() => source.heartbeats.length > 0, 'a heartbeat was sent')
+    await sleep(10_000)
+    expect(source.heartbeats.length).toBe(1)
+    await until(() => worker.stats().unsettled === 0, 'it is settled')
+    expect(worker.stats()).toMatchObject({ lost: 1 })
+  })
+})
+
 describe('a lease is measured from the sending of its claim', () => {
   test('LK-07 a task whose lease is over when the answer arrives is never started: another agent may have it', async () => {
     source.leaseMs = 200
@@ -261,6 +296,17 @@ describe('outcomes are not lost', () => {
     expect(attempts.size).toBe(1)
     expect(events.length).toBeGreaterThanOrEqual(3)
     for (const event of events) expect(event).toMatchObject({ type: 'settle-failed' })
+  })
+
+  test('a single one is sent again if something else than the queue has answered', async () => {
+    source.add(1)
+    source.beforeSettle = () => {
+      if (source.settles.length <= 3) throw failing('unexpected-answer')
+    }
+    work({ handler: () => undefined })
+    await until(() => source.task('t1').outcomes.length === 1, 'the outcome is there')
+    expect(source.task('t1').outcomes).toMatchObject([{ kind: 'complete' }])
+    expect(events.map(({ type }) => type)).toEqual(['settle-failed', 'settle-failed', 'settle-failed'])
   })
 
   test('a queue that is back is found at once: in the first seconds the tries are at most 250 ms apart', async () => {

@@ -2,7 +2,7 @@
  * Renews the leases of all tasks that the worker holds, with a single timer and batched heartbeats. A lease that could not be extended in time counts
  * as lost, even if the server was only unreachable: another agent may have the task (GB-03, LK-07).
  */
-import { isLost, mayRetryLater } from './refusals.js'
+import { codeOf, isLost, mayRetryLater } from './refusals.js'
 import type { OnWorkerEvent } from './events.js'
 import type { Note, Run } from './run.js'
 import type { Heartbeat, HeartbeatAnswer, TaskSource } from './source.js'
@@ -108,13 +108,25 @@ export class Leases {
         ...(checkpoint === undefined ? {} : { checkpoint }),
       }
     })
-    let answers: ReadonlyArray<HeartbeatAnswer | undefined> = []
-    try {
-      answers = await this.source.heartbeat(heartbeats)
-    } catch (error) {
-      this.port.tell({ type: 'heartbeat-failed', heartbeats: runs.length, error })
-    }
+    const answers = await this.ask(heartbeats)
     for (let i = 0; i < runs.length; i++) this.answered(runs[i] as Run, notes[i] as Note, answers[i], sentAt)
+  }
+
+  /** Returns `undefined` for a heartbeat without an answer. If all are refused together, a single report may be the cause, so the halves are sent separately. */
+  private async ask(heartbeats: ReadonlyArray<Heartbeat>): Promise<ReadonlyArray<HeartbeatAnswer | undefined>> {
+    try {
+      const answers = await this.source.heartbeat(heartbeats)
+      return heartbeats.map((_, i) => answers[i])
+    } catch (error) {
+      const code = codeOf(error)
+      const half = heartbeats.length >> 1
+      if (code === 'too-large' || code === 'invalid') {
+        if (half > 0) return (await Promise.all([this.ask(heartbeats.slice(0, half)), this.ask(heartbeats.slice(half))])).flat()
+        if (heartbeats.some(({ progress, checkpoint }) => progress !== undefined || checkpoint !== undefined)) return [{ ok: false, code, detail: (error as Error).message }]
+      }
+      this.port.tell({ type: 'heartbeat-failed', heartbeats: heartbeats.length, error })
+      return heartbeats.map(() => undefined)
+    }
   }
 
   private answered(run: Run, note: Note, answer: HeartbeatAnswer | undefined, sentAt: number): void {
@@ -126,11 +138,10 @@ export class Leases {
     } else if (answer === undefined || mayRetryLater(answer.code)) {
       run.putBack(note)
       run.beatAt = performance.now() + Math.min(retryMsMax, run.leaseMs / 10) * (0.5 + Math.random())
-    } else if (note.progress === undefined && note.checkpoint === undefined) {
-      if (this.held.has(run) && run.state !== 'settling') this.lose(run, answer.detail)
-    } else if (isLost(answer.code)) {
+    } else if (isLost(answer.code) || (note.progress === undefined && note.checkpoint === undefined)) {
       run.putBack(note)
-      if (this.held.has(run) && run.state !== 'settling') this.lose(run, answer.detail)
+      // No further heartbeat helps. While a run is being settled, the queue decides whether the outcome is too late.
+      if (this.held.delete(run) && run.state !== 'settling') this.port.lost(run, answer.detail)
     } else {
       // The report was refused, not the heartbeat itself, so the heartbeat is sent again without it.
       for (const { reject } of note.waiters) reject(new Error(`${answer.code}: ${answer.detail}`))
