@@ -29,6 +29,8 @@ interface Place {
 
 /** Number of received messages that are not taken yet, at which the socket is paused. */
 const aheadMax = 1_000
+/** Interval of pings, in milliseconds. A server that has not answered one by the next is gone, though nothing has ended the connection: its machine, or the network. */
+const pingMs = 30_000
 
 /**
  * The queue's messages, in order, each once. Whenever the connection ends, it reconnects and goes on from where it was. It ends when the signal
@@ -119,6 +121,18 @@ const connection = async function* ({ url, token, queue }: Omit<Place, 'urls'> &
     end()
   })
   socket.on('close', end)
+  let isAlive = true
+  const isThere = (): void => void (isAlive = true)
+  socket.on('pong', isThere)
+  socket.on('message', isThere)
+  const ping = setInterval(() => {
+    // While it is paused, no answer is read.
+    if (socket.isPaused) return isThere()
+    if (socket.readyState !== socket.OPEN) return
+    if (!isAlive) return socket.terminate()
+    isAlive = false
+    socket.ping()
+  }, pingMs)
   signal?.addEventListener('abort', end, { once: true })
   try {
     for (;;) {
@@ -135,6 +149,7 @@ const connection = async function* ({ url, token, queue }: Omit<Place, 'urls'> &
     if (problem !== undefined) throw problem
   } finally {
     signal?.removeEventListener('abort', end)
+    clearInterval(ping)
     socket.terminate()
   }
 }
