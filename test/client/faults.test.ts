@@ -50,6 +50,17 @@ describe('repeatable requests are repeated', () => {
     expect(server.tasks.size).toBe(1)
   })
 
+  test.each([
+    ['a call with a key', () => client.cancel('t1', 'no', { idempotencyKey: 'k' })],
+    ['a report', () => client.fail('t1', { ...holder, error: 'no' })],
+  ])('%s waits for the answer to its first request, if that is still running', async (_, call) => {
+    connect()
+    pausesMade()
+    server.fault = (_, index) => (index < 2 ? { status: 409, text: JSON.stringify(problemOf(409, 'conflict', { retryAfterSeconds: 1 })) } : undefined)
+    expect(await codeOf(call())).toBe('ok')
+    expect(new Set(server.seen.map(({ headers }) => headers['idempotency-key'])).size).toBe(1)
+  })
+
   test('an overloaded server is asked again, not before the time it asked for', async () => {
     connect()
     const pauses = pausesMade()

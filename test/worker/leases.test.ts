@@ -309,6 +309,17 @@ describe('outcomes are not lost', () => {
     expect(events.map(({ type }) => type)).toEqual(['settle-failed', 'settle-failed', 'settle-failed'])
   })
 
+  test('a single one is sent again with its key while its first call is still running', async () => {
+    source.add(1)
+    source.beforeSettle = () => {
+      if (source.settles.length <= 2) throw Object.assign(failing('conflict'), { retryAfterSeconds: 1 })
+    }
+    work({ handler: () => Promise.reject(new Error('no')) })
+    await until(() => source.task('t1').outcomes.length === 1, 'the outcome is there')
+    expect(source.task('t1').outcomes).toMatchObject([{ kind: 'fail', error: { message: 'no' } }])
+    expect(new Set(source.settles.map(({ attempt }) => attempt)).size).toBe(1)
+  })
+
   test('a queue that is back is found at once: in the first seconds the tries are at most 250 ms apart', async () => {
     source.add(1)
     source.beforeSettle = () => {

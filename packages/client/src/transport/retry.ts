@@ -13,6 +13,9 @@ export type RetryPolicy = 'safe' | 'unsent' | 'never'
 /** Codes of failures that may be temporary. */
 const mayPass: ReadonlySet<string> = new Set(['unreachable', 'overloaded', 'too-many-requests', 'unavailable', 'read-only', 'clock', 'outcome-unknown', 'timeout'])
 
+/** The first request with the same idempotency key has no answer yet. It is the only conflict that says when to come back. */
+const isRunning = ({ code, retryAfterSeconds }: DaybookError): boolean => code === 'conflict' && retryAfterSeconds !== undefined
+
 const firstDelayMs = 25
 /** A server that restarts is back within seconds and should be found at once. So this many tries have short pauses. */
 const soonTries = 40
@@ -26,7 +29,7 @@ export const mayRetry = (error: DaybookError, policy: RetryPolicy): boolean => {
     case 'unsent':
       return (error.unsent && error.code === 'unreachable') || error.code === 'overloaded' || error.code === 'too-many-requests'
     case 'safe':
-      return mayPass.has(error.code)
+      return mayPass.has(error.code) || isRunning(error)
   }
 }
 

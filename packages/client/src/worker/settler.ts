@@ -78,7 +78,7 @@ export class Settler {
       } catch (error) {
         const code = codeOf(error)
         if (batch.length > 1 && (code === 'too-large' || code === 'invalid')) return this.halve(batch)
-        if (batch.length === 1 && code !== undefined && !mayRetryLater(code) && !isDenied(code)) {
+        if (batch.length === 1 && code !== undefined && !mayRetryLater(code) && !isDenied(code) && !saysWhen(error)) {
           return this.answered(batch, [{ ok: false, code, detail: (error as Error).message }])
         }
         const retryInMs = backoffMs(failures, error, this.config.backoffMsMax)
@@ -159,5 +159,8 @@ const failureInstead = (outcome: SettleOutcome, { code, detail }: Refused): Sett
 
 /** Whether the token is refused, and not the outcome. The outcome may be accepted once the token is valid again. */
 const isDenied = (code: string): boolean => code === 'unauthorized' || code === 'forbidden'
+
+/** Whether it is to be sent again, because the same call is still running, for example. */
+const saysWhen = (error: unknown): boolean => (error as { readonly retryAfterSeconds?: unknown }).retryAfterSeconds !== undefined
 
 const missing: SettleAnswer = { ok: false, code: 'internal', detail: 'an answer is missing' }
