@@ -1,6 +1,8 @@
 /** Invalid input is refused with the path of each wrong field, and nothing is appended (INV-16). */
+import { once } from 'node:events'
 import { connect } from 'node:net'
 import { afterAll, beforeAll, beforeEach, afterEach, describe, expect, test } from 'vitest'
+import { inTime } from '../support/in-time.js'
 import { adminToken, type Answer, type Body, rawRequest, report, startTestServer, type TestServer } from './support.js'
 
 let server: TestServer
@@ -266,6 +268,19 @@ describe('too large', () => {
     const chunk = `10000\r\n${'x'.repeat(0x10000)}\r\n`
     const answer = await rawRequest(server.http.port, [`${head}Transfer-Encoding: chunked\r\n\r\n`, ...Array.from({ length: 65 }, () => chunk), '0\r\n\r\n'])
     expect(answer).toMatch(/^HTTP\/1\.1 413 /)
+  })
+
+  test('a body over 4 MiB: 413, also for a client that reads no answer before it has sent all', async () => {
+    const raw = JSON.stringify({ ...valid, payload: 'x'.repeat(32 * 2 ** 20) })
+    const socket = connect(server.http.port, '127.0.0.1')
+    const sent = new Promise<void>((resolve, reject) => {
+      socket.once('error', reject)
+      socket.write(`POST ${q}/tasks HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${adminToken}\r\nContent-Type: application/json\r\nContent-Length: ${raw.length}\r\n\r\n${raw}`, () => resolve())
+    })
+    await inTime('the end of the sending', sent, 15_000)
+    const [answer] = (await inTime('the answer', once(socket, 'data'), 15_000)) as [Buffer]
+    socket.destroy()
+    expect(answer.toString()).toMatch(/^HTTP\/1\.1 413 /)
   })
 
   test('headers over 16 KiB: 431', async () => {

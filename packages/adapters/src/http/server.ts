@@ -20,6 +20,7 @@ import { problem, soonSeconds } from './problem.js'
 import { problemOfError } from './problem-of-error.js'
 import { type RequestLog, watchRequests } from './request-log/index.js'
 import type { ReadBody, Route } from './routes/route.js'
+import { dropRest } from './rest-of-body.js'
 import { securityHeaders } from './security-headers.js'
 import { type Context, renderProblem, type Sent, serveRoute } from './serve-route.js'
 import { serviceOf, type ServiceOptions } from './service.js'
@@ -250,8 +251,9 @@ const addRoutes = (app: FastifyInstance, { routes, context, tokens, state, waiti
     void reply.header('allow', methods.join(', '))
     return refuse(reply, request, problem('method-not-allowed', `${request.method} is not possible here, only ${methods.join(', ')}`), meter)
   })
-  app.setErrorHandler((error: FastifyError, request, reply) => {
+  app.setErrorHandler(async (error: FastifyError, request, reply) => {
     const what = problemOfError(error, context.limits)
+    if (what.code === 'too-large') await dropRest(request.raw)
     if (what.status >= 500) request.log.error({ err: error, correlationId: request.id }, 'a request failed')
     return refuse(reply, request, what, meter)
   })
