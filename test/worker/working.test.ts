@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { createWorker, type HandlerContext, PermanentError, RetryLater, WorkerStopped } from '@daybook/adapters/worker'
 import { inTime } from '../support/in-time.js'
 import { whileTimeStands } from '../support/virtual-time.js'
@@ -156,6 +156,17 @@ describe('a worker works', () => {
     source.beforeClaimAnswer = () => sleep(50)
     await worker.drained()
     expect(source.count('completed')).toBe(1)
+  })
+
+  test('waiting for a drained queue keeps nothing of each look', async () => {
+    source.add(1)
+    work({ concurrency: 1, prefetchMax: 0, handler: () => sleep(60_000) })
+    const aborts = vi.spyOn(AbortController.prototype, 'abort')
+    await worker.drained()
+    expect(source.count('completed')).toBe(1)
+    // A look that is still waited for is ended by the end of the run.
+    expect(aborts.mock.calls.length).toBeLessThan(100)
+    aborts.mockRestore()
   })
 
   test('a queue is said to be drained while a claim waits for work', async () => {

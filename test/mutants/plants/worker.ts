@@ -10,6 +10,9 @@ const stopping = ['test/worker/stopping.test.ts']
 const working = ['test/worker/working.test.ts']
 
 export const workerPlants: ReadonlyArray<Plant> = [
+  { title: 'worker: heartbeats of a lost lease go on while the outcome is on its way', file: `${worker}leases.ts`, find: 'if (this.held.delete(run) && run.state', replace: 'if (run.state', killedBy: leases, named: 'are not repeated while the outcome is on its way' },
+  { title: 'worker: each look whether the queue is drained leaves a waiter behind', file: `${worker}gate.ts`, find: 'this.waiting.delete(opened)', replace: '', killedBy: working, named: 'keeps nothing of each look' },
+  { title: 'worker: an error whose stack is no text stops the worker', file: `${worker}outcome.ts`, find: "typeof stack === 'string'", replace: 'stack !== undefined', killedBy: working, named: 'a stack that is no text' },
   { title: 'command line: a worker that is to stop at the end leaves blocked tasks behind', file: 'packages/adapters/src/cli/until-empty.ts', find: "blockedBy.flatMap((by) => (by.status === 'blocked' ? [by.id] : []))", replace: '[]', killedBy: ['test/cli/work.test.ts'] },
   { title: 'command line: a worker that is to stop at the end waits for tasks that it may not claim', file: 'packages/adapters/src/cli/until-empty.ts', find: 'if (mayClaim(asked, task)) return true', replace: 'if (task.id !== undefined) return true', killedBy: ['test/cli/work.test.ts'], named: 'of another phase' },
   {
