@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import functools
 import http.client
 import json
 import os
@@ -22,7 +23,7 @@ import traceback
 import urllib.parse
 import uuid
 from dataclasses import dataclass, field
-from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Type, TypeVar, Union
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Set, Tuple, Type, TypeVar, Union
 
 Json = Any
 """What JSON can hold: None, bool, int, float, str, lists and dicts with str as keys."""
@@ -175,6 +176,14 @@ def _sendable(text: str) -> str:
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
+def _text_of(error: BaseException) -> str:
+    """What the error says. It may be anybody's, so its ``__str__`` may raise."""
+    try:
+        return str(error)
+    except Exception:  # noqa: B902
+        return "(it has no text)"
+
+
 def _written(value: Any) -> Json:
     """A dataclass as the API takes it: camelCase, without members that are ``None``."""
     return {_camel(each.name): getattr(value, each.name) for each in dataclasses.fields(value) if getattr(value, each.name) is not None}
@@ -263,7 +272,7 @@ class Claim:
 
 
 class Client:
-    """Talks to one queue of a server. Threads may share it: each thread has its own connection, which stays open.
+    """Talks to one queue of a server. Threads may share it: each request has a connection of its own, which is then kept for a later one.
 
     A request that fails for a reason that may pass (no connection, 429, 503) is sent again for ``retry_seconds``, after as long as the
     server asks for. Nothing is done twice by that: new tasks get ids from a request id, reports have the token of their lease, and all
@@ -279,12 +288,15 @@ class Client:
             raise ValueError(f"the URL of the server must begin with http:// or https://, not {urllib.parse.urlunsplit(parts)!r}")
         self._parts = parts
         self._token = token or os.environ.get("DAYBOOK_TOKEN")
+        if self._token is not None and not re.fullmatch(r"[!-~]*", self._token):
+            raise ValueError("a token has printable ASCII characters without spaces, and the given one has others: perhaps a line break at its end")
         self.queue = queue
         self.timeout = timeout
         self.retry_seconds = retry_seconds
         self._context = ssl_context if ssl_context is not None or parts.scheme == "http" else ssl.create_default_context()
-        self._local = threading.local()
-        self._open: List[http.client.HTTPConnection] = []
+        self._open: Set[http.client.HTTPConnection] = set()
+        # Those that no request has now, with the times since when; the newest last.
+        self._idle: List[Tuple[http.client.HTTPConnection, float]] = []
         self._lock = threading.Lock()
 
     def __enter__(self) -> "Client":
@@ -294,9 +306,9 @@ class Client:
         self.close()
 
     def close(self) -> None:
-        """Closes the connections of all threads. A request under way fails."""
+        """Closes all connections. A request under way fails."""
         with self._lock:
-            connections, self._open = self._open, []
+            connections, self._open, self._idle = self._open, set(), []
         for connection in connections:
             _cut(connection)
             connection.close()
@@ -499,17 +511,15 @@ class Client:
                 failures += 1
                 # A first request with the same key that is still running says when to come back.
                 passes = error.code in _may_pass or (error.code == "conflict" and error.retry_after is not None)
+                # Something else than the queue has answered: a proxy, perhaps. The work is done, and its report must not be lost.
+                passes = passes or (is_report and error.code == "unexpected")
                 pause = max(error.retry_after or 0.0, min(2.0, 0.025 * 2.0 ** min(failures, 10)) * (0.5 + random.random() / 2))
                 if not passes or time.monotonic() + pause > deadline:
                     raise
                 time.sleep(pause)
 
     def _once(self, method: str, path: str, text: Optional[bytes], headers: Mapping[str, str], timeout: float) -> Any:
-        connection: Optional[http.client.HTTPConnection] = getattr(self._local, "connection", None)
-        if connection is None:
-            connection = self._local.connection = self._connect(timeout)
-            with self._lock:
-                self._open.append(connection)
+        connection = self._take(timeout)
         try:
             connection.timeout = timeout
             if connection.sock is not None:
@@ -520,11 +530,19 @@ class Client:
         except (OSError, http.client.HTTPException) as error:
             self._forget(connection)
             raise Unreachable(f"{self._parts.scheme}://{self._parts.netloc} gave no answer: {error!r}") from error
+        except BaseException:
+            self._forget(connection)
+            raise
         if response.will_close:
             self._forget(connection)
+        else:
+            self._keep(connection)
         if response.status >= 400:
             raise _error_of(response.status, body, response.getheader("Retry-After"))
-        return json.loads(body)
+        try:
+            return json.loads(body)
+        except ValueError as error:
+            raise DaybookError(f"the answer was no JSON; is this a Daybook server? It said: {body[:200]!r}", code="unexpected", status=response.status) from error
 
     def _connect(self, timeout: float) -> http.client.HTTPConnection:
         host = self._parts.hostname or ""
@@ -532,12 +550,33 @@ class Client:
             return http.client.HTTPSConnection(host, self._parts.port, timeout=timeout, context=self._context)
         return http.client.HTTPConnection(host, self._parts.port, timeout=timeout)
 
-    def _forget(self, connection: http.client.HTTPConnection) -> None:
-        self._local.connection = None
+    def _take(self, timeout: float) -> http.client.HTTPConnection:
         with self._lock:
+            oldest = time.monotonic() - _idle_seconds
+            old = [connection for connection, since in self._idle if since < oldest]
+            self._idle = [(connection, since) for connection, since in self._idle if since >= oldest]
+            connection = self._idle.pop()[0] if self._idle else self._connect(timeout)
+            self._open.add(connection)
+        for each in old:
+            self._forget(each)
+        return connection
+
+    def _keep(self, connection: http.client.HTTPConnection) -> None:
+        with self._lock:
+            # Otherwise the client was closed meanwhile.
             if connection in self._open:
-                self._open.remove(connection)
+                self._idle.append((connection, time.monotonic()))
+                return
         connection.close()
+
+    def _forget(self, connection: http.client.HTTPConnection) -> None:
+        with self._lock:
+            self._open.discard(connection)
+        connection.close()
+
+
+# After this time a server or a proxy may have ended a connection.
+_idle_seconds = 30.0
 
 
 def _cut(connection: http.client.HTTPConnection) -> None:
@@ -659,10 +698,14 @@ class Task:
         sent = time.monotonic()
         try:
             self._worker.client.heartbeat(self.id, self._worker.agent_id, self.token, **more)
-            self._lease_ends = sent + self._lease_seconds
-        except LeaseLost as error:
+            self._extended(sent)
+        except (LeaseLost, NotFound, WrongState) as error:
             self._cancel(error.detail)
             raise Cancelled(error.detail) from error
+
+    def _extended(self, sent: float) -> None:
+        """A later heartbeat may have been answered before this one."""
+        self._lease_ends = max(self._lease_ends, sent + self._lease_seconds)
 
     def _cancel(self, reason: str) -> None:
         if not self._gone.is_set():
@@ -708,13 +751,13 @@ class Worker:
         self.max_run_seconds = max_run_seconds
         self.skills = skills
         self._on_event = on_event
-        def own_client() -> Client:
-            return Client(urllib.parse.urlunsplit(client._parts), client._token, client.queue, timeout=client.timeout, retry_seconds=0, ssl_context=client._context)
+        def own_client(timeout: float) -> Client:
+            return Client(urllib.parse.urlunsplit(client._parts), client._token, client.queue, timeout=timeout, retry_seconds=0, ssl_context=client._context)
 
         # The claims have a client of their own, so that one that waits can be cut off.
-        self._claims = own_client()
-        # Heartbeats are not sent again: the next round comes soon, and the times of the runs are to be looked at, too.
-        self._heartbeats = own_client()
+        self._claims = own_client(client.timeout)
+        # Heartbeats are not sent again: the next round comes soon, and the times of the runs are to be looked at, too. One without an answer leaves time for others.
+        self._heartbeats = own_client(min(client.timeout, max(1.0, lease_seconds / 8)))
         self._ready: "queues.Queue[Optional[Task]]" = queues.Queue()
         self._held: Dict[int, Task] = {}
         self._changed = threading.Condition()
@@ -802,11 +845,12 @@ class Worker:
             try:
                 claims = self._claims.claim(self.agent_id, self.types, max=room, wait=0 if until_empty else self.poll_seconds, lease_seconds=self.lease_seconds, skills=self.skills)
                 pause = 0.05
-            except DaybookError as error:
+            except Exception as error:  # noqa: B902: whatever has answered, the thread goes on
                 if self._stopping.is_set():
                     return
                 self._tell("error", {"error": error, "doing": "claim"})
-                self._stopping.wait(max(error.retry_after or 0.0, pause * (0.5 + random.random() / 2)))
+                asked = error.retry_after if isinstance(error, DaybookError) else None
+                self._stopping.wait(max(asked or 0.0, pause * (0.5 + random.random() / 2)))
                 pause = min(5.0, pause * 2)
                 continue
             for claim in claims:
@@ -827,20 +871,28 @@ class Worker:
     def _renew(self) -> None:
         """Renews leases at half their length, and looks at the time of each run."""
         while not self._ended.wait(min(0.25, self.lease_seconds / 8)):
-            now = time.monotonic()
-            with self._changed:
-                held = [task for task in self._held.values() if not task._is_settled]
-            for task in held:
-                if task._started is not None and now - task._started > self.max_run_seconds and task._settle():
-                    task._cancel(f"it ran for longer than {self.max_run_seconds} seconds")
-                    error = {"message": f"the handler ran for longer than {self.max_run_seconds} seconds", "code": "ran-too-long"}
-                    self._send(task, lambda task=task, error=error: self.client.fail(task.id, self.agent_id, task.token, error))  # type: ignore[misc]
-            for task in held:
-                if task._lease_ends <= now:
-                    task._cancel("its lease could not be renewed in time: another worker may have the task by now")
-            due = [task for task in held if not task.cancelled and task._lease_ends - now < task._lease_seconds / 2]
-            if due:
-                self._beat(due)
+            try:
+                self._look()
+            except Exception as error:  # noqa: B902: whatever has answered, the thread goes on
+                self._tell("error", {"error": error, "doing": "heartbeat"})
+
+    def _look(self) -> None:
+        now = time.monotonic()
+        with self._changed:
+            held = [task for task in self._held.values() if not task._is_settled]
+        for task in held:
+            if task._started is not None and now - task._started > self.max_run_seconds and task._settle():
+                task._cancel(f"it ran for longer than {self.max_run_seconds} seconds")
+                error = {"message": f"the handler ran for longer than {self.max_run_seconds} seconds", "code": "ran-too-long"}
+                fail = functools.partial(self.client.fail, task.id, self.agent_id, task.token, error)
+                # The leases of the others must not wait until this is answered.
+                threading.Thread(target=self._send, args=(task, fail), daemon=True, name="daybook-overdue").start()
+        for task in held:
+            if task._lease_ends <= now:
+                task._cancel("its lease could not be renewed in time: another worker may have the task by now")
+        due = [task for task in held if not task.cancelled and task._lease_ends - now < task._lease_seconds / 2]
+        if due:
+            self._beat(due)
 
     def _beat(self, tasks: Sequence[Task]) -> None:
         sent = time.monotonic()
@@ -850,10 +902,10 @@ class Worker:
             self._tell("error", {"error": error, "doing": "heartbeat"})
             return
         for task, answer in zip(tasks, answers):
-            if isinstance(answer, (LeaseLost, NotFound)):
+            if isinstance(answer, (LeaseLost, NotFound, WrongState)):
                 task._cancel(answer.detail)
             elif not isinstance(answer, DaybookError):
-                task._lease_ends = sent + task._lease_seconds
+                task._extended(sent)
 
     def _work(self) -> None:
         while True:
@@ -877,17 +929,17 @@ class Worker:
         except Cancelled as raised:
             if task.cancelled:
                 return None
-            reason = _sendable(f"the handler gave it back: {raised}"[:4_000])
+            reason = _sendable(f"the handler gave it back: {_text_of(raised)}"[:4_000])
             return lambda: self.client.release(*of, reason)
         except Park as wait:
             more = {} if wait.checkpoint is None else {"checkpoint": wait.checkpoint}
             return lambda wait=wait: self._or_fail(  # type: ignore[misc]
                 task, "parking", lambda: self.client.park(*of, wait.callback_key, wait.timeout_seconds, on_timeout=wait.on_timeout, **more))
         except RateLimited as limit:
-            error: Dict[str, Json] = {"message": _sendable(str(limit)), "code": "429", **({} if limit.retry_after is None else {"retryAfter": limit.retry_after})}
+            error: Dict[str, Json] = {"message": _sendable(_text_of(limit)), "code": "429", **({} if limit.retry_after is None else {"retryAfter": limit.retry_after})}
             return lambda: self.client.fail(*of, error)
         except BaseException as raised:  # noqa: B902: a handler that exits has failed, and its thread goes on
-            failure = {"message": _sendable(f"{type(raised).__name__}: {raised}"[:4_000]), "stack": _sendable(traceback.format_exc()[-16_000:])}
+            failure = {"message": _sendable(f"{type(raised).__name__}: {_text_of(raised)}"[:4_000]), "stack": _sendable(traceback.format_exc()[-16_000:])}
             retryable = not isinstance(raised, NotRetryable)
             return lambda: self.client.fail(*of, failure, retryable=retryable)
         result = _written(returned) if isinstance(returned, Result) else {"output": returned}
@@ -918,15 +970,18 @@ class Worker:
         except Exception:  # noqa: B902: its thread goes on
             traceback.print_exc()
 
-    def _send(self, task: Task, report: Callable[[], Any]) -> None:
+    def _send(self, task: Task, report: Callable[[], Any], instead: bool = True) -> None:
+        """``instead``: whether a failure is reported if this is no JSON."""
         try:
-            answer = report()
-        except (TypeError, ValueError) as error:
-            # What the handler returned is no JSON.
-            why = f"the output is no JSON: {error}"
-            self._send(task, lambda: self.client.fail(task.id, self.agent_id, task.token, why, retryable=False))
+            answer = dict(report())
         except DaybookError as error:
             self._tell("error", {"error": error, "doing": "report", "task": task.id})
+        except Exception as error:  # noqa: B902: its thread goes on
+            if not instead:
+                return self._tell("error", {"error": error, "doing": "report", "task": task.id})
+            # What the handler returned is no JSON.
+            why = _sendable(f"the output is no JSON: {_text_of(error)}"[:4_000])
+            self._send(task, lambda: self.client.fail(task.id, self.agent_id, task.token, why, retryable=False), instead=False)
         else:
             self._tell("settled", {"task": task.id, **answer})
 

@@ -15,7 +15,7 @@ import urllib.request
 from collections import Counter
 
 import daybook
-from daybook import Client, NewTask, Worker
+from daybook import Client, DaybookError, NewTask, Worker
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SERVER = os.path.join(HERE, "..", "..", "packages", "adapters", "bin", "daybook.js")
@@ -304,6 +304,99 @@ Worker(client, "other", None, handler, **{options!r}).run()
             self.client.enqueue("w", number, id=f"t{number}")
         Worker(self.client, "w", None, lambda _task: 1, on_event=told).run(until_empty=True, handle_signals=False)
         self.assertEqual([self.status(f"t{number}") for number in range(3)], ["completed"] * 3)
+
+    def test_answers_of_something_else_stop_neither_the_client_nor_the_worker(self):
+        self.client.enqueue("w", id="t")
+        once, strange = Client._once, Counter()
+
+        def sometimes(client, method, path, *rest):
+            kind = path.rpartition("/")[2]
+            strange[kind] += 1
+            if strange[kind] <= 2:
+                raise DaybookError("the answer was no JSON", code="unexpected", status=200) if kind == "complete" else (KeyError, TypeError)[strange[kind] - 1]("claims")
+            return once(client, method, path, *rest)
+
+        told = []
+        with unittest.mock.patch.object(Client, "_once", sometimes):
+            self.work(lambda task: task.wait(1.5), lease_seconds=1, on_event=lambda kind, about: told.append(about.get("doing", kind)))
+            until(lambda: "settled" in told, "the completion")
+        self.assertEqual(self.status("t"), "completed")
+        self.assertEqual(sorted(told), ["claim", "claim", "heartbeat", "heartbeat", "settled"])
+
+    def test_an_answer_that_is_no_json_is_a_typed_error(self):
+        listener = socket.create_server(("127.0.0.1", 0))
+        self.addCleanup(listener.close)
+
+        def serve():
+            near, _ = listener.accept()
+            with near:
+                near.recv(65536)
+                near.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 13\r\n\r\n<html></html>")
+
+        threading.Thread(target=serve, daemon=True).start()
+        with self.assertRaisesRegex(DaybookError, "is this a Daybook server.*<html>"):
+            Client(f"http://127.0.0.1:{listener.getsockname()[1]}", TOKEN).depth()
+
+    def test_an_error_or_a_result_that_cannot_be_written_fails_its_own_task(self):
+        class Odd(Exception):
+            def __str__(self):
+                raise RuntimeError("no text")
+
+        def handler(task):
+            if task.id == "odd":
+                raise Odd()
+            deep = []
+            for _ in range(100_000):
+                deep = [deep]
+            return deep if task.id == "deep" else 1
+
+        for each in ("odd", "deep", "last"):
+            self.client.enqueue("w", each, id=each, max_retries=0)
+        self.work(handler)
+        until(lambda: self.status("last") == "completed" and self.status("odd") == self.status("deep") == "dead-letter", "the end of all")
+        self.assertEqual(self.client.show("odd").last_error, "Odd: (it has no text)")
+
+    def test_connections_are_used_again_by_other_threads(self):
+        before = len(self.client._open)
+        for _ in range(20):
+            thread = threading.Thread(target=self.client.depth)
+            thread.start()
+            thread.join()
+        self.assertEqual(len(self.client._open), before)
+        with unittest.mock.patch("daybook._idle_seconds", -1.0):
+            self.client.depth()
+        self.assertEqual(len(self.client._open), before)
+
+    def test_a_token_that_no_header_can_hold_is_refused_at_once(self):
+        with self.assertRaisesRegex(ValueError, "a line break at its end"):
+            Client(self.server.url, TOKEN + "\n")
+
+    def test_a_report_about_a_run_that_takes_too_long_does_not_keep_other_leases_from_being_renewed(self):
+        self.client.enqueue("w", 1, id="long")
+        self.client.enqueue("w", 2, id="kept")
+        answered = threading.Event()
+        fail = Client.fail
+
+        def late(*args, **more):
+            answered.wait(30)
+            return fail(*args, **more)
+
+        def handler(task):
+            if task.id == "long":
+                task._started -= 3_600
+                until(lambda: task.cancelled, "its end")
+            else:
+                task.wait(3)
+                kept.append(task._lease_ends > time.monotonic())
+
+        kept = []
+        self.addCleanup(answered.set)
+        with unittest.mock.patch.object(Client, "fail", late):
+            self.work(handler, concurrency=2, lease_seconds=1, max_run_seconds=1_800)
+            until(lambda: self.status("kept") == "completed", "the completion of the other")
+            answered.set()
+        self.assertEqual(kept, [True])
+        until(lambda: "Failed" in self.types() or "ClaimExpired" in self.types(), "its failure")
 
     def test_the_history_of_a_forgotten_task_is_searched_to_its_beginning(self):
         pages = [{"events": [{"revision": 9}], "next": 5}, {"events": [], "next": 2}, {"events": [{"revision": 1}], "next": None}]
