@@ -1,4 +1,5 @@
 /** A memory over HTTP: see docs/memory.md for its API. */
+import { onAbort } from '@daybook/client/internal'
 import { type Memory, type MemoryBank, MemoryRefused } from './memory-bank.js'
 
 export interface HttpBankOptions {
@@ -15,12 +16,12 @@ const passing = new Set([401, 403, 404, 408, 425, 429])
 
 export const openHttpBank = ({ url, token, timeoutMs }: HttpBankOptions): MemoryBank => {
   const closing = new AbortController()
-  const post = async (path: string, body: object, signal: AbortSignal): Promise<unknown> => {
+  const send = async (path: string, body: object, signal: AbortSignal): Promise<unknown> => {
     const answer = await fetch(`${url}/${path}`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) },
       body: JSON.stringify(body),
-      signal: AbortSignal.any([signal, closing.signal]),
+      signal,
       redirect: 'error',
     })
     // The body is read in any case, so that the connection can be used again.
@@ -28,6 +29,20 @@ export const openHttpBank = ({ url, token, timeoutMs }: HttpBankOptions): Memory
     if (answer.ok) return text === '' ? undefined : (JSON.parse(text) as unknown)
     const why = `the memory ${url} answers ${answer.status}`
     throw answer.status < 500 && !passing.has(answer.status) ? new MemoryRefused(why) : new Error(why)
+  }
+  const post = async (path: string, body: object, given: AbortSignal): Promise<unknown> => {
+    // By hand, because AbortSignal.any() would leave something of each request on `closing`, which lives as long as the server.
+    const controller = new AbortController()
+    const forget = [given, closing.signal].map((signal) => {
+      const abort = (): void => controller.abort(signal.reason)
+      if (signal.aborted) abort()
+      return onAbort(signal, abort)
+    })
+    try {
+      return await send(path, body, controller.signal)
+    } finally {
+      for (const each of forget) each()
+    }
   }
   return {
     name: url,
