@@ -29,6 +29,7 @@ describe('the clock', () => {
     await queue.advance(90_000)
     expect(queue.now().toISOString()).toBe('2026-03-01T12:01:30.000Z')
     await expect(async () => queue.advance(-1)).rejects.toThrow(RangeError)
+    await expect(async () => queue.advance(Number.POSITIVE_INFINITY)).rejects.toThrow(RangeError)
   })
 
   test('a delayed task is ready exactly at its time', async () => {
@@ -104,6 +105,26 @@ describe('drain', () => {
     expect(rest.runs.map(({ attempt, status }) => [attempt, status])).toEqual([[2, 'scheduled'], [3, 'completed']])
     // Backoff is a minute and then two, without jitter; the timer is one millisecond late each time.
     expect(queue.now().getTime() - Date.parse(start)).toBeLessThan(3 * minute + 10)
+  })
+
+  test('moves the clock for tasks that its handlers may get, and not for others, even without a limit', async () => {
+    const queue = await open()
+    await queue.client.enqueueAll([{ type: 'mail', availableAt: new Date(Date.parse(start) + minute) }, { id: 'other', type: 'ops' }])
+    const { completed } = await inTime('the end of the drain', queue.drain({ mail: () => undefined }, { advanceMs: Number.POSITIVE_INFINITY }))
+    expect(completed).toBe(1)
+    expect(queue.now().getTime() - Date.parse(start)).toBeLessThan(minute + 10)
+  })
+
+  test('a checkpoint that the queue refuses rejects, and the lease is kept, as by a worker', async () => {
+    const queue = await open()
+    await queue.client.enqueue({ id: 'a', type: 'mail' })
+    const said: Array<unknown> = []
+    const { runs } = await queue.drain(async (_, { checkpoint, signal }) => {
+      for (const length of [300_000, 5_000_000]) said.push(await checkpoint('x'.repeat(length)).catch(({ name, message }: Error) => `${name} ${message.slice(0, 9)}`))
+      said.push(signal.aborted)
+    })
+    expect(said).toEqual(['Error too-large', 'Error too-large', false])
+    expect(runs).toMatchObject([{ status: 'completed' }])
   })
 
   test('renews the lease while a handler moves the clock, and keeps checkpoints and progress', async () => {

@@ -2,8 +2,8 @@
  * Runs handlers on a queue's tasks, one after the other, until nothing is ready: a worker without timers of its own. The worker's own code makes
  * outcomes of results and errors.
  */
-import type { DaybookClient, Json, Status } from '@daybook/client'
-import { outcomeOf, Run } from '@daybook/client/internal'
+import type { DaybookClient, DaybookError, Json, Status } from '@daybook/client'
+import { isLost, outcomeOf, Run } from '@daybook/client/internal'
 import { type ClaimedWork, type Handler, httpSource, LeaseLost, type TaskSource, type TypedHandler } from '@daybook/client/worker'
 import { matchesType } from '@daybook/core'
 import type { FakeClock } from './fake-clock.js'
@@ -16,7 +16,7 @@ export type Handlers = Handler<any> | Readonly<Record<string, Handler<any>>> | R
 export interface DrainOptions {
   /**
    * How far the clock may move, in milliseconds, for tasks that wait for a retry, for their time, or for a breaker. It moves no further than
-   * necessary. Default 0.
+   * necessary. Default 0; `Infinity` for no limit.
    */
   readonly advanceMs?: number
   /** After this many runs the drain fails, because a handler probably enqueues without end. Default 10,000. */
@@ -63,12 +63,20 @@ export const drain = async (host: DrainHost, given: Handlers, { advanceMs = 0, r
       runs.push(run)
       if (isAssertion(run.error)) throw run.error
     } else {
-      const waiting = await client.tasks({ status: ['scheduled', 'pending', 'queued'], limit: 1 })
-      if (waiting.tasks.length === 0 || clock.nextAt > until) break
+      if (clock.nextAt > until || clock.nextAt === Number.POSITIVE_INFINITY || !(await isAnyWaiting(client, types))) break
       await clock.moveTo(clock.nextAt, settle)
     }
   }
   return { runs, completed: runs.filter(({ status }) => status === 'completed').length, failed: runs.filter(({ error }) => error !== undefined).length }
+}
+
+/** Whether a task waits that one of the handlers may get. */
+const isAnyWaiting = async (client: DaybookClient, types: ReadonlyArray<string> | undefined): Promise<boolean> => {
+  for (const type of types ?? [undefined]) {
+    const { tasks } = await client.tasks({ status: ['scheduled', 'pending', 'queued'], limit: 1, ...(type === undefined ? {} : { type }) })
+    if (tasks.length > 0) return true
+  }
+  return false
 }
 
 const isList = (handlers: Handlers): handlers is ReadonlyArray<TypedHandler> => Array.isArray(handlers)
@@ -89,13 +97,17 @@ const runOne = async ({ client, clock, settle }: DrainHost, source: TaskSource, 
   const beat = async (run: Run): Promise<void> => {
     const note = run.takeNote()
     const said = Object.fromEntries(Object.entries({ progress: note.progress, checkpoint: note.checkpoint }).filter(([, value]) => value !== undefined)) as { readonly progress?: Json; readonly checkpoint?: Json }
-    const [answer] = await source.heartbeat([{ taskId: id, agentId, token: work.token, ...said }])
-    if (answer?.ok === true) for (const { resolve } of note.waiters) resolve()
-    else {
-      const reason = new LeaseLost(answer?.detail ?? 'no answer to a heartbeat')
-      for (const { reject } of note.waiters) reject(reason)
-      run.abort(reason)
+    const [answer] = await source.heartbeat([{ taskId: id, agentId, token: work.token, ...said }]).catch((error: DaybookError) => [{ ok: false as const, code: error.code, detail: error.detail }])
+    if (answer?.ok === true) {
+      for (const { resolve } of note.waiters) resolve()
+      return
     }
+    const { code, detail } = answer ?? { code: 'lease-lost', detail: 'no answer to a heartbeat' }
+    const isOver = isLost(code)
+    // Of a report that is refused, only its caller is told, as by a worker.
+    const reason = isOver ? new LeaseLost(detail) : new Error(`${code}: ${detail}`)
+    for (const { reject } of note.waiters) reject(reason)
+    if (isOver) run.abort(reason)
   }
   const run = new Run({ beatSoon: (each) => void beat(each) }, work, performance.now(), 1 / 3)
   run.state = 'running'

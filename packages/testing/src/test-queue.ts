@@ -105,7 +105,7 @@ export const createTestQueue = async ({ now = Date.now(), settings, queue, rando
     client,
     now: () => new Date(clock.now()),
     advance: (ms) => {
-      if (!(ms >= 0)) throw new RangeError(`time goes forward: advance(${ms}) is not possible`)
+      if (!(ms >= 0 && ms < Number.POSITIVE_INFINITY)) throw new RangeError(`time goes forward, and comes to no end: advance(${ms}) is not possible`)
       return clock.moveTo(clock.now() + ms, settle)
     },
     drain: (handlers, options) => drain({ client, clock, settle }, handlers, options),
