@@ -53,6 +53,13 @@ describe('a request goes to the next server', () => {
     expect(other.seen).toHaveLength(2)
   })
 
+  test('if a stream gets no answer from this one', async () => {
+    const [cut, other] = [await server('cut'), await server({ status: 200, body: { revision: 7 } })]
+    const client = clientOf(await nobody(), cut.url, other.url)
+    expect(await client.eachEvent().next()).toEqual({ done: false, value: { revision: 7 } })
+    await expect(clientOf(await nobody(), cut.url).eachEvent().next()).rejects.toMatchObject({ code: 'unreachable' })
+  })
+
   test.each(['unavailable', 'read-only', 'clock'])('if this one refuses it as %s, even one that may not be repeated', async (code) => {
     const [one, other] = [await server(refusal(code)), await server({ status: 200, body: { cancelled: ['a'] } })]
     expect(await clientOf(one.url, other.url).cancel('a', 'why')).toEqual({ cancelled: ['a'] })

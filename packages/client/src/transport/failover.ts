@@ -34,12 +34,17 @@ export const failover = (servers: ReadonlyArray<Transport>): Transport => {
   return {
     request,
     stream: async (asked) => {
-      const index = current
-      try {
-        return await at(index).stream(asked)
-      } catch (error) {
-        if (error instanceof DaybookError && error.code === 'unreachable') leave(index)
-        throw error
+      const first = current
+      for (let tried = 1; ; tried++) {
+        const index = first + tried - 1
+        try {
+          return await at(index).stream(asked)
+        } catch (error) {
+          if (!(error instanceof DaybookError) || error.code !== 'unreachable') throw error
+          leave(index)
+          // A stream only reads, and nothing of it has come yet.
+          if (tried === servers.length) throw error
+        }
       }
     },
     stopWaiting: () => servers.forEach((server) => server.stopWaiting()),
