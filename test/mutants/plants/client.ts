@@ -203,7 +203,7 @@ export const clientPlants: ReadonlyArray<Plant> = [
   {
     title: 'client: the number of unanswered calls is unlimited',
     file: `${client}transport/gather.ts`,
-    find: 'this.batcher.size >= this.gathering.waitingMax',
+    find: 'this.batcher.size + this.pausing >= this.gathering.waitingMax',
     replace: 'this.batcher.size < 0',
     killedBy: gathering,
   },
