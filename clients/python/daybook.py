@@ -9,6 +9,7 @@ import dataclasses
 import functools
 import http.client
 import json
+import logging
 import os
 import queue as queues
 import random
@@ -24,6 +25,8 @@ import urllib.parse
 import uuid
 from dataclasses import dataclass, field
 from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Set, Tuple, Type, TypeVar, Union
+
+_log = logging.getLogger("daybook")
 
 Json = Any
 """What JSON can hold: None, bool, int, float, str, lists and dicts with str as keys."""
@@ -737,7 +740,7 @@ class Worker:
     def __init__(self, client: Client, agent_id: str, types: Optional[Sequence[str]], handler: Handler, *, concurrency: int = 1, ahead: Optional[int] = None,
                  lease_seconds: float = 60.0, poll_seconds: float = 20.0, max_run_seconds: float = 21_600.0, skills: Optional[Sequence[str]] = None,
                  on_event: Optional[Callable[[str, Dict[str, Any]], None]] = None) -> None:
-        """``ahead``: tasks that are claimed before a thread is free; default as many as ``concurrency``. ``on_event``: is told ``settled`` and ``error``."""
+        """``ahead``: tasks that are claimed before a thread is free; default as many as ``concurrency``. ``on_event``: is told ``settled`` and ``error``. Without it, errors are warnings of the logger ``daybook``."""
         if concurrency < 1 or lease_seconds <= 0:
             raise ValueError("concurrency must be 1 or more, and lease_seconds more than 0")
         self.client = client
@@ -964,6 +967,8 @@ class Worker:
     def _tell(self, kind: str, about: Dict[str, Any]) -> None:
         """What the caller does with it must not stop the work: an exception is printed."""
         if self._on_event is None:
+            if kind == "error":
+                _log.warning("%s: %s", about["doing"], _text_of(about["error"]))
             return
         try:
             self._on_event(kind, about)

@@ -412,6 +412,10 @@ Worker(client, "other", None, handler, **{options!r}).run()
         with unittest.mock.patch("daybook.time.sleep", side_effect=AssertionError("it sleeps")):
             worker._beat([daybook.Task(claim, worker)])
         self.assertEqual(told, [("error", "heartbeat")])
+        # Whoever is told nothing finds it in the log.
+        with self.assertLogs("daybook", "WARNING") as logged:
+            Worker(nobody, "w", None, lambda _task: None)._beat([daybook.Task(claim, worker)])
+        self.assertRegex(logged.output[0], "heartbeat: .*gave no answer")
 
     def test_a_lease_that_cannot_be_renewed_is_lost(self):
         self.client.enqueue("slow", id="lost")

@@ -48,6 +48,18 @@ test('a clock that has jumped ahead ends no token, and its time gets into none',
   await holder.close()
 })
 
+test('a clock that jumps does not make the server forget what it answered to an Idempotency-Key', async () => {
+  const enqueue = async (): Promise<unknown> => {
+    const answer = await fetch(`${server.url}/api/queues/default/tasks`, {
+      method: 'POST', headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', 'idempotency-key': 'k' }, body: JSON.stringify({ type: 'mail', id: 'only' }),
+    })
+    return [answer.status, await answer.json()]
+  }
+  const first = await enqueue()
+  aheadMs = 2 * day
+  expect(await enqueue()).toEqual(first)
+})
+
 test('the last 24 hours of a report are those of the queue: its clock may have been set back, or have jumped ahead', async () => {
   await client.enqueue({ type: 'mail' })
   aheadMs = 365 * day

@@ -1,7 +1,7 @@
 /** The private key that signs checkpoints. It is made at the first start, and only its owner can read the file. */
 import crypto, { type KeyObject } from 'node:crypto'
 import { closeSync, fsyncSync, linkSync, openSync, readFileSync, unlinkSync, writeSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import type { Signer } from './note.js'
 
 /** The file of the key in a data folder. */
@@ -58,6 +58,7 @@ const make = (file: string): string => {
   }
   try {
     linkSync(whole, file)
+    syncFolderOf(file)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
     // Another process made one at the same moment: that key is used.
@@ -66,6 +67,16 @@ const make = (file: string): string => {
     unlinkSync(whole)
   }
   return text
+}
+
+/** So that a power cut does not take the key away again: a queue is signed by one key only. */
+const syncFolderOf = (file: string): void => {
+  const folder = openSync(dirname(file), 'r')
+  try {
+    fsyncSync(folder)
+  } finally {
+    closeSync(folder)
+  }
 }
 
 /** The signer of this queue's checkpoints. Its name is the origin of the queue's log, and begins with a word that only this key has. */

@@ -44,7 +44,8 @@ export class IdempotencyKeys {
 
   constructor(
     private readonly limits: Limits,
-    private readonly now: () => number = Date.now,
+    /** Milliseconds since any moment. Not the wall clock: one that jumps would forget all answers, or keep them for ever. */
+    private readonly now: () => number = () => performance.now(),
   ) {}
 
   /** `holder`: the id of the caller's token. */

@@ -7,6 +7,7 @@ import { batchBar, batchTally } from '../batch-picture.js'
 import { type Cli, type Ending, examples, type Session } from '../cli.js'
 import { glyphsFor } from '../drawing/glyphs.js'
 import { UsageError } from '../exit-codes.js'
+import { throughOutage } from '../outage.js'
 import { createProgress } from '../progress.js'
 import { tasksOfFile } from '../task-file.js'
 import { clean, clock } from '../text.js'
@@ -74,8 +75,9 @@ const showing = (cli: Cli): Command =>
 const finished = async ({ client, io, printer }: Session, id: string): Promise<BatchView> => {
   const progress = createProgress(io, printer)
   const glyphs = glyphsFor(io.env)
+  const look = (): Promise<BatchView> => client.batches.get(id)
+  let batch = await look()
   for (let before = ''; ; ) {
-    const batch = await client.batches.get(id)
     if (batch.state === 'finished') {
       progress.clear()
       return batch
@@ -86,6 +88,7 @@ const finished = async ({ client, io, printer }: Session, id: string): Promise<B
     else if (line !== before && !printer.isJson) printer.note(line)
     before = line
     await sleep(watchMs)
+    batch = await throughOutage(look, printer, Number.POSITIVE_INFINITY)
   }
 }
 

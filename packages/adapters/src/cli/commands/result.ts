@@ -3,6 +3,8 @@ import { isSettled } from '@daybook/core/common'
 import type { DaybookClient, TaskResult } from '../../client/index.js'
 import { type Cli, examples } from '../cli.js'
 import { exitCodes } from '../exit-codes.js'
+import { throughOutage } from '../outage.js'
+import type { Printer } from '../printer.js'
 import { clean } from '../text.js'
 import { number } from '../values.js'
 
@@ -25,7 +27,7 @@ export const resultCommand = (cli: Cli): Command =>
       'Prints the result as JSON. Exit code 0 if the task is completed, otherwise 1, with its status on standard error.',
     ))
     .action(cli.connected<Options, [string]>(async ({ printer, client }, { wait }, id) => {
-      const { status, result, error } = await patiently(client, id, wait)
+      const { status, result, error } = await patiently(client, printer, id, wait)
       printer.answer({ status, result, error }, () => {
         if (result !== undefined) printer.line(clean(JSON.stringify(result, null, 2), 1_000_000))
       })
@@ -34,11 +36,12 @@ export const resultCommand = (cli: Cli): Command =>
       return exitCodes.refused
     }))
 
-const patiently = async (client: DaybookClient, id: string, wait: number): Promise<TaskResult> => {
+const patiently = async (client: DaybookClient, printer: Printer, id: string, wait: number): Promise<TaskResult> => {
   const endsAt = performance.now() + wait * 1_000
   for (;;) {
-    const left = Math.max(0, endsAt - performance.now()) / 1_000
-    const found = await client.result(id, { wait: Math.min(waitMax, Math.round(left * 1_000) / 1_000) })
-    if (isSettled(found.status) || left <= waitMax) return found
+    const left = (): number => Math.max(0, endsAt - performance.now()) / 1_000
+    const isLast = left() <= waitMax
+    const found = await throughOutage(() => client.result(id, { wait: Math.min(waitMax, Math.round(left() * 1_000) / 1_000) }), printer, endsAt)
+    if (isSettled(found.status) || isLast) return found
   }
 }

@@ -52,7 +52,11 @@ export class PastThread {
       if (text !== undefined) return E.right({ ...reply, text })
       const lines = Readable.from(this.parts(id), { objectMode: false })
       this.asked++
-      lines.once('close', () => this.asked--)
+      // Also if nobody ever begins to read it.
+      lines.once('close', () => {
+        this.asked--
+        this.send({ kind: 'gone', id })
+      })
       return E.right({ ...reply, text: lines })
     } finally {
       this.asked--
@@ -84,15 +88,11 @@ export class PastThread {
       this.send({ kind: 'more', id })
       return part
     }
-    try {
-      for (let part = more(); ; ) {
-        const message = await part
-        if (message.kind !== 'part' || message.bytes === undefined) return
-        part = more()
-        yield message.bytes
-      }
-    } finally {
-      this.send({ kind: 'gone', id })
+    for (let part = more(); ; ) {
+      const message = await part
+      if (message.kind !== 'part' || message.bytes === undefined) return
+      part = more()
+      yield message.bytes
     }
   }
 
