@@ -187,6 +187,17 @@ def _text_of(error: BaseException) -> str:
         return "(it has no text)"
 
 
+class _NotJson(TypeError, ValueError):
+    """The value of a caller or a handler cannot be written as JSON."""
+
+
+def _json_of(value: Json) -> bytes:
+    try:
+        return json.dumps(value, ensure_ascii=False, allow_nan=False).encode("utf-8")
+    except Exception as error:  # noqa: B902: anybody's classes, or nested too deeply
+        raise _NotJson(_text_of(error)) from error
+
+
 def _written(value: Any) -> Json:
     """A dataclass as the API takes it: camelCase, without members that are ``None``."""
     return {_camel(each.name): getattr(value, each.name) for each in dataclasses.fields(value) if getattr(value, each.name) is not None}
@@ -504,7 +515,7 @@ class Client:
             headers["Daybook-Request-Id"] = str(uuid.uuid4())
         elif method == "POST" and not is_report and not is_claim:
             headers["Idempotency-Key"] = str(uuid.uuid4())
-        text = None if body is None else json.dumps(body, ensure_ascii=False, allow_nan=False).encode("utf-8")
+        text = None if body is None else _json_of(body)
         deadline = time.monotonic() + self.retry_seconds
         failures = 0
         while True:
@@ -532,6 +543,8 @@ class Client:
             body = response.read()
         except (OSError, http.client.HTTPException) as error:
             self._forget(connection)
+            # If it ended because the server did, the idle ones have ended, too, and each would cost another try.
+            self._forget_idle()
             raise Unreachable(f"{self._parts.scheme}://{self._parts.netloc} gave no answer: {error!r}") from error
         except BaseException:
             self._forget(connection)
@@ -543,9 +556,12 @@ class Client:
         if response.status >= 400:
             raise _error_of(response.status, body, response.getheader("Retry-After"))
         try:
-            return json.loads(body)
-        except ValueError as error:
-            raise DaybookError(f"the answer was no JSON; is this a Daybook server? It said: {body[:200]!r}", code="unexpected", status=response.status) from error
+            answer = json.loads(body)
+        except ValueError:
+            answer = None
+        if not isinstance(answer, dict):
+            raise DaybookError(f"the answer was no JSON object; is this a Daybook server? It said: {body[:200]!r}", code="unexpected", status=response.status)
+        return answer
 
     def _connect(self, timeout: float) -> http.client.HTTPConnection:
         host = self._parts.hostname or ""
@@ -576,6 +592,12 @@ class Client:
         with self._lock:
             self._open.discard(connection)
         connection.close()
+
+    def _forget_idle(self) -> None:
+        with self._lock:
+            idle, self._idle = self._idle, []
+        for connection, _ in idle:
+            self._forget(connection)
 
 
 # After this time a server or a proxy may have ended a connection.
@@ -975,18 +997,15 @@ class Worker:
         except Exception:  # noqa: B902: its thread goes on
             traceback.print_exc()
 
-    def _send(self, task: Task, report: Callable[[], Any], instead: bool = True) -> None:
-        """``instead``: whether a failure is reported if this is no JSON."""
+    def _send(self, task: Task, report: Callable[[], Any]) -> None:
         try:
             answer = dict(report())
-        except DaybookError as error:
+        except _NotJson as error:
+            # What the handler returned.
+            why = _sendable(f"the output is no JSON: {error}"[:4_000])
+            self._send(task, lambda: self.client.fail(task.id, self.agent_id, task.token, why, retryable=False))
+        except Exception as error:  # noqa: B902: its thread goes on. What has answered may not be the queue, so nothing is known about the outcome.
             self._tell("error", {"error": error, "doing": "report", "task": task.id})
-        except Exception as error:  # noqa: B902: its thread goes on
-            if not instead:
-                return self._tell("error", {"error": error, "doing": "report", "task": task.id})
-            # What the handler returned is no JSON.
-            why = _sendable(f"the output is no JSON: {_text_of(error)}"[:4_000])
-            self._send(task, lambda: self.client.fail(task.id, self.agent_id, task.token, why, retryable=False), instead=False)
         else:
             self._tell("settled", {"task": task.id, **answer})
 

@@ -316,26 +316,51 @@ Worker(client, "other", None, handler, **{options!r}).run()
                 raise DaybookError("the answer was no JSON", code="unexpected", status=200) if kind == "complete" else (KeyError, TypeError)[strange[kind] - 1]("claims")
             return once(client, method, path, *rest)
 
+        def handler(task):
+            # Time for a heartbeat, and enough for another on a slow machine.
+            task._lease_ends = ends = time.monotonic() + 28
+            until(lambda: task._lease_ends > ends, "a heartbeat")
+
         told = []
         with unittest.mock.patch.object(Client, "_once", sometimes):
-            self.work(lambda task: task.wait(1.5), lease_seconds=1, on_event=lambda kind, about: told.append(about.get("doing", kind)))
+            self.work(handler, on_event=lambda kind, about: told.append(about.get("doing", kind)))
             until(lambda: "settled" in told, "the completion")
         self.assertEqual(self.status("t"), "completed")
         self.assertEqual(sorted(told), ["claim", "claim", "heartbeat", "heartbeat", "settled"])
 
-    def test_an_answer_that_is_no_json_is_a_typed_error(self):
+    def test_an_answer_that_is_no_json_object_is_a_typed_error(self):
         listener = socket.create_server(("127.0.0.1", 0))
         self.addCleanup(listener.close)
+        strange = (b"<html></html>", b'["<html>"]', b'"<html>"')
 
         def serve():
-            near, _ = listener.accept()
-            with near:
-                near.recv(65536)
-                near.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 13\r\n\r\n<html></html>")
+            for body in strange:
+                near, _ = listener.accept()
+                with near:
+                    near.recv(65536)
+                    near.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body))
 
         threading.Thread(target=serve, daemon=True).start()
-        with self.assertRaisesRegex(DaybookError, "is this a Daybook server.*<html>"):
-            Client(f"http://127.0.0.1:{listener.getsockname()[1]}", TOKEN).depth()
+        for _ in strange:
+            with Client(f"http://127.0.0.1:{listener.getsockname()[1]}", TOKEN) as client:
+                with self.assertRaisesRegex(DaybookError, "is this a Daybook server.*<html>"):
+                    client.depth()
+
+    def test_a_completion_that_something_else_has_answered_makes_no_dead_letter(self):
+        once, answered = Client._once, []
+
+        def other(client, method, path, *rest):
+            if path.endswith("/complete") and not answered:
+                answered.append(path)
+                return {"message": "welcome"}
+            return once(client, method, path, *rest)
+
+        self.client.enqueue("w", id="t")
+        told = []
+        with unittest.mock.patch.object(Client, "_once", other):
+            self.work(lambda _task: 1, on_event=lambda kind, _about: told.append(kind))
+            until(lambda: told, "an event")
+        self.assertEqual((told, self.status("t")), (["error"], "in-progress"))
 
     def test_an_error_or_a_result_that_cannot_be_written_fails_its_own_task(self):
         class Odd(Exception):
@@ -367,6 +392,18 @@ Worker(client, "other", None, handler, **{options!r}).run()
             self.client.depth()
         self.assertEqual(len(self.client._open), before)
 
+    def test_connections_that_have_ended_together_cost_one_more_try(self):
+        connections = [self.client._take(30) for _ in range(5)]
+        for connection in connections:
+            connection.close()
+            connection.connect()
+            self.client._keep(connection)
+        for connection in connections:
+            daybook._cut(connection)
+        with unittest.mock.patch.object(Client, "_once", autospec=True, side_effect=Client._once) as once:
+            self.client.depth()
+        self.assertEqual(once.call_count, 2)
+
     def test_a_token_that_no_header_can_hold_is_refused_at_once(self):
         with self.assertRaisesRegex(ValueError, "a line break at its end"):
             Client(self.server.url, TOKEN + "\n")
@@ -378,7 +415,7 @@ Worker(client, "other", None, handler, **{options!r}).run()
         fail = Client.fail
 
         def late(*args, **more):
-            answered.wait(30)
+            answered.wait(90)
             return fail(*args, **more)
 
         def handler(task):
@@ -386,17 +423,17 @@ Worker(client, "other", None, handler, **{options!r}).run()
                 task._started -= 3_600
                 until(lambda: task.cancelled, "its end")
             else:
-                task.wait(3)
-                kept.append(task._lease_ends > time.monotonic())
+                # Time for a heartbeat, and enough for another on a slow machine.
+                task._lease_ends = ends = time.monotonic() + 28
+                until(lambda: task._lease_ends > ends, "a heartbeat")
 
-        kept = []
         self.addCleanup(answered.set)
         with unittest.mock.patch.object(Client, "fail", late):
-            self.work(handler, concurrency=2, lease_seconds=1, max_run_seconds=1_800)
-            until(lambda: self.status("kept") == "completed", "the completion of the other")
+            self.work(handler, concurrency=2, max_run_seconds=1_800)
+            until(lambda: self.status("kept") in ("completed", "scheduled"), "the end of the other")
+            self.assertEqual(self.status("kept"), "completed")
             answered.set()
-        self.assertEqual(kept, [True])
-        until(lambda: "Failed" in self.types() or "ClaimExpired" in self.types(), "its failure")
+        until(lambda: "Failed" in self.types(), "its failure")
 
     def test_the_history_of_a_forgotten_task_is_searched_to_its_beginning(self):
         pages = [{"events": [{"revision": 9}], "next": 5}, {"events": [], "next": 2}, {"events": [{"revision": 1}], "next": None}]
