@@ -28,7 +28,7 @@ export const transportPlants: ReadonlyArray<Plant> = [
   {
     title: 'the connection of a request that is too large is closed while the client still sends',
     file: `${http}server.ts`,
-    find: 'await dropRest(request.raw)',
+    find: 'await dropRest(request.raw, context.limits.requestTimeoutMs / 4)',
     replace: 'await undefined',
     killedBy: ['test/http/bad-input.test.ts'],
     named: 'reads no answer before it has sent all',

@@ -253,7 +253,7 @@ const addRoutes = (app: FastifyInstance, { routes, context, tokens, state, waiti
   })
   app.setErrorHandler(async (error: FastifyError, request, reply) => {
     const what = problemOfError(error, context.limits)
-    if (what.code === 'too-large') await dropRest(request.raw)
+    if (what.code === 'too-large') await dropRest(request.raw, context.limits.requestTimeoutMs / 4)
     if (what.status >= 500) request.log.error({ err: error, correlationId: request.id }, 'a request failed')
     return refuse(reply, request, what, meter)
   })
