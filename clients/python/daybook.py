@@ -187,7 +187,7 @@ def _text_of(error: BaseException) -> str:
         return "(it has no text)"
 
 
-class _NotJson(TypeError, ValueError):
+class NotJson(TypeError, ValueError):
     """The value of a caller or a handler cannot be written as JSON."""
 
 
@@ -195,7 +195,7 @@ def _json_of(value: Json) -> bytes:
     try:
         return json.dumps(value, ensure_ascii=False, allow_nan=False).encode("utf-8")
     except Exception as error:  # noqa: B902: anybody's classes, or nested too deeply
-        raise _NotJson(_text_of(error)) from error
+        raise NotJson(_text_of(error)) from error
 
 
 def _written(value: Any) -> Json:
@@ -1000,7 +1000,7 @@ class Worker:
     def _send(self, task: Task, report: Callable[[], Any]) -> None:
         try:
             answer = dict(report())
-        except _NotJson as error:
+        except NotJson as error:
             # What the handler returned.
             why = _sendable(f"the output is no JSON: {error}"[:4_000])
             self._send(task, lambda: self.client.fail(task.id, self.agent_id, task.token, why, retryable=False))
