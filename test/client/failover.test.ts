@@ -66,6 +66,14 @@ describe('a request goes to the next server', () => {
     expect([one.seen.length, other.seen.length]).toEqual([1, 1])
   })
 
+  test('if this one refuses a stream, as a stopping server does', async () => {
+    const [one, other] = [await server(refusal('unavailable')), await server({ status: 200, body: { revision: 7 } })]
+    expect(await clientOf(one.url, other.url).eachEvent().next()).toEqual({ done: false, value: { revision: 7 } })
+    await expect(clientOf(one.url, one.url).eachEvent().next()).rejects.toMatchObject({ code: 'unavailable', detail: 'unavailable' })
+    const full = await server(refusal('overloaded'))
+    await expect(clientOf(full.url, other.url).eachEvent().next()).rejects.toMatchObject({ code: 'overloaded' })
+  })
+
   test('in a circle, once each', async () => {
     const all = [await server(refusal('unavailable')), await server(refusal('unavailable'))]
     await expect(clientOf(...all.map(({ url }) => url)).depth()).rejects.toMatchObject({ code: 'unavailable' })
