@@ -124,10 +124,10 @@ export const cliPlants: ReadonlyArray<Plant> = [
     killedBy: ['test/cli/heartbeat.test.ts'],
   },
   {
-    title: 'launcher: a machine without room for a program stops it for good',
+    title: 'launcher: a program that finds no room is not tried again',
     file: 'packages/adapters/src/launcher/run-agent.ts',
-    find: 'if (noRoom.has(code)) return',
-    replace: "if (noRoom.has(code) && code === '') return",
+    find: 'if (!isNoRoom(error) ||',
+    replace: 'if (isNoRoom(error) ||',
     killedBy: ['test/worker/launcher.test.ts'],
   },
   {

@@ -33,12 +33,18 @@ const noteEnd = new RegExp(`^${Buffer.from('— ').toString('latin1')}.*\n\n?`, 
 /** Notes begin with the name of a signer. */
 const noteStart = 'daybook-'
 
+/** A file that may only be appended to is taken as it is. */
+const ifUnreadable = (error: NodeJS.ErrnoException): undefined => {
+  if (error.code !== 'EACCES') throw error
+}
+
 /**
  * Removes a note that a crash or a full disk has cut short at the end of the file. Otherwise the next one would be joined to it, and the file would
  * say that a checkpoint was altered. Anything else that is there stays. Returns what the next note needs before it.
  */
 const mendEnd = async (file: string): Promise<string> => {
-  const handle = await open(file, 'a+', 0o644)
+  const handle = await open(file, 'a+', 0o644).catch(ifUnreadable)
+  if (handle === undefined) return ''
   try {
     const { size } = await handle.stat()
     const from = Math.max(0, size - noteBytesMax)

@@ -1,10 +1,9 @@
 /** Reports once when the server stops answering and once when it answers again, however often the worker tries. */
+import { codeOf, mayRetryLater } from '@daybook/client/internal'
 import type { TaskSource } from '../worker/index.js'
 
-/** Codes of errors that may be temporary. */
-const outages: ReadonlySet<unknown> = new Set(['unavailable', 'read-only', 'clock', 'outcome-unknown', 'unreachable', 'timeout', 'overloaded', 'too-many-requests', 'internal'])
-
-export const isOutage = (error: unknown): boolean => outages.has((error as { readonly code?: unknown } | null)?.code)
+/** Whether the error may be temporary. */
+export const isOutage = (error: unknown): boolean => mayRetryLater(codeOf(error) ?? '')
 
 export interface OutageTeller {
   readonly down: (why: string) => void

@@ -4,10 +4,11 @@
  */
 import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type Json, ParkRequest, Result, validate } from '@daybook/core/common'
 import { isLeft } from 'fp-ts/lib/Either.js'
 import { InexactNumber, parseJson } from '../read-json.js'
-import { Park, PermanentError, RetryLater, WorkerStopped } from '@daybook/client/worker'
+import { Park, PermanentError, WorkerStopped } from '@daybook/client/worker'
 
 /** EX_DATAERR of sysexits.h: the input is wrong, so the task is not tried again. Any other code leads to a retry. */
 export const exitDataError = 65
@@ -77,29 +78,38 @@ export const runAgent = async (run: AgentRun): Promise<Result> => {
   }
 }
 
-/** Some failures to start are thrown by `spawn`. Others come as an `error` event of the child, which may have no streams then. */
+/**
+ * Some failures to start are thrown by `spawn`. Others come as an `error` event of the child, which may have no streams then. A program that finds no
+ * room waits for it: its task stays held, so that this machine takes no more than it can run, and others go on.
+ */
 const startAgent = async (run: AgentRun): Promise<ChildProcessWithoutNullStreams> => {
-  try {
-    const child = spawn(run.command, run.args, {
-      env: { ...process.env, ...run.env },
-      stdio: ['pipe', 'pipe', 'pipe'],
-      detached: process.platform !== 'win32',
-    })
-    await once(child, 'spawn')
-    return child
-  } catch (error) {
-    throw notStarted(run.command, error)
+  const until = performance.now() + noRoomMsMax
+  for (;;) {
+    try {
+      const child = spawn(run.command, run.args, {
+        env: { ...process.env, ...run.env },
+        stdio: ['pipe', 'pipe', 'pipe'],
+        detached: process.platform !== 'win32',
+      })
+      await once(child, 'spawn')
+      return child
+    } catch (error) {
+      if (!isNoRoom(error) || run.signal.aborted || performance.now() > until) throw notStarted(run.command, error)
+      // The signal is looked at next.
+      await sleep(noRoomPauseMs, undefined, { signal: run.signal }).catch(() => undefined)
+    }
   }
 }
 
 /** This machine, or this process, has no room for another program at present. */
-const noRoom: ReadonlySet<string | undefined> = new Set(['EAGAIN', 'EMFILE', 'ENFILE', 'ENOMEM'])
-/** When a task whose program found no room is tried again, in seconds. */
-const noRoomPause = 10
+const isNoRoom = (error: unknown): boolean => ['EAGAIN', 'EMFILE', 'ENFILE', 'ENOMEM'].includes((error as NodeJS.ErrnoException).code ?? '')
+/** How often such a program is tried again, and how long, in milliseconds. */
+const noRoomPauseMs = 1_000
+const noRoomMsMax = 300_000
 
 const notStarted = (command: string, error: unknown): Error => {
   const { code, message } = error as NodeJS.ErrnoException
-  if (noRoom.has(code)) return new RetryLater(`${command} cannot be started at present: ${message}`, noRoomPause)
+  if (isNoRoom(error)) return failure(`${command} cannot be started at present: ${message}`, 'no-room', false)
   if (code === 'ENOENT') return new NoSuchProgram(`${command} cannot be found, or the interpreter that it names`)
   if (code === 'EACCES') return new NoSuchProgram(`${command} may not be run: chmod +x makes it a program`)
   return new NoSuchProgram(`${command} cannot be started: ${message}`)

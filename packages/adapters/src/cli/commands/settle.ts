@@ -133,6 +133,7 @@ export const heartbeatCommand = (cli: Cli): Command =>
           ...(options.checkpoint === undefined ? {} : { checkpoint: await readJson(options.checkpoint, '--checkpoint', io) }),
         }
         let isOver = options.every === undefined
+        let isAway = false
         let wake: () => void = () => undefined
         const unlisten = io.onSignal(() => {
           isOver = true
@@ -143,12 +144,14 @@ export const heartbeatCommand = (cli: Cli): Command =>
             let pause = Math.max(0.1, options.every ?? 0)
             try {
               const { lease } = await client.heartbeat(id, report)
+              isAway = false
               printer.answer({ id, lease }, () => printer.line(`${id} is yours, the lease ends ${until(lease.expiresAt)}`))
             } catch (error) {
               // A server that restarts is no reason to give up: the work goes on, and the lease may outlast the pause.
               if (isOver || !isOutage(error)) throw error
               pause = Math.min(pause, afterOutage)
-              printer.note(`daybook: the lease of ${id} was not extended, and this is tried again: ${(error as Error).message}`)
+              if (!isAway) printer.note(`daybook: the lease of ${id} was not extended, and this is tried again: ${(error as Error).message}`)
+              isAway = true
             }
             if (isOver) return
             await new Promise<void>((resolve) => {
