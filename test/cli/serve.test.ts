@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { run as runProgram } from '@daybook/adapters/cli'
+import { type Io, run as runProgram } from '@daybook/adapters/cli'
 import { openEmbedded } from '@daybook/adapters/embedded'
 import { serve } from '@daybook/adapters/serve'
 import Database from 'better-sqlite3'
@@ -16,6 +16,28 @@ const serving = async (...args: Parameters<typeof startServer>): Promise<Server>
   const server = await startServer(args[0], args[1], args[2] ?? dir)
   servers.push(server)
   return server
+}
+/** A data folder whose queue has one event and no snapshot: the next start reads the log. */
+const leaveUnread = async (): Promise<void> => {
+  const first = await serving()
+  await first.daybook(['enqueue', 'x'])
+  servers.pop()
+  await first.stop()
+  rmSync(join(dir, 'data', 'snapshots'), { recursive: true })
+}
+/** Runs `daybook serve` in this process on a terminal, until `stop` of its output is called. Resolves to the exit code. */
+const serveOnTerminal = (output: (stop: () => void) => Pick<Io, 'out' | 'err'>): Promise<number> => {
+  let signal: () => void = () => undefined
+  return runProgram(['serve', '--port', '0', '--data', join(dir, 'data')], {
+    ...noTerminal,
+    env: { DAYBOOK_TOKEN: 'a-token-of-the-tests' },
+    ...output(() => signal()),
+    errIsTerminal: true,
+    onSignal: (heard) => {
+      signal = () => heard('SIGTERM')
+      return () => undefined
+    },
+  })
 }
 beforeEach(() => {
   dir = mkdtempSync(join(tmpdir(), 'daybook-serve-'))
@@ -98,27 +120,15 @@ describe('daybook serve', () => {
   })
 
   test('a terminal shows the progress of reading the log', async () => {
-    const first = await serving()
-    await first.daybook(['enqueue', 'x'])
-    servers.pop()
-    await first.stop()
-    rmSync(join(dir, 'data', 'snapshots'), { recursive: true })
+    await leaveUnread()
     const told: Array<string> = []
-    let stop: () => void = () => undefined
-    const code = await runProgram(['serve', '--port', '0', '--data', join(dir, 'data')], {
-      ...noTerminal,
-      env: { DAYBOOK_TOKEN: 'a-token-of-the-tests' },
+    const code = await serveOnTerminal((stop) => ({
       out: (text) => {
         told.push(text)
         stop()
       },
       err: (text) => void told.push(text),
-      errIsTerminal: true,
-      onSignal: (heard) => {
-        stop = () => heard('SIGTERM')
-        return () => undefined
-      },
-    })
+    }))
     expect(code).toBe(0)
     const read = told.findIndex((text) => /reading the log: default, \d+ of 1 events/.test(text))
     expect(read).toBeGreaterThanOrEqual(0)
@@ -126,37 +136,21 @@ describe('daybook serve', () => {
   })
 
   test('a signal while the log is read ends the start at once: it is not read to its end', async () => {
-    const first = await serving()
-    await first.daybook(['enqueue', 'x'])
-    servers.pop()
-    await first.stop()
-    rmSync(join(dir, 'data', 'snapshots'), { recursive: true })
+    await leaveUnread()
     const told: Array<string> = []
-    let stop: () => void = () => undefined
-    const code = await runProgram(['serve', '--port', '0', '--data', join(dir, 'data')], {
-      ...noTerminal,
-      env: { DAYBOOK_TOKEN: 'a-token-of-the-tests' },
+    const code = await serveOnTerminal((stop) => ({
       out: (text) => void told.push(text),
       err: (text) => {
         if (text.includes('reading the log')) stop()
       },
-      errIsTerminal: true,
-      onSignal: (heard) => {
-        stop = () => heard('SIGTERM')
-        return () => undefined
-      },
-    })
+    }))
     // A queue that has been read leaves a snapshot when it is closed.
     const snapshots = readdirSync(join(dir, 'data', 'snapshots')).filter((name) => name.startsWith('taskqueue'))
     expect([code, told, snapshots]).toEqual([0, [], []])
   })
 
   test('without a terminal, a start that takes long says every ten seconds how far it is', async () => {
-    const first = await serving()
-    await first.daybook(['enqueue', 'x'])
-    servers.pop()
-    await first.stop()
-    rmSync(join(dir, 'data', 'snapshots'), { recursive: true })
+    await leaveUnread()
     // Time runs a thousand times as fast.
     const now = performance.now.bind(performance)
     const spied = vi.spyOn(performance, 'now').mockImplementation(() => now() * 1_000)

@@ -4,6 +4,7 @@ import { openMemoryStore } from '@daybook/adapters/memory'
 import { revisionOf } from '@daybook/core'
 import { expect, test } from 'vitest'
 import { faultyStore } from '../support/faulty-store.js'
+import { inTime } from '../support/in-time.js'
 import { memorySnapshots } from '../support/memory-snapshots.js'
 import { claim, codeOf, caller, enqueue, foldAll, isSettled, logOf, ok, openQueue, settle, stateText, task, textOf } from '../support/queue.js'
 import { useVirtualTime } from '../support/virtual-time.js'
@@ -155,7 +156,7 @@ test('contents that cannot be read in time do not keep it from closing', async (
   Object.assign(store, { pick: () => new Promise(() => undefined) })
   void engine.claim(claim(), caller)
   await settle()
-  await engine.close()
+  await inTime('the end of closing', engine.close())
 })
 
 test('a lease that expires while closing is left to the next start', async () => {

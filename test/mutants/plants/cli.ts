@@ -124,6 +124,20 @@ export const cliPlants: ReadonlyArray<Plant> = [
     killedBy: ['test/cli/heartbeat.test.ts'],
   },
   {
+    title: 'a command that waits gives up when the server is away',
+    file: 'packages/adapters/src/cli/outage.ts',
+    find: 'if (!isOutage(error) ||',
+    replace: 'if (isOutage(error) ||',
+    killedBy: ['test/cli/outage.test.ts'],
+  },
+  {
+    title: 'a clock that jumps makes the server forget its answers to idempotency keys',
+    file: 'packages/adapters/src/http/idempotency.ts',
+    find: '() => performance.now()',
+    replace: '() => Date.now()',
+    killedBy: ['test/http/wrong-clock.test.ts'],
+  },
+  {
     title: 'launcher: a program that finds no room is not tried again',
     file: 'packages/adapters/src/launcher/run-agent.ts',
     find: 'if (!isNoRoom(error) ||',

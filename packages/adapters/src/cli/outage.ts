@@ -1,9 +1,13 @@
-/** What a command does that waits for something, when the server does not answer for a while. */
+/** What a command does when the server does not answer for a while. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isOutage } from './watch-source.js'
+import { codeOf, mayRetryLater } from '@daybook/client/internal'
 import type { Printer } from './printer.js'
 
+/** How often the server is asked again, in milliseconds. */
 const againMs = 500
+
+/** Whether the error may be temporary. */
+export const isOutage = (error: unknown): boolean => mayRetryLater(codeOf(error) ?? '')
 
 /**
  * The answer, also of a server that is away meanwhile: it is asked again until `untilMs` by `performance.now()`. People are told once. Other refusals, and

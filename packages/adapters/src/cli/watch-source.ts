@@ -1,9 +1,6 @@
 /** Reports once when the server stops answering and once when it answers again, however often the worker tries. */
-import { codeOf, mayRetryLater } from '@daybook/client/internal'
 import type { TaskSource } from '../worker/index.js'
-
-/** Whether the error may be temporary. */
-export const isOutage = (error: unknown): boolean => mayRetryLater(codeOf(error) ?? '')
+import { isOutage } from './outage.js'
 
 export interface OutageTeller {
   readonly down: (why: string) => void

@@ -4,7 +4,8 @@ import type { TaskWorker, WorkerEvent, WorkTask } from '../worker/index.js'
 import type { Session } from './cli.js'
 import { exitCodes } from './exit-codes.js'
 import { clean } from './text.js'
-import { isOutage, type OutageTeller } from './watch-source.js'
+import { isOutage } from './outage.js'
+import type { OutageTeller } from './watch-source.js'
 
 /** A task whose program was started and whose outcome is not accepted or refused yet. */
 interface Started {

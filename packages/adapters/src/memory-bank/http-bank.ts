@@ -35,8 +35,9 @@ export const openHttpBank = ({ url, token, timeoutMs }: HttpBankOptions): Memory
     const controller = new AbortController()
     const forget = [given, closing.signal].map((signal) => {
       const abort = (): void => controller.abort(signal.reason)
-      if (signal.aborted) abort()
-      return onAbort(signal, abort)
+      if (!signal.aborted) return onAbort(signal, abort)
+      abort()
+      return () => undefined
     })
     try {
       return await send(path, body, controller.signal)

@@ -7,7 +7,7 @@ import { exitCodes, UsageError } from '../exit-codes.js'
 import { paintStatus } from '../printer.js'
 import { until } from '../text.js'
 import { defined, number, positive, readJson, readJsonOrText } from '../values.js'
-import { isOutage } from '../watch-source.js'
+import { isOutage } from '../outage.js'
 import { defaultAgent } from '../who.js'
 
 export interface Held {

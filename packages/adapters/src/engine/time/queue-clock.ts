@@ -72,7 +72,7 @@ export class QueueClock {
     this.saidAt = monotonic
     const seconds = Math.round(aheadMs / 1_000)
     this.warn(
-      `the queue's time is ${seconds} s ahead of this clock: it was set back, or the clock of another server is ahead. Time goes on from the last event, so leases and delays last as long as they should. Set the clocks right`,
+      `the queue's time is ${seconds} s ahead of this clock: it was set back, or the clock of another server is ahead. Time goes on from where it was, so leases and delays last as long as they should. Set the clocks right`,
     )
   }
 }
