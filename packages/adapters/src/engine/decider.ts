@@ -262,7 +262,10 @@ export class Decider {
     // The type is wider, because a command that is too large is replaced by a smaller one.
     let command: Command = item.command
     let events = this.decideCommand(command)
-    if (defaults !== undefined && isNew(live.current) && E.isRight(events) && events.right.length > 0) {
+    const isFirst = defaults !== undefined && isNew(live.current) && E.isRight(events) && events.right.length > 0
+    if (isFirst) {
+      // The settings begin a batch, so that they can be taken out of it again.
+      if (batch.texts.length > 0) return false
       const settings = this.decideCommand({ type: 'Configure', patch: defaults })
       events = this.decideAfter(settings, command)
       if (E.isRight(events) && E.isRight(settings)) this.accept(batch, systemCaller, settings.right)
@@ -293,6 +296,10 @@ export class Decider {
       const smaller = this.decideCommand(command)
       accepted = E.isRight(smaller) ? smaller.right : []
       verdict = this.accept(batch, item.caller, accepted)
+    }
+    if (verdict === 'full' && isFirst) {
+      this.empty(batch)
+      verdict = 'too-large'
     }
     if (verdict === 'full') return false
     if (verdict === 'too-large') {
@@ -370,6 +377,14 @@ export class Decider {
 
   private decideCommand(command: Command): Decision {
     return decide(command, { at: this.at, random: this.parts.random() })(this.parts.live.current)
+  }
+
+  /** Takes all events out of the batch. */
+  private empty(batch: Batch): void {
+    const { live } = this.parts
+    live.rollback(batch.mark)
+    batch.mark = live.mark()
+    batch.events.length = batch.texts.length = batch.bytes = 0
   }
 
   /** Serialises and folds a command's events: all of them or none. */

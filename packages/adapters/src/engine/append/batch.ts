@@ -65,7 +65,7 @@ export class Known<A> implements Decided {
 
 export interface Batch {
   /** The state before this batch. */
-  readonly mark: Mark
+  mark: Mark
   /** The revision that the append expects. */
   readonly expected: number
   readonly events: Array<QueueEvent>
