@@ -408,7 +408,7 @@ describe('EV-09: import and export of folders in the shape of real ones', () => 
     const { code } = await server.daybook(['export', '--queue', q, '--out', out], '', {
       errIsTerminal: true,
       err: (text) => {
-        if (text.includes('exporting: 1')) signal('SIGTERM')
+        if (text.includes('exporting')) signal('SIGTERM')
       },
       onSignal: (heard) => {
         signal = heard
@@ -418,6 +418,24 @@ describe('EV-09: import and export of folders in the shape of real ones', () => 
     expect(code).toBe(130)
     expect(readFileSync(join(out, 'pending.json'), 'utf8')).toBe(before)
     expect(readdirSync(out).filter((name) => !/^[a-z-]+\.json$/.test(name))).toEqual([])
+  })
+
+  test.each([
+    [[], ['dead-letter']],
+    [['--live'], []],
+  ])('export %j while a dead letter is sent back: it is there as it was at the start, or with --live may be missing', async (options, statuses) => {
+    const q = queue()
+    await enqueue(q, 'x', '--id', 'dead')
+    const [held] = await claim(q)
+    await in_(q, 'fail', 'dead', '--lease', held?.lease ?? '', '--error', 'no', '--permanent')
+    const others = Array.from({ length: 500 }, (_, i) => ({ type: 'x', payload: i }))
+    await server.daybook(['enqueue', '--file', '-', '--queue', q], JSON.stringify(others))
+    // After 500 tasks, when none of the dead letters is read.
+    const flushed = async (): Promise<void> => void (await in_(q, 'dlq', 'retry', 'dead', '--reason', 'fixed'))
+    const { out } = await server.daybook(['export', '--queue', q, ...options], '', { flushed })
+    const { tasks } = JSON.parse(out) as { readonly tasks: ReadonlyArray<Task> }
+    expect(tasks.filter(({ id }) => id === 'dead').map(({ status }) => status)).toEqual(statuses)
+    expect(tasks).toHaveLength(500 + statuses.length)
   })
 
   test('export without a folder is one JSON document', async () => {

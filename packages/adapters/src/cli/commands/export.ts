@@ -1,10 +1,11 @@
 import { join } from 'node:path'
-import { Command } from 'commander'
+import { Command, Option } from 'commander'
 import { plural, type Status, statuses } from '@daybook/core/common'
-import type { DaybookClient, TaskView } from '../../client/index.js'
+import type { DaybookClient, PastQueue, TaskView } from '../../client/index.js'
 import { writeWhole } from '../../disk/atomic-write.js'
 import { makeFolder } from '../../disk/make-folder.js'
 import { syncFolder } from '../../disk/sync-folder.js'
+import { addWhen, momentOf, type When } from '../audit/options.js'
 import { type Cli, examples } from '../cli.js'
 import { interruptible } from '../interruptible.js'
 import { createProgress, type Progress } from '../progress.js'
@@ -27,43 +28,66 @@ const recordOf = (task: TaskView): Readonly<Record<string, unknown>> => {
 /** After this many tasks, waits until stdout has taken them. */
 const flushEvery = 500
 
-const texts = async function* (client: DaybookClient, of: ReadonlyArray<Status>, count: () => void): AsyncGenerator<string> {
-  let isFirst = true
+/** Where the tasks are read: all of one moment, or page by page as they are when each page is read. */
+type Tasks = Pick<PastQueue, 'eachTask'>
+
+interface Options extends When {
+  readonly out?: string
+  readonly live?: true
+}
+
+/** Of one moment, so that a task that moves from one status to another meanwhile is there exactly once. */
+const tasksOf = async (client: DaybookClient, options: Options): Promise<Tasks> => {
+  if (options.live) return client
+  const moment = momentOf(options) ?? { revision: (await client.summary()).revision }
+  // A queue without events has no past.
+  return 'revision' in moment && moment.revision < 0 ? client : client.at(moment)
+}
+
+/** A document of all tasks with these statuses, in parts. */
+const documentOf = async function* (queue: Tasks, of: ReadonlyArray<Status>, count: () => void): AsyncGenerator<string> {
+  let before = '{"tasks":[\n'
   // One status after the other, so that pending tasks come before those that wait.
   for (const status of of) {
-    for await (const task of client.eachTask({ status, limit: 500 })) {
-      yield `${isFirst ? '\n' : ',\n'}${JSON.stringify(recordOf(task))}`
-      isFirst = false
+    for await (const task of queue.eachTask({ status, limit: 500 })) {
+      yield `${before}${JSON.stringify(recordOf(task))}`
+      before = ',\n'
       count()
     }
   }
+  yield before === ',\n' ? '\n]}\n' : `${before}]}\n`
 }
 
 export const exportCommand = (cli: Cli): Command =>
-  new Command('export')
-    .description('write all tasks of the queue as queue files, or as JSON on stdout')
-    .option('-o, --out <folder>', 'a folder for pending.json, in-progress.json, completed.json, dead-letter.json, cancelled.json')
+  addWhen(
+    new Command('export')
+      .description('write all tasks of the queue as queue files, or as JSON on stdout')
+      .option('-o, --out <folder>', 'a folder for pending.json, in-progress.json, completed.json, dead-letter.json, cancelled.json'),
+  )
+    .addOption(new Option('--live', 'as the tasks are when each page is read, instead of at one moment').conflicts(['revision', 'at']))
     .addHelpText('after', examples(
       'daybook export --out backup',
+      'daybook export --out yesterday --at 2026-01-31T12:00:00Z',
       "daybook export | jq '.tasks | length'",
       '',
-      'Tasks are read page by page: while agents work, a task may move from one file to the next in between.',
+      'All tasks are those of one moment, the present one unless another is named. While the server answers it has the queue in memory twice. With',
+      '--live it has not, and a token for some tenants will do; but a task that moves meanwhile may be in two files, or in none.',
     ))
-    .action(cli.connected<{ readonly out?: string }>(async ({ io, printer, client }, { out }) => {
+    .action(cli.connected<Options>(async ({ io, printer, client }, { out, ...options }) => {
       const progress = createProgress(io, printer)
       let written = 0
       const count = (): void => progress.show(`exporting: ${++written}`)
+      const queue = await tasksOf(client, options)
       if (out === undefined) {
-        io.out('{"tasks":[')
-        for await (const text of texts(client, statuses, count)) {
+        progress.show('exporting')
+        for await (const text of documentOf(queue, statuses, count)) {
           io.out(text)
           if (written % flushEvery === 0) await io.flushed()
         }
-        io.out('\n]}\n')
         progress.clear()
         return
       }
-      const tasks = await interruptible(io, (signal) => writeFiles(client, out, count, progress, signal))
+      const tasks = await interruptible(io, (signal) => writeFiles(queue, out, count, progress, signal))
       printer.answer({ folder: out, tasks }, () => {
         printer.table([{ head: 'FILE', min: 12 }, 'TASKS'], Object.entries(tasks).map(([name, n]) => [join(out, name), String(n)]))
         printer.line(`${plural(written, 'task')} exported`)
@@ -71,21 +95,23 @@ export const exportCommand = (cli: Cli): Command =>
     }))
 
 /** Each file is replaced when it is complete, so none is ever half of one. `signal` ends it, and removes what is unfinished. */
-const writeFiles = async (client: DaybookClient, out: string, count: () => void, progress: Progress, signal: AbortSignal): Promise<Readonly<Record<string, number>>> => {
+const writeFiles = async (queue: Tasks, out: string, count: () => void, progress: Progress, signal: AbortSignal): Promise<Readonly<Record<string, number>>> => {
+  progress.show('exporting')
   makeFolder(out)
   const tasks: Record<string, number> = {}
-  const chunks = async function* (name: string, of: ReadonlyArray<Status>): AsyncGenerator<string> {
+  const document = async function* (name: string, of: ReadonlyArray<Status>): AsyncGenerator<string> {
     let n = 0
-    yield '{"tasks":['
-    for await (const text of texts(client, of, count)) {
+    const counted = (): void => {
+      n++
+      count()
+    }
+    for await (const text of documentOf(queue, of, counted)) {
       signal.throwIfAborted()
       yield text
-      n++
     }
-    yield '\n]}\n'
     tasks[name] = n
   }
-  for (const [name, of] of files) await writeWhole(join(out, name), chunks(name, of))
+  for (const [name, of] of files) await writeWhole(join(out, name), document(name, of))
   await syncFolder(out)
   progress.clear()
   return tasks
