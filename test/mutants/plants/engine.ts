@@ -222,6 +222,13 @@ export const enginePlants: ReadonlyArray<Plant> = [
     killedBy: waiting,
   },
   {
+    title: 'a queue whose append is not answered counts as available',
+    file: at('append/slow-append.ts'),
+    find: '    availability.doubted(reason)\n',
+    replace: '',
+    killedBy: unavailable,
+  },
+  {
     title: 'tasks that another process added are not offered to waiting claims',
     file: at('engine.ts'),
     find: '    this.waiting.wake(takeWokenShapes(this.live.current))\n    this.durable.wake()',

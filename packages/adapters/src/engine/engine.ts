@@ -39,6 +39,7 @@ import { Mailbox } from './append/mailbox.js'
 import { QueueLog } from './log/queue-log.js'
 import { QueueClock } from './time/queue-clock.js'
 import { Recovery } from './append/recovery.js'
+import { reportIfSlow } from './append/slow-append.js'
 import { ReadOnly } from './state/read-only.js'
 import { describe, overloaded, unavailable } from './refusals.js'
 import { replay, type Replayed, type ReplayReport, streamOf } from './state/replay.js'
@@ -83,7 +84,7 @@ class Engine implements QueueEngine {
   private readonly inFlight = new InFlight()
   private readonly inFlightMax: number
   private readonly contentStore: Contents
-  private readonly availability: Availability
+  readonly availability: Availability
   private readonly readOnly: ReadOnly
   private readonly withholding: Withholding
   private readonly hasPlaceForKeys: boolean
@@ -96,7 +97,7 @@ class Engine implements QueueEngine {
   private readonly follower: Follower | undefined
   private readonly turns = new Turns()
   private turn: NodeJS.Timeout | undefined
-  private readonly warn: (message: string) => void
+  readonly warn: (message: string) => void
   private scheduled = false
   private recovering = false
   private closed: Promise<void> | undefined
@@ -401,7 +402,7 @@ class Engine implements QueueEngine {
 
   private async append(batch: Batch, continues: Continues): Promise<void> {
     const unsaved = this.saveKeys()
-    const result = unsaved === undefined ? await this.log.append(batch.texts, batch.expected, continues) : await Promise.resolve(E.left(unsaved))
+    const result = unsaved === undefined ? await reportIfSlow(this.log.append(batch.texts, batch.expected, continues), this) : await Promise.resolve(E.left(unsaved))
     batch.result = E.isRight(result) ? { _tag: 'Appended', sealed: result.right } : result.left
     this.settle()
   }

@@ -26,7 +26,7 @@ export class Availability {
     this.since = this.monotonic()
   }
 
-  /** It is not known whether an append succeeded; this is being found out. */
+  /** It is not known whether an append succeeded: this is being found out, or the store takes long to answer. */
   doubted(reason: string): void {
     this.why = reason
     this.isDoubted = true
