@@ -144,6 +144,15 @@ test('a backup inside the data folder is refused whatever links lead there, and 
   expect(await backup(join(dir, '..copy'), link)).toMatchObject({ code: 0, err: '' })
 })
 
+test.each(['of the data', 'of the copy'])('a link to a folder above that %s ends a backup with its name, and nothing is left', async (above) => {
+  const [dataDir, copies] = [join(dir, above, 'data'), join(dir, above, 'copies')]
+  await served(dataDir, (client) => client.enqueue({ type: 'mail' }))
+  mkdirSync(copies)
+  symlinkSync(above === 'of the data' ? '..' : copies, join(dataDir, 'up'))
+  expect(await backup(join(copies, 'copy'), dataDir)).toMatchObject({ code: 1, err: expect.stringContaining(`${join(dataDir, 'up')} is a link to`) as string })
+  expect(readdirSync(copies)).toEqual([])
+})
+
 test.each(['../elsewhere/tokens', 'log/events.sqlite'])('EV-03: of a log in %s, the copy has that log once, and no other log', async (place) => {
   const dataDir = join(dir, 'logs', place.replaceAll('/', '-'), 'data')
   const [log, to] = [join(dataDir, place), join(dataDir, '..', 'copy')]

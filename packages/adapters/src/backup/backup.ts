@@ -7,7 +7,7 @@
  */
 import { randomBytes } from 'node:crypto'
 import { mkdir, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
-import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
+import { basename, dirname, join, relative, resolve } from 'node:path'
 import { archiveFolderOf } from '../segments/folder-of.js'
 import { checkpointFolderOf, readCheckpoints, signedQueues, type Verified, verifyAt } from '../chain/index.js'
 import { logFileName } from '../config/serve-options.js'
@@ -18,7 +18,7 @@ import { openOwnLog } from '../open-log.js'
 import type { LogAddress } from '../store/index.js'
 import { resolvedFile } from '../store/resolved-file.js'
 import { keysFileOf } from '../task-keys/keys-file-of.js'
-import { copyDatabase, copyDatabaseInSteps, copyFolder, isOfLog, syncAll } from './copy-data.js'
+import { copyDatabase, copyDatabaseInSteps, copyFolder, isInside, isOfLog, syncAll } from './copy-data.js'
 
 /** Whether a server can compute this again from the log. */
 const isCache = (path: string): boolean => path === 'snapshots' || path.startsWith('views.db') || /^checkpoints\/.*\.tree$/.test(path)
@@ -136,8 +136,3 @@ const realPlace = (path: string): Promise<string> =>
     if (error.code !== 'ENOENT' || dirname(path) === path) throw error
     return join(await realPlace(dirname(path)), basename(path))
   })
-
-const isInside = (folder: string, path: string): boolean => {
-  const way = relative(folder, path)
-  return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way)
-}

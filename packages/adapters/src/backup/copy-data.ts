@@ -1,7 +1,7 @@
 /** Copies files for a backup, even while a server writes to them. */
 import { constants, openSync, closeSync } from 'node:fs'
-import { copyFile, mkdir, open, readdir, stat } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { copyFile, mkdir, open, readdir, realpath, stat } from 'node:fs/promises'
+import { dirname, isAbsolute, join, relative, sep } from 'node:path'
 import Database from 'better-sqlite3'
 
 const magic = 'SQLite format 3\0'
@@ -98,6 +98,20 @@ const nothingIfMissing = (error: NodeJS.ErrnoException): undefined => {
   if (error.code !== 'ENOENT') throw error
 }
 
+/** Both are real paths. A folder is inside itself. */
+export const isInside = (folder: string, path: string): boolean => {
+  const way = relative(folder, path)
+  return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way)
+}
+
+/** A link may lead to a folder that contains it, or the copy. Such a folder would be copied again and again. */
+const refuseCircle = async (folder: string, from: string, to: string): Promise<void> => {
+  const place = await realpath(folder)
+  if (isInside(place, await realpath(from)) || isInside(place, await realpath(to))) {
+    throw new Error(`${folder} is a link to ${place}, which contains it or the copy: remove the link, or put it elsewhere`)
+  }
+}
+
 /**
  * Copies a folder and its contents: plain files first, then databases. So a file that says how far a database was read never says more than the copy
  * has. `isLeftOut` gets each path below `from`.
@@ -109,8 +123,10 @@ export const copyFolder = async (from: string, to: string, isLeftOut: (path: str
   for (const name of (await readdir(from)).sort()) {
     if (isLeftOut(join(below, name))) continue
     const found = await stat(join(from, name)).catch(nothingIfMissing)
-    if (found?.isDirectory() === true) await copyFolder(join(from, name), join(to, name), isLeftOut, join(below, name))
-    else if (found?.isFile() !== true || isSideFile(name)) continue
+    if (found?.isDirectory() === true) {
+      await refuseCircle(join(from, name), from, to)
+      await copyFolder(join(from, name), join(to, name), isLeftOut, join(below, name))
+    } else if (found?.isFile() !== true || isSideFile(name)) continue
     else if (await isDatabase(join(from, name)).catch(() => false)) databases.push(name)
     else await ifThere(copyPlain(join(from, name), join(to, name)))
   }
