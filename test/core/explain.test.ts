@@ -6,6 +6,7 @@ import { describe, expect, test } from 'vitest'
 import { runs } from '../properties/settings.js'
 import { agents, scenarios, skillNames, tenants } from '../properties/steps.js'
 import { type Checker, World } from '../properties/world.js'
+import { countCalls } from '../support/count-calls.js'
 import { runSeed } from '../support/seed.js'
 import { Queue, start, task } from './queue.js'
 
@@ -349,6 +350,17 @@ class Removal {
     }
   }
 }
+
+test('EV-10: with many tenants, only the first question looks at all of them, also after a task was claimed and another one came', async () => {
+  const tenants = 3_000
+  const q = new Queue().enqueue(...Array.from({ length: tenants }, (_, i) => task(`t${i}`, { tenant: `tenant ${String(i).padStart(4, '0')}` })))
+  const asks = async (id: string): Promise<number> => countCalls(async () => expect(of(q, id)).toMatchObject({ runnable: true, position: 1 }))
+  expect(await asks('t0')).toBeGreaterThan(tenants)
+  expect(await asks('t0')).toBeLessThan(tenants)
+  q.claim()
+  q.enqueue(task('late', { tenant: 'zen' }))
+  expect(await asks('t1')).toBeLessThan(tenants)
+})
 
 test('EV-10: whoever does what the reasons say, one after the other, can claim the task then, and not before', () => {
   const removed = new Map<string, number>()

@@ -21,6 +21,14 @@ export const explainPlants: ReadonlyArray<Plant> = [
     killedBy: ['test/http/explain.test.ts'],
   },
   {
+    title: 'each question why a task is not running looks at all groups',
+    file: `${core}ready/ready-index.ts`,
+    find: 'return this.byTenant ?? this.make(asked, false)',
+    replace: 'return this.make(asked, false)',
+    killedBy: explains,
+    named: 'only the first question',
+  },
+  {
     title: 'only the first reason is told',
     file: `${core}queries/reasons.ts`,
     find: 'shut: shut.map(',

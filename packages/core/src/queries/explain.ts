@@ -65,8 +65,8 @@ export interface ScoreParts {
  * Explains a task at this time; `undefined` if it is unknown. By id, or by number as `#42`. With `asker`: for that claim; fields that it leaves out
  * are taken from the registration of its agent. Otherwise: for an agent that asks for everything, has all skills and is barred from nothing.
  *
- * Cost: O(groups with ready tasks), and that of a claim of as many tasks as come before it, 10,000 at most. While the order of ready tasks is
- * put aside, as after a load: O(ready tasks).
+ * Cost: that of a claim of as many tasks as come before it, 10,000 at most. For the first question without `asker`, and for one whose claim nobody has
+ * made lately: O(groups with ready tasks) as well. While the order of ready tasks is put aside, as after a load: O(ready tasks).
  */
 export const explainOf = (state: QueueState, id: string, at: number, asker?: Asker): Explanation | undefined => {
   const tables = QueueState.tablesOf(state)

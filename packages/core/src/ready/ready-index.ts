@@ -35,7 +35,7 @@ export class ReadyIndex {
   private shapesVersion = 0
   /** For each group, as of this version: the shapes that name its tenant. */
   private shapesOfGroup = new WeakMap<Group, ReadonlyArray<ClaimShape>>()
-  /** A shape that matches everything, as an index of the open groups by tenant. Made when the first claim names a tenant. */
+  /** A shape that matches everything, as an index of the open groups by tenant. Made when the first claim names a tenant, or for the first question about everything. */
   private byTenant: ClaimShape | undefined
   private uses = 0
   private woken: Array<ClaimShape> = []
@@ -158,11 +158,13 @@ export class ReadyIndex {
   }
 
   /**
-   * The kept shape of this claim, or a shape made for this question. Without `asked`: a shape that matches everything. No answer depends on whether
-   * it is kept.
+   * The kept shape of this claim, or a shape made for this question. Without `asked`: a shape that matches everything, which is kept from now on. No
+   * answer depends on whether it is kept.
    */
   shapeOf(asked: ShapeOf | undefined): ClaimShape {
-    return asked === undefined ? this.make(asked, false) : (this.shapes.get(shapeKey(asked)) ?? this.make(asked, false))
+    if (asked !== undefined) return this.shapes.get(shapeKey(asked)) ?? this.make(asked, false)
+    if (this.isOrdered) this.indexTenants()
+    return this.byTenant ?? this.make(asked, false)
   }
 
   /**
