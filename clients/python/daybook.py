@@ -747,6 +747,8 @@ class Task:
 Handler = Callable[[Task], Any]
 
 
+# The largest number of outcomes in a request.
+_outcomes_max = 1_000
 # A claim that finds tasks is mostly answered within this time. After that, it is a long poll that waits for tasks.
 _answer_seconds = 1.0
 
@@ -828,29 +830,42 @@ class Worker:
     def _finish(self, claiming: threading.Thread) -> None:
         deadline = time.monotonic() + self._grace
         self._end_claims(claiming, deadline)
+        waiting: List[Task] = []
         while True:
             try:
-                waiting = self._ready.get_nowait()
+                waiting += [task for task in [self._ready.get_nowait()] if task is not None]
             except queues.Empty:
                 break
-            if waiting is not None:
-                self._release(waiting)
+        self._release(*waiting)
         with self._changed:
             while self._held and time.monotonic() < deadline:
                 self._changed.wait(min(0.1, max(0.001, deadline - time.monotonic())))
             left = list(self._held.values())
         for task in left:
             task._cancel("the worker stops")
-            self._release(task)
+        self._release(*left)
         self._ended.set()
         self._heartbeats.close()
         for _ in range(self.concurrency):
             self._ready.put(None)
 
-    def _release(self, task: Task) -> None:
-        if task._settle():
-            self._send(task, lambda: self.client.release(task.id, self.agent_id, task.token, "the worker stops", stopping=True))
-        self._let_go(task)
+    def _release(self, *tasks: Task) -> None:
+        """Gives tasks back because the worker stops: together, so that a server that is gone is waited for once and not for each."""
+        own = [task for task in tasks if task._settle()]
+        for part in (own[begin:begin + _outcomes_max] for begin in range(0, len(own), _outcomes_max)):
+            back = {"kind": "release", "agentId": self.agent_id, "reason": "the worker stops", "stopping": True}
+            answers: Sequence[Any]
+            try:
+                answers = self.client.report([{**back, "taskId": task.id, "token": task.token} for task in part])
+            except Exception as error:  # noqa: B902: nothing is known about the outcome. The leases end.
+                answers = [error] * len(part)
+            for task, answer in zip(part, answers):
+                if isinstance(answer, Exception):
+                    self._tell("error", {"error": answer, "doing": "report", "task": task.id})
+                else:
+                    self._tell("settled", {"task": task.id, **answer})
+        for task in tasks:
+            self._let_go(task)
 
     def _let_go(self, task: Task) -> None:
         with self._changed:

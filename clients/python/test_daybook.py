@@ -524,6 +524,35 @@ Worker(client, "other", None, handler, **{options!r}).run()
         thread.join(60)
         self.assertEqual((self.status("a"), self.client.show("a").raw["attempts"]), ("pending", 0))
 
+    def test_a_worker_that_stops_gives_all_its_waiting_tasks_back_in_one_request(self):
+        self.client.enqueue_all([NewTask("slow", i) for i in range(6)])
+        asked = []
+        once = Client._once
+
+        def counted(client, method, path, *rest):
+            asked.append(path.rpartition("/")[2])
+            return once(client, method, path, *rest)
+
+        told = []
+        begun = threading.Event()
+
+        def handler(task):
+            begun.set()
+            task.wait(60)
+
+        worker = Worker(self.client, "w", None, handler, ahead=5, lease_seconds=600, on_event=lambda kind, about: told.append((kind, about.get("status"))))
+        thread = threading.Thread(target=worker.run, daemon=True)
+        thread.start()
+        until(lambda: self.types()["Claimed"] == 6, "claims")
+        until(lambda: len(worker._held) == 6 and begun.is_set(), "the answer to the claim, and a run")
+        with unittest.mock.patch.object(Client, "_once", counted):
+            worker.stop(0)
+            thread.join(60)
+        self.assertEqual([(task.status, task.raw["attempts"]) for task in self.client.list()], [("pending", 0)] * 6)
+        # The tasks that wait for a thread, and the one that is being worked on.
+        self.assertEqual(asked, ["outcomes"] * 2)
+        self.assertEqual(told, [("settled", "pending")] * 6)
+
     def test_sigterm_gives_unfinished_tasks_back(self):
         self.client.enqueue_all([NewTask("slow", i) for i in range(2)])
         program = self.run_program("task.wait(60)", lease_seconds=600)
