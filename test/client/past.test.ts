@@ -2,6 +2,7 @@
 import { createClient, type DaybookClient } from '@daybook/adapters/client'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { adminToken, startTestServer, type TestServer } from '../http/support.js'
+import { faultyServer, latch } from './faulty-server.js'
 
 let server: TestServer
 let client: DaybookClient
@@ -41,4 +42,18 @@ test('EV-06: at asks for a past moment, diff for what happened since', async () 
   const difference = await client.diff({ from: then.revision, to: cancelledAt })
   expect(difference.tasks).toMatchObject([{ id: 'a', before: { status: 'pending' }, after: { status: 'cancelled' } }, { id: 'b', before: { status: 'blocked' }, events: [{ type: 'Cancelled', revision: 3 }] }])
   await expect(client.at({ revision: 99 }).depth()).rejects.toMatchObject({ code: 'not-found' })
+})
+
+test('EV-06: a question about the past waits while the server replays the log, for longer than others may take', async () => {
+  const slow = await faultyServer()
+  const replayed = latch()
+  slow.held = replayed.opened
+  const hasty = createClient({ url: slow.url, queue: 'past', timeoutMs: 10, retryForMs: 0 })
+  const answers = Promise.all([hasty.at({ revision: 7 }).depth(), hasty.at({ revision: 7 }).tasks(), hasty.diff({ from: 1, to: 7 })])
+  await expect(hasty.depth()).rejects.toMatchObject({ code: 'unreachable' })
+  await expect(hasty.at({ revision: 7 }).depth({ timeoutMs: 10 })).rejects.toMatchObject({ code: 'unreachable' })
+  replayed.open()
+  expect(await answers).toMatchObject([{ status: 'ok' }, { status: 'ok' }, { status: 'ok' }])
+  await hasty.close()
+  await slow.close()
 })

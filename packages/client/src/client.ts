@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import type { CreatedBatch } from './methods/batches.js'
 import { newTaskId } from './task-id.js'
 import type { Approval } from './methods/approvals.js'
-import { callsAt, questionsOf, spanOf } from './methods/audit.js'
+import { callsAt, questionsOf, replayTimeoutMs, spanOf } from './methods/audit.js'
 import { type Calls, createCalls, query } from './transport/calls.js'
 import { type Chunk, chunksOf } from './transport/chunks.js'
 import type { Claim, Memory, Outcome, OutcomeAnswer } from './methods/claims.js'
@@ -280,7 +280,7 @@ const queueClient = (
       discardAll: (filter, body, options) => post(`${base}/dead-letters/discard`, { filter, ...body }, options),
     },
     readModels: ({ atLeast, ...options } = {}) => get(`${base}/read-models${query({ atLeast })}`, options),
-    verify: (options) => get(`${base}/verify`, { timeoutMs: 3_600_000, ...options }),
+    verify: (options) => get(`${base}/verify`, { timeoutMs: replayTimeoutMs, ...options }),
     report: (name, report = {}, options) => get(reportPath(name, report), options),
     reportText: (name, format, report = {}, options) => calls.text({ method: 'GET', path: reportPath(name, { ...report, format }) }, 'safe', options),
     memories: async (filter = {}, options) => (await get<{ readonly memories: ReadonlyArray<Memory> }>(`${base}/memories${query(filter)}`, options)).memories,
@@ -339,7 +339,7 @@ const queueClient = (
     summary: (options) => get(base, options),
     deleteQueue: async (reason, options) => void (await json({ method: 'DELETE', path: `${base}${query({ reason })}` }, 'unsent', options)),
     state: (filter = {}, options) => get(`${base}/state${query(filter)}`, options),
-    diff: (between = {}, options) => get(`${base}/diff${query(spanOf(between))}`, options),
+    diff: (between = {}, options) => get(`${base}/diff${query(spanOf(between))}`, { timeoutMs: replayTimeoutMs, ...options }),
     events: (filter = {}, options) => get(`${base}/events${query(spanOf(filter))}`, options),
     eachEvent: (filter = {}, options) => ndjson<HistoryEvent>(calls, eventsRequest(filter, options)),
     eventLines: (filter = {}, options) => ndjsonLines(calls, eventsRequest(filter, options)),

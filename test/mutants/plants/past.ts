@@ -140,8 +140,15 @@ export const pastPlants: ReadonlyArray<Plant> = [
   {
     title: 'a client of a past moment asks for the present',
     file: 'packages/client/src/methods/audit.ts',
-    find: 'json: (request, policy, options) => json(then(request), policy, options),',
+    find: 'json: (request, policy, options) => json(then(request), policy, { timeoutMs: replayTimeoutMs, ...options }),',
     replace: 'json,',
+    killedBy: ['test/client/past.test.ts'],
+  },
+  {
+    title: 'a client of a past moment gives up while the server replays the log',
+    file: 'packages/client/src/methods/audit.ts',
+    find: 'json: (request, policy, options) => json(then(request), policy, { timeoutMs: replayTimeoutMs, ...options }),',
+    replace: 'json: (request, policy, options) => json({ ...then(request), timeoutMs: undefined }, policy, options),',
     killedBy: ['test/client/past.test.ts'],
   },
   {

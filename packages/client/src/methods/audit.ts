@@ -1,5 +1,6 @@
 /** Past moments of a queue, and the differences between two moments. */
 import type { Calls } from '../transport/calls.js'
+import type { HttpRequest } from '../transport/transport.js'
 import type { DaybookClient } from './daybook-client.js'
 import type { AgentView, BreakerView, Depth } from './queue.js'
 import type { EventFilter, TaskView, Time } from './tasks.js'
@@ -96,13 +97,16 @@ export const spanOf = ({ from, to, ...page }: DiffOptions & EventFilter): object
   ...(to === undefined ? {} : { to: textOf(to) }),
 })
 
-/** Calls that name the moment in each request. */
+/** How long an answer may take for which the server reads the log, in milliseconds. */
+export const replayTimeoutMs = 3_600_000
+
+/** Calls that name the moment in each request, and wait while the server replays the log up to there. */
 export const callsAt = ({ json, text, once, stream }: Calls, moment: Moment): Calls => {
   const named = 'revision' in moment ? `revision=${moment.revision}` : `at=${encodeURIComponent(textOf(moment.at))}`
-  const then = <Request extends { readonly path: string }>(request: Request): Request => ({ ...request, path: `${request.path}${request.path.includes('?') ? '&' : '?'}${named}` })
+  const then = (request: HttpRequest): HttpRequest => ({ timeoutMs: replayTimeoutMs, ...request, path: `${request.path}${request.path.includes('?') ? '&' : '?'}${named}` })
   return {
-    json: (request, policy, options) => json(then(request), policy, options),
-    text: (request, policy, options) => text(then(request), policy, options),
+    json: (request, policy, options) => json(then(request), policy, { timeoutMs: replayTimeoutMs, ...options }),
+    text: (request, policy, options) => text(then(request), policy, { timeoutMs: replayTimeoutMs, ...options }),
     once: (request) => once(then(request)),
     stream: (request) => stream(then(request)),
   }

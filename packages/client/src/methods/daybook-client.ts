@@ -38,7 +38,7 @@ export interface DaybookClient {
   readonly queue: string
   /** A client of another queue over the same connections. Closing either closes both. */
   readonly in: (queue: string) => DaybookClient
-  /** The queue at a past moment. Each answer is the one that was given, or would have been given, at that moment. */
+  /** The queue at a past moment. Each answer is the one that was given, or would have been given, at that moment. The server may have to replay the log for it. Default time-out: one hour. */
   readonly at: (moment: Moment) => PastQueue
 
   /**
