@@ -6,7 +6,7 @@ import { type FastifyBaseLogger, type FastifyError, type FastifyHttpOptions, typ
 import * as E from 'fp-ts/lib/Either.js'
 import { traceParentOf } from '@daybook/core'
 import type { Grant } from '../auth/index.js'
-import { serveWebSockets, type WebSocketLimits } from './websocket/index.js'
+import { notAnUpgrade, serveWebSockets, type WebSocketLimits } from './websocket/index.js'
 import { refusalOfQueue, refusalOfTenants } from './routes/access.js'
 import { bytesOf, readJsonBodies } from './json/body.js'
 import { answerClientError } from './client-error.js'
@@ -16,6 +16,7 @@ import { correlationIdOf } from './correlation-id.js'
 import { guard, type Refused } from './guard.js'
 import type { HttpLimits } from './limits.js'
 import type { Meter } from './metrics/meter.js'
+import { MayUpgrade } from './may-upgrade.js'
 import { problem, soonSeconds } from './problem.js'
 import { problemOfError } from './problem-of-error.js'
 import { type RequestLog, watchRequests } from './request-log/index.js'
@@ -123,6 +124,7 @@ const textOf = (header: string | Array<string> | undefined): string | undefined 
 const assemble = ({ logger, requestLog }: HttpServerOptions, limits: HttpLimits, meter: Meter, tls: TlsPair | undefined, watch: (request: FastifyRequest, reply: FastifyReply) => void): FastifyInstance => {
   const { requestTimeoutMs, stalledMs, keepAliveMs, bodyBytesMax } = limits
   const parser = {
+    IncomingMessage: MayUpgrade,
     // If it were longer than `requestTimeout` (its default is 60 s), Node would silently swap the two.
     headersTimeout: Math.min(20_000, requestTimeoutMs),
     // Node enforces these timeouts only at this interval, by default every 30 s.
@@ -247,7 +249,7 @@ const addRoutes = (app: FastifyInstance, { routes, context, tokens, state, waiti
   app.setNotFoundHandler((request, reply) => {
     const path = request.url.split('?', 1)[0] ?? ''
     const methods = allowed(path)
-    if (methods === undefined) return refuse(reply, request, problem('not-found', `there is no route ${path}: see /api/openapi.json`), meter)
+    if (methods === undefined) return refuse(reply, request, notAnUpgrade(path) ?? problem('not-found', `there is no route ${path}: see /api/openapi.json`), meter)
     void reply.header('allow', methods.join(', '))
     return refuse(reply, request, problem('method-not-allowed', `${request.method} is not possible here, only ${methods.join(', ')}`), meter)
   })

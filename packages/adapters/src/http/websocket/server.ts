@@ -53,6 +53,10 @@ export interface WebSockets {
 }
 
 const path = '/api/ws'
+/** The answer to a request for that path without the headers of a WebSocket; `undefined` for another path. */
+export const notAnUpgrade = (asked: string): Problem | undefined =>
+  asked === path ? problem('not-found', `there is only a WebSocket at ${path}, and this request asks for none: a proxy in between must pass on the headers Upgrade and Connection`) : undefined
+
 const bearer = 'bearer.'
 
 /** Serves WebSockets on an HTTP server. */
