@@ -27,6 +27,13 @@ const busy = async () => {
 }
 
 describe('TQM §11: the normative endpoints', () => {
+  test('another queue in the body than in the query is refused: neither is passed over', async () => {
+    for (const queue of ['one', 'other']) await server.post(`/api/queues/${queue}/tasks`, { id: 'same', type: 't' })
+    expect(await server.post('/api/cancel_queued_task?queue=one', { task_id: 'same', queue: 'other' })).toMatchObject({ status: 400, body: { errors: [{ path: 'queue' }] } })
+    expect((await server.post('/api/cancel_queued_task?queue=one', { task_id: 'same', queue: 'one' })).status).toBe(200)
+    expect((await server.get('/api/queues/other/tasks/same')).body.status).toBe('pending')
+  })
+
   test('TQM-CAP-001, TQM-CAP-002: queue_status, at capacity and under', async () => {
     const { q, claim, ann, complete, status } = await busy()
     expect(await status()).toEqual({

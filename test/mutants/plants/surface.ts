@@ -10,6 +10,34 @@ const refusals = ['test/http/contract/refusals.test.ts']
 
 export const surfacePlants: ReadonlyArray<Plant> = [
   {
+    title: 'a request that offers HTTP/2 is taken for one of a WebSocket',
+    file: 'packages/adapters/src/http/may-upgrade.ts',
+    find: '? false : this.asks',
+    replace: '? this.asks : this.asks',
+    killedBy: ['test/http/upgrades.test.ts'],
+  },
+  {
+    title: 'a command with an Idempotency-Key runs again if its caller disconnected',
+    file: 'packages/adapters/src/http/serve-route.ts',
+    find: 'E.isRight(handled) && handled.right.needsCaller === true && asked.gone().aborted',
+    replace: 'asked.gone().aborted',
+    killedBy: ['test/http/undelivered.test.ts'],
+  },
+  {
+    title: 'a request whose caller has left stays on its token',
+    file: 'packages/adapters/src/http/server.ts',
+    find: 'whenClosed(reply, () => {',
+    replace: "reply.raw.once('close', () => {",
+    killedBy: ['test/http/made-tokens.test.ts'],
+  },
+  {
+    title: 'a queue named in a body is passed over for that of the query',
+    file: 'packages/adapters/src/http/serve-route.ts',
+    find: 'if (new Set(named).size > 1) return',
+    replace: 'if (new Set(named).size > 2) return',
+    killedBy: ['test/http/capacity.test.ts'],
+  },
+  {
     title: 'metrics: a counter that the dashboard shows is gone',
     file: 'packages/adapters/src/http/metrics/metrics.ts',
     find: "  ofEvent('lease_expirations_total', 'Leases that ended by themselves.', 'ClaimExpired')\n",

@@ -131,7 +131,9 @@ const answer = async (context: Context, route: Route, asked: Asked): Promise<Han
   const call: Call = { daybook, limits, meter, params, query: query.right, body: body.right, caller, grant, tenants: grant.tenants, wantsLines, gone, requestId, traceparent }
   if (route.of === 'server') return route.handle(call)
   // 2. Find the queue, and wait for the revision that the caller asks for.
-  const name = params.queue ?? queueNamed(query.right) ?? queueNamed(body.right) ?? 'default'
+  const named = [queueNamed(query.right), queueNamed(body.right)].filter((each) => each !== undefined)
+  if (new Set(named).size > 1) return E.left(invalid([{ path: 'queue', message: `is ${named[1]}, but the query names the queue ${named[0]}: name one of them` }]))
+  const name = params.queue ?? named[0] ?? 'default'
   const notForThis = refusalOfQueue(grant, name)
   if (notForThis !== undefined) return E.left(notForThis)
   const isPast = route.of === 'view' && isAboutPast(query.right)
