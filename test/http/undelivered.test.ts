@@ -35,11 +35,11 @@ afterEach(async () => {
 })
 
 const q = '/api/queues/q'
-const send = (body: Body, headers = ''): Socket => {
+const send = (body: Body, headers = '', to = 'claims'): Socket => {
   const text = JSON.stringify(body)
   const socket = connect(server.http.port, '127.0.0.1')
   sockets.push(socket)
-  socket.write(`POST ${q}/claims HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${adminToken}\r\nContent-Type: application/json\r\n${headers}Content-Length: ${text.length}\r\n\r\n${text}`)
+  socket.write(`POST ${q}/${to} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${adminToken}\r\nContent-Type: application/json\r\n${headers}Content-Length: ${text.length}\r\n\r\n${text}`)
   return socket
 }
 const until = async (holds: () => boolean | Promise<boolean>): Promise<void> => {
@@ -51,12 +51,12 @@ const until = async (holds: () => boolean | Promise<boolean>): Promise<void> => 
 const taskOf = async (id: string): Promise<Body> => (await server.get(`${q}/tasks/${id}`)).body
 const history = async (id: string): Promise<ReadonlyArray<Body>> => (await server.get(`${q}/tasks/${id}/history`)).body.events
 
-/** A claim whose caller disconnects while it is being written. */
-const breakOff = async (headers = ''): Promise<void> => {
+/** A request, by default a claim, whose caller disconnects while its events are being written. */
+const breakOff = async (headers = '', body: Body = { agentId: 'gone', max: 10 }, to?: string): Promise<void> => {
   let letGo = (): void => undefined
   store.held = new Promise((resolve) => (letGo = resolve))
   const before = store.appends
-  const socket = send({ agentId: 'gone', max: 10 }, headers)
+  const socket = send(body, headers, to)
   await until(() => store.appends > before)
   // The socket closes once the server has seen its end and has closed it, too. All this happens before the claim is durable.
   socket.resume().end()
@@ -111,4 +111,21 @@ describe('LK-07, GB-04: a claim whose answer did not arrive', () => {
     expect((await ask()).body).toEqual(first.body)
     expect((await taskOf('a')).attempts).toBe(0)
   })
+})
+
+test('a command with a key runs once, also if its caller disconnected before the answer', async () => {
+  const body = { type: 't', payload: 1, deduplicate: 'off' }
+  await breakOff('Idempotency-Key: k\r\n', body, 'tasks')
+  const again = async (): Promise<Body> => (await server.post(`${q}/tasks`, body, { headers: { 'idempotency-key': 'k' } })).body
+  await until(async () => (await again()).code !== 'conflict')
+  expect(await again()).toMatchObject({ number: 1, duplicate: false })
+  expect((await server.get(q)).body.total).toBe(1)
+})
+
+test('a claim with a key whose caller disconnected is made anew', async () => {
+  await server.post(`${q}/tasks`, { id: 'a', type: 't' })
+  await breakOff('Idempotency-Key: k\r\n')
+  await until(async () => (await history('a')).length === 3)
+  const again = await server.post(`${q}/claims`, { agentId: 'gone', max: 10 }, { headers: { 'idempotency-key': 'k' } })
+  expect(again.body.claims).toMatchObject([{ task: { id: 'a' } }])
 })

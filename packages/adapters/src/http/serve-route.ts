@@ -69,7 +69,8 @@ export const serveRoute = async (context: Context, route: Route, asked: Asked): 
         const sent = render(handled, correlationId, meter)
         if (E.isRight(handled) && handled.right.isSecret === true) return sent
         // A 5xx may succeed the next time, and an aborted claim was not answered: such requests run again.
-        if (sent.status >= 500 || typeof sent.text !== 'string' || asked.gone().aborted) return sent
+        const isOfNoUse = E.isRight(handled) && handled.right.needsCaller === true && asked.gone().aborted
+        if (sent.status >= 500 || typeof sent.text !== 'string' || isOfNoUse) return sent
         // The client can get the answer again with its key, so it counts as delivered.
         const { undelivered: _, ...rendered } = sent
         return (kept = rendered as Rendered)

@@ -43,14 +43,14 @@ export const claim = (memory: MemoryService | undefined) => async ({ daybook, bo
   // If the answer is lost, the agent does not know of its tasks. Others get them at once instead of when the leases end.
   const undelivered = () => queue.takeBack(claims, 'the connection ended before the answer to the claim was out')
   const recalled = memory === undefined ? undefined : await memory.recallFor(queue.name, claims)
-  return E.right({ status: 200, text: claimsText(claims, agentId, recalled), revision, undelivered })
+  return E.right({ status: 200, text: claimsText(claims, agentId, recalled), revision, undelivered, needsCaller: true })
 }
 
 /** An answer without tasks, with the reason if matching tasks are ready. */
 const nothing = async (queue: QueueCall['queue'], request: ClaimRequest, revision: number, tenants: Tenants): Promise<Handled> => {
   const why = await queue.read((state, at) => whyNothing(state, request, at))
   const reasons = E.isLeft(why) || why.right.value === undefined ? [] : shownReasons([why.right.value], tenants)
-  return E.right({ status: 200, text: JSON.stringify({ claims: [], reason: reasons[0] }), revision })
+  return E.right({ status: 200, text: JSON.stringify({ claims: [], reason: reasons[0] }), revision, needsCaller: true })
 }
 
 // ------------------------------------------------------------------------------- one outcome at a time

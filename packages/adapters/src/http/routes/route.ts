@@ -26,6 +26,8 @@ export interface Reply {
   readonly undelivered?: (() => void) | undefined
   /** The answer contains a secret, and is not kept for its idempotency key. */
   readonly isSecret?: true
+  /** It is of use only to a caller that is still there, as that of a claim. If the caller has left, it is not kept for its idempotency key. */
+  readonly needsCaller?: true
 }
 
 /** A refusal may also have the queue's revision. */
