@@ -1,6 +1,8 @@
 /** Tokens that an admin makes: their limits, their actor in the log, and that they end at once. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { isRight } from 'fp-ts/lib/Either.js'
@@ -278,3 +280,33 @@ test('a WebSocket shows the queues of its token, to those who may read', async (
   expect(await statusOf(token, 'unseen')).toBe(403)
   expect(await statusOf(producer.token, 'seen')).toBe(403)
 })
+
+test('a request whose caller left before it was looked at leaves nothing on its token', async () => {
+  const { token } = await make('leaver', { roles: ['auditor'] })
+  const checked = tokens.check(token)
+  if (!isRight(checked)) throw new Error('the token is not valid')
+  const grant = checked.right as { -readonly [K in keyof typeof checked.right]: (typeof checked.right)[K] }
+  const { onEnd } = grant
+  const waits = { begun: 0, over: 0 }
+  grant.onEnd = (ended) => {
+    waits.begun++
+    const forget = onEnd(ended)
+    return () => {
+      waits.over++
+      forget()
+    }
+  }
+  await server.post('/api/queues/left/tasks', { type: 't', payload: 1 })
+  const socket = connect(server.http.port, '127.0.0.1')
+  socket.write(`GET /api/queues/left/tasks?atLeast=1 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n\r\n`)
+  await until(() => listedUse('leaver'))
+  // The socket closes once the server has seen its end.
+  socket.resume().end()
+  await once(socket, 'close')
+  await server.post('/api/queues/left/tasks', { type: 't', payload: 2 })
+  await until(() => waits.begun > 0)
+  expect(waits.over).toBe(waits.begun)
+})
+
+/** Whether the token of this name was used since it was made. */
+const listedUse = (name: string): boolean => tokens.list().some((each) => each.name === name && each.lastUsedAt !== undefined)

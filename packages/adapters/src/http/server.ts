@@ -26,7 +26,7 @@ import { securityHeaders } from './security-headers.js'
 import { type Context, renderProblem, type Sent, serveRoute } from './serve-route.js'
 import { serviceOf, type ServiceOptions } from './service.js'
 import { followTls, readTls, type TlsFiles, type TlsPair } from './tls.js'
-import { UnreadAnswers } from './unread.js'
+import { UnreadAnswers, whenClosed } from './unread.js'
 
 export interface HttpServerOptions extends ServiceOptions {
   /** Default `127.0.0.1`. */
@@ -173,8 +173,8 @@ const addRoutes = (app: FastifyInstance, { routes, context, tokens, state, waiti
     const controller = new AbortController()
     waiting.add(controller)
     const forget = grant.onEnd(() => controller.abort())
-    // `close` also fires after the answer was sent; then nobody listens to the signal any more.
-    reply.raw.once('close', () => {
+    // Also when the answer was sent; then nobody listens to the signal any more.
+    whenClosed(reply, () => {
       waiting.delete(controller)
       forget()
       controller.abort()
@@ -236,7 +236,7 @@ const addRoutes = (app: FastifyInstance, { routes, context, tokens, state, waiti
         }
         meter.answered(route.method, route.path, sent.status)
         if (typeof sent.text !== 'string') {
-          reply.raw.once('close', grant.onEnd(() => reply.raw.destroy()))
+          whenClosed(reply, grant.onEnd(() => reply.raw.destroy()))
           sent.text.once('error', (error) => reportBroken(reply, request, error))
         }
         if (sent.undelivered !== undefined) unlessDelivered(reply, sent.undelivered)

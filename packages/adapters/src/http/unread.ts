@@ -39,7 +39,7 @@ export class UnreadAnswers {
 const tooMuch = problem('overloaded', 'too many large answers wait for clients that do not read them: try again shortly, or ask for less with limit', { retryAfterSeconds: soonSeconds })
 
 /** The client may be gone already. Then the event comes no more. */
-const whenClosed = ({ raw }: FastifyReply, closed: () => void): void => {
+export const whenClosed = ({ raw }: FastifyReply, closed: () => void): void => {
   if (raw.closed) closed()
   else raw.once('close', closed)
 }
