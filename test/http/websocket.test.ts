@@ -3,7 +3,7 @@ import { createServer, type Socket, connect } from 'node:net'
 import { createClient, type WatchMessage } from '@daybook/adapters/client'
 import { createDaybook } from '@daybook/adapters/engine'
 import { openMemoryStore } from '@daybook/adapters/memory'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { WebSocket } from 'ws'
 import { inTime } from '../support/in-time.js'
 import { pagesPerTurn } from '../support/per-turn.js'
@@ -47,6 +47,22 @@ const work = async (queue: string, id: string): Promise<void> => {
 }
 
 describe('TQM-WS: the messages', () => {
+  test('of a task: its place is looked up once for all clients', async () => {
+    const queue = fresh()
+    await server.post(`/api/queues/${queue}/tasks`, { type: 'mail' })
+    const clients = Array.from({ length: 20 }, () => open(`/api/ws?queue=${queue}`))
+    for (const client of clients) await client.opened()
+    const engine = server.daybook.queue(queue)
+    if (engine === undefined) throw new Error('the queue is not open')
+    const read = vi.spyOn(engine, 'read')
+    await server.post(`/api/queues/${queue}/tasks`, { type: 'mail', payload: 2 })
+    await until(() => clients.every(({ messages }) => messages.length === 2))
+    expect(read.mock.calls.length).toBe(1)
+    expect(clients.map(({ messages }) => messages[1]?.payload.queue_position)).toEqual(clients.map(() => 2))
+    read.mockRestore()
+    for (const { socket } of clients) socket.close()
+  })
+
   test('of a task that is completed, as it happens', async () => {
     const queue = fresh()
     const client = open(`/api/ws?queue=${queue}`)

@@ -14,6 +14,14 @@ export const webSocketPlants: ReadonlyArray<Plant> = [
     named: 'of a cancelled task that was held',
   },
   {
+    title: 'the place of a task is looked up for each client',
+    file: `${server}feed.ts`,
+    find: 'if (last?.about === about) return last.present',
+    replace: '',
+    killedBy: sockets,
+    named: 'its place is looked up once',
+  },
+  {
     title: 'a client of another log waits for its revision',
     file: `${server}server.ts`,
     find: 'return first > last + 1 ?',

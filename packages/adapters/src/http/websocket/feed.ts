@@ -55,7 +55,7 @@ export const feed = async ({ daybook, queue, from, send, signal }: FeedOptions):
       if (limit > askedMax) await ownTurn()
       for await (const page of daybook.log.read(streamOf(queue.name), { from: start, limit })) events.push(...page)
       const fresh = events.filter((event) => event.revision >= next)
-      const present = fresh.length <= askedMax ? await presentOf(queue, fresh) : undefined
+      const present = fresh.length <= askedMax ? await sharedPresent(queue, fresh, revision) : undefined
       for (const event of events) {
         if (event.revision >= next) {
           for (const message of messagesOf(event, before, present)) {
@@ -73,6 +73,22 @@ export const feed = async ({ daybook, queue, from, send, signal }: FeedOptions):
     listening.unsubscribe()
     signal.removeEventListener('abort', end)
   }
+}
+
+/** What was asked last of each queue. */
+const lastAsked = new WeakMap<QueueEngine, { readonly about: string; readonly present: Promise<Present | undefined> }>()
+
+/**
+ * Clients of a queue mostly get the same events at the same time, and are told the same of them: a place among thousands of tasks takes the deciding
+ * thread milliseconds, for each client. `revision`: that of the queue now.
+ */
+const sharedPresent = (queue: QueueEngine, events: ReadonlyArray<RecordedEvent>, revision: number): Promise<Present | undefined> => {
+  const about = `${events[0]?.revision} ${events.length} ${revision}`
+  const last = lastAsked.get(queue)
+  if (last?.about === about) return last.present
+  const present = presentOf(queue, events)
+  lastAsked.set(queue, { about, present })
+  return present
 }
 
 /** The number of free slots, and the places of those tasks of these events that still wait. `undefined` if the events enqueued none. */
