@@ -43,6 +43,14 @@ describe('options of serve', () => {
     })
   })
 
+  test('an empty path is refused: it would be the folder in which the server is started, and its files would be overwritten', async () => {
+    for (const [flag, name] of [['data', 'data'], ['queueFiles', 'queue-files'], ['checkpointKey', 'checkpoint-key'], ['witness', 'witness']] as const) {
+      for (const empty of ['', ' ']) expect(await problems({ [flag]: empty })).toEqual([`${name} is empty: give a path, or leave it out`])
+      expect(await problems({ config: config(`${flag}: ""`) })).toEqual([`${name} is empty: give a path, or leave it out`])
+    }
+    expect(await problems({}, { DAYBOOK_DATA: '', DAYBOOK_WITNESS: '' })).toEqual([])
+  })
+
   test('how far the clock may jump: seconds, or off', async () => {
     expect((await options({})).clockJumpMs).toBeUndefined()
     expect((await options({ clockJump: '12.5' })).clockJumpMs).toBe(12_500)

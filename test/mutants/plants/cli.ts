@@ -131,6 +131,13 @@ export const cliPlants: ReadonlyArray<Plant> = [
     killedBy: ['test/cli/outage.test.ts'],
   },
   {
+    title: 'an empty path of the server is the folder in which it was started',
+    file: 'packages/adapters/src/config/read-serve-options.ts',
+    find: "if (path?.trim() === '') problems.push",
+    replace: "if (path === '-') problems.push",
+    killedBy: ['test/cli/serve-options.test.ts'],
+  },
+  {
     title: 'a clock that jumps makes the server forget its answers to idempotency keys',
     file: 'packages/adapters/src/http/idempotency.ts',
     find: '() => performance.now()',

@@ -63,7 +63,12 @@ export const readServeOptions = async (flags: ServeFlags, env: Environment): Pro
   if (readModels !== 'on' && readModels !== 'off') problems.push(`read-models ${JSON.stringify(readModels)} is neither "on" nor "off"`)
   const console = flags.console ?? said.console ?? 'on'
   if (console !== 'on' && console !== 'off') problems.push(`console ${JSON.stringify(console)} is neither "on" nor "off"`)
-  const dataDir = resolve(flags.data ?? variable('DAYBOOK_DATA') ?? said.data ?? dataDirDefault)
+  // An empty path would mean the folder in which the server was started.
+  const filled = (name: string, path: string | undefined): string | undefined => {
+    if (path?.trim() === '') problems.push(`${name} is empty: give a path, or leave it out`)
+    return path
+  }
+  const dataDir = resolve(filled('data', flags.data ?? variable('DAYBOOK_DATA') ?? said.data) ?? dataDirDefault)
   const store = readStore(flags.store ?? variable('DAYBOOK_STORE') ?? said.store, dataDir)
   if (E.isLeft(store)) problems.push(store.left)
   const past = readPastUnreadable(flags.pastUnreadable ?? said.pastUnreadable?.split(',') ?? [])
@@ -83,10 +88,11 @@ export const readServeOptions = async (flags: ServeFlags, env: Environment): Pro
   const everyText = flags.checkpoints ?? variable('DAYBOOK_CHECKPOINTS') ?? said.checkpoints
   const every = everyText === undefined ? undefined : readCheckpointSeconds(everyText)
   if (Number.isNaN(every)) problems.push(`checkpoints ${JSON.stringify(everyText)} is neither a number of seconds from 1 to 86400, nor "off"`)
-  const checkpointKey = flags.checkpointKey ?? variable('DAYBOOK_CHECKPOINT_KEY') ?? said.checkpointKey
-  const witness = flags.witness ?? variable('DAYBOOK_WITNESS') ?? said.witness
-  const certFile = flags.tlsCert ?? variable('DAYBOOK_TLS_CERT') ?? said.tlsCert
-  const keyFile = flags.tlsKey ?? variable('DAYBOOK_TLS_KEY') ?? said.tlsKey
+  const checkpointKey = filled('checkpoint-key', flags.checkpointKey ?? variable('DAYBOOK_CHECKPOINT_KEY') ?? said.checkpointKey)
+  const witness = filled('witness', flags.witness ?? variable('DAYBOOK_WITNESS') ?? said.witness)
+  const certFile = filled('tls-cert', flags.tlsCert ?? variable('DAYBOOK_TLS_CERT') ?? said.tlsCert)
+  const keyFile = filled('tls-key', flags.tlsKey ?? variable('DAYBOOK_TLS_KEY') ?? said.tlsKey)
+  const queueFiles = filled('queue-files', flags.queueFiles ?? said.queueFiles)
   if ((certFile === undefined) !== (keyFile === undefined)) problems.push('tls-cert and tls-key go together: give both, or none')
   const memory = readMemory(said.memory, variable('DAYBOOK_MEMORY_TOKEN'), flags.config ?? 'config')
   if (E.isLeft(memory)) problems.push(...memory.left)
@@ -95,7 +101,6 @@ export const readServeOptions = async (flags: ServeFlags, env: Environment): Pro
   if (E.isLeft(store) || E.isLeft(memory) || E.isLeft(webhooks) || problems.length > 0) return E.left(problems)
 
   const token = variable('DAYBOOK_TOKEN')
-  const queueFiles = flags.queueFiles ?? said.queueFiles
   return E.right({
     host,
     port,
