@@ -23,6 +23,11 @@ describe('it is sound', () => {
     for (const id of ids) expect(id).toMatch(/^[a-z][A-Za-z]+$/)
   })
 
+  test('the operations that make ids of Daybook-Request-Id say so, and no others', () => {
+    const taking = operations().filter(([, , { parameters }]) => parameters.some(({ name }: Body) => name === 'Daybook-Request-Id')).map(([path]) => path)
+    expect(taking.sort()).toEqual(['/api/queues/{queue}/batches', '/api/queues/{queue}/tasks', '/api/queues/{queue}/tasks/{id}/restart', '/api/restart_task'])
+  })
+
   test('exactly the parameters of each path are declared', () => {
     for (const [path, , { parameters }] of operations()) {
       const declared = parameters.filter((each: Body) => each.in === 'path').map((each: Body) => each.name)

@@ -73,7 +73,7 @@ export const ImportBody = t.intersection(
   [
     needed,
     t.partial({
-      // An import recognises duplicates by id only, so `deduplicate` does not apply.
+      // An import recognises duplicates always, so `deduplicate` does not apply.
       ...checkedLater(importable),
       ...times,
       status: importedStatus,

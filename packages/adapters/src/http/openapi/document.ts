@@ -107,7 +107,8 @@ const headerParameters = ({ method, path }: Route): ReadonlyArray<JsonSchema> =>
     { format: 'uuid' },
     '0198c2f4-7d1e-7c3a-9b52-5f0e4d2c1a63',
   )
-  return /\/(tasks|imports)$/.test(path) ? [correlation, trace, key, request] : [correlation, trace, key]
+  // An import recognises what it has taken over before, whatever the ids are.
+  return /\/(tasks|batches|restart|restart_task)$/.test(path) ? [correlation, trace, key, request] : [correlation, trace, key]
 }
 
 const answerOf = (route: Route, status: number, answer: t.Mixed | string, components: Map<string, JsonSchema>, shown: ReadonlyArray<Shown>): JsonSchema => {

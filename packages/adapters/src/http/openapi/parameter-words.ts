@@ -26,7 +26,7 @@ export const parameterWords: Readonly<Record<string, string>> = {
   createdAfter: 'Enqueued at this time or later.',
   createdBefore: 'Enqueued before this time.',
   waitsFor: 'Tasks that depend on this one.',
-  limit: 'How many there may be in the answer. Default 50.',
+  limit: 'How many there may be in the answer. Default 50; of events 100, of memories 20, of patterns 1,000.',
   cursor: '`nextCursor` of the page before, with the same filter.',
   from: 'From this revision, or this time, on. Reports: a time or a day, included.',
   to: 'Up to this revision or time. Reports: a time or a day, not included.',
