@@ -1,5 +1,7 @@
 /** The point of this file: what a producer begins is one trace, through the task, to the worker and what it discovers, as a real collector receives it. */
 import { writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { createClient, type DaybookClient } from '@daybook/client'
 import { createWorker, httpSource } from '@daybook/client/worker'
@@ -196,4 +198,30 @@ describe('the SDK', () => {
     expect(await sdkLoaded({ OTEL_EXPORTER_OTLP_ENDPOINT: '' })).toBe(false)
     expect(await sdkLoaded(otel)).toBe(true)
   })
+})
+
+test('a collector that does not take what it is sent is named once in the log, and once when it does again', async () => {
+  const answered = { 400: 0, 200: 0 }
+  let status: 400 | 200 = 400
+  const collector = createServer((request, response) => {
+    request.resume().on('end', () => {
+      answered[status]++
+      response.writeHead(status, { 'content-type': 'application/x-protobuf' }).end()
+    })
+  })
+  await new Promise<void>((resolve) => collector.listen(0, '127.0.0.1', resolve))
+  const one = await startServer(['--store', 'memory:'], { DAYBOOK_TOKEN: token, ...otel, OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${(collector.address() as AddressInfo).port}`, OTEL_METRICS_EXPORTER: 'none' })
+  const askUntil = (holds: () => boolean): Promise<void> =>
+    vi.waitFor(async () => {
+      await fetch(`${one.url}/api/queues`, { headers: { authorization: `Bearer ${token}` } })
+      expect(holds()).toBe(true)
+    }, { timeout: patienceMs, interval: 50 })
+  await askUntil(() => answered[400] >= 3)
+  status = 200
+  await askUntil(() => answered[200] >= 3)
+  const { err } = await one.stop()
+  one.remove()
+  collector.close()
+  const told = err.split('\n').filter((line) => line.includes('collector of telemetry'))
+  expect(told).toEqual([expect.stringContaining('does not take traces, which are lost until it does'), expect.stringContaining('takes traces again')])
 })

@@ -53,4 +53,12 @@ export const telemetryPlants: ReadonlyArray<Plant> = [
     replace: '',
     killedBy: traces,
   },
+  {
+    title: 'telemetry: nobody is told of a collector that takes nothing',
+    file: 'packages/adapters/src/telemetry/told-exporter.ts',
+    find: 'if (result.code !== 0 && !isRefused) warn',
+    replace: 'if (result.code === -1 && !isRefused) warn',
+    killedBy: traces,
+    named: 'a collector that does not take',
+  },
 ]

@@ -85,7 +85,8 @@ export const serve = async (
       // Released last of all.
       opened.push(async () => unlock())
     }
-    const telemetry = await startTelemetry(process.env)
+    const logger = pino({ level: 'warn' }, log)
+    const telemetry = await startTelemetry(process.env, (text) => logger.warn(text))
     // Closed after all other parts, so that it can report their end.
     if (telemetry !== undefined) opened.push(() => telemetry.close())
     const own = await openStore(options)
@@ -96,7 +97,6 @@ export const serve = async (
     const hasKeys = !persistent || existsSync(keysFileIn(options))
     const keys = new KeyFile(keysFileIn(options))
     opened.push(async () => keys.close())
-    const logger = pino({ level: 'warn' }, log)
     const snapshots = persistent ? await openSnapshotFolder(snapshotFolderOf(options), { rows: { warn }, ...(options.pastSnapshots === undefined ? {} : { ladder: options.pastSnapshots }) }) : undefined
     if (snapshots !== undefined) opened.push(async () => snapshots.close())
     const daybook = createDaybook({

@@ -13,6 +13,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { EventToAppend } from '../store/index.js'
 import { producerOf } from './otlp-metrics.js'
 import type { RequestAsked, Telemetry } from './telemetry.js'
+import { toldExporter } from './told-exporter.js'
 import type { WantedSignals } from './wants-telemetry.js'
 
 /** `OTEL_SERVICE_NAME` and `OTEL_RESOURCE_ATTRIBUTES` override these. */
@@ -30,17 +31,21 @@ const inTime = async (work: Promise<unknown>): Promise<void> => {
   clearTimeout(timer)
 }
 
-export const openOtlp = (wanted: WantedSignals): Telemetry => {
+type Warn = (message: string) => void
+
+const processorOf = (warn: Warn): BatchSpanProcessor => new BatchSpanProcessor(toldExporter(new OTLPTraceExporter(), 'traces', warn))
+
+export const openOtlp = (wanted: WantedSignals, warn: Warn): Telemetry => {
   const startedAt = Date.now()
   const resource = resourceNamed('daybook')
-  const traces = wanted.traces ? new BasicTracerProvider({ resource, spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter())] }) : undefined
+  const traces = wanted.traces ? new BasicTracerProvider({ resource, spanProcessors: [processorOf(warn)] }) : undefined
   let metrics: MeterProvider | undefined
   return {
     ...spansOf((traces ?? trace).getTracer('daybook', daybookVersion)),
     export: (read) => {
       if (!wanted.metrics) return
       const reader = new PeriodicExportingMetricReader({
-        exporter: new OTLPMetricExporter(),
+        exporter: toldExporter(new OTLPMetricExporter(), 'metrics', warn),
         metricProducers: [producerOf(resource, startedAt, read)],
         ...intervalOf(process.env.OTEL_METRIC_EXPORT_INTERVAL),
       })
@@ -125,8 +130,8 @@ const contextOf = (traceparent: string | undefined): typeof ROOT_CONTEXT => {
 const textOf = ({ traceId, spanId, traceFlags }: SpanContext): string => `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}`
 
 /** For a separate program such as `daybook work`: the provider of the whole process. Returns a function that sends the rest. */
-export const registerProvider = (service: string): (() => Promise<void>) => {
-  const provider = new NodeTracerProvider({ resource: resourceNamed(service), spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter())] })
+export const registerProvider = (service: string, warn: Warn): (() => Promise<void>) => {
+  const provider = new NodeTracerProvider({ resource: resourceNamed(service), spanProcessors: [processorOf(warn)] })
   provider.register()
   return () => inTime(provider.shutdown())
 }

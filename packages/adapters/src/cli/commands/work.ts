@@ -110,7 +110,7 @@ const work = async (session: Session, options: Options, words: ReadonlyArray<str
     if (signals === 1) printer.note(`daybook: stopping; what runs may take ${options.grace} s to finish, again to end it now`)
     void worker.stop({ graceMs: signals === 1 ? options.grace * 1_000 : 0 })
   })
-  const sendSpans = await startTracing('daybook-work', io.env)
+  const sendSpans = await startTracing('daybook-work', io.env, (text) => printer.note(`daybook: ${text}`))
   try {
     worker.start()
     if (options.untilEmpty === true) void stopWhenEmpty(worker, client, options).catch((error: unknown) => {
