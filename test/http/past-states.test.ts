@@ -161,3 +161,28 @@ test('a thread that nobody asks any more is ended, but not before the last line 
   expect(threads.length).toBeGreaterThan(1)
   expect(threads[threads.length - 1]).not.toBe(first)
 })
+
+test('lines of a thread that has ended before they are taken break off, and do not wait for ever', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'daybook-past-'))
+  const file = join(folder, 'log.sqlite')
+  const written = await openSqliteStore({ file })
+  const { engine } = await openQueue({ store: written })
+  ok(await engine.submit(enqueue(task('t')), caller))
+  const threads: Array<Worker> = []
+  const note = (worker: Worker): unknown => threads.push(worker)
+  process.on('worker', note)
+  const past = pastAnswersOnThread({ log: { kind: 'sqlite', file }, snapshots: folder, limits: httpLimitsDefault })
+  onTestFinished(async () => {
+    process.off('worker', note)
+    await past.close()
+    await written.close()
+    rmSync(folder, { recursive: true })
+  })
+  const lines = await past.ask({ ...question(0), path: '/api/queues/{queue}/events', wantsLines: true }, never)
+  if (E.isLeft(lines)) throw new Error(lines.left.detail)
+  for (const thread of threads) await thread.terminate()
+  const taken = (async () => {
+    for await (const _ of lines.right.text as AsyncIterable<unknown>) continue
+  })()
+  await expect(inTime('the end of the lines', taken)).rejects.toThrow('The thread that answers for the past has ended')
+})

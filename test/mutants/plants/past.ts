@@ -469,4 +469,12 @@ export const pastPlants: ReadonlyArray<Plant> = [
   { title: 'audit without a server: a time that has not passed is answered', file: 'packages/adapters/src/cli/audit/log-source.ts', find: 'at > Date.now() &&', replace: 'at > Number.MAX_VALUE &&', killedBy: ['test/cli/audit.test.ts'] },
   { title: 'past: a refusal from before the first event has no revision', file: 'packages/adapters/src/http/past/answer-past.ts', find: 'E.left({ revision, ...refusal })', replace: 'E.left(refusal)', killedBy: ['test/http/past.test.ts'] },
   { title: 'audit replay: a line without data is an event', file: 'packages/adapters/src/cli/audit/exported.ts', find: " || event.data === undefined", replace: '', killedBy: ['test/cli/audit-files.test.ts'] },
+  {
+    title: 'past: lines of a thread that has ended are waited for',
+    file: 'packages/adapters/src/http/past/thread-of-past.ts',
+    find: 'if (this.end !== undefined) return Promise.reject(this.end)',
+    replace: '',
+    killedBy: ['test/http/past-states.test.ts'],
+    named: 'break off',
+  },
 ]

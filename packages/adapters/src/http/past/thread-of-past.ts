@@ -19,6 +19,8 @@ export class PastThread {
   private last = 0
   /** Number of queries whose answers are not complete. */
   private asked = 0
+  /** Why no more messages come. */
+  private end: StoreError | undefined
 
   /** `ended`: called when the thread has ended, for whatever reason. */
   constructor(options: PastThreadOptions, ended: () => void) {
@@ -28,7 +30,8 @@ export class PastThread {
     this.worker.on('error', (error) => (problem = error instanceof Error ? error.message : String(error)))
     this.worker.once('exit', () => {
       ended()
-      for (const { reject } of this.waiting.values()) reject(new StoreError('unavailable', `The thread that answers for the past has ended: ${problem}.`))
+      this.end = new StoreError('unavailable', `The thread that answers for the past has ended: ${problem}.`)
+      for (const { reject } of this.waiting.values()) reject(this.end)
       this.waiting.clear()
     })
   }
@@ -70,6 +73,7 @@ export class PastThread {
 
   /** The next message about a query. */
   private next(id: number): Promise<FromPast> {
+    if (this.end !== undefined) return Promise.reject(this.end)
     const answered = new Promise<FromPast>((resolve, reject) => this.waiting.set(id, { resolve, reject }))
     return answered
       .finally(() => this.waiting.delete(id))
