@@ -5,7 +5,8 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { isRight } from 'fp-ts/lib/Either.js'
+import { Readable } from 'node:stream'
+import { isRight, right } from 'fp-ts/lib/Either.js'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { openTokens, type Tokens, tokenStream } from '@daybook/adapters/auth'
@@ -306,6 +307,22 @@ test('a request whose caller left before it was looked at leaves nothing on its 
   await server.post('/api/queues/left/tasks', { type: 't', payload: 2 })
   await until(() => waits.begun > 0)
   expect(waits.over).toBe(waits.begun)
+})
+
+test('lines about a past moment whose token ends before they are sent are let go', async () => {
+  const lines = Readable.from(['{}\n'])
+  const own = openTokens({ dir: 'memory', adminToken }).tokens
+  const past = { ask: async () => {
+    for (const { id } of own.list()) await own.revoke(id, undefined, { actor: 'admin' })
+    return right({ status: 200, text: lines, type: 'application/x-ndjson' })
+  }, close: async () => undefined }
+  const other = await startTestServer({ tokens: own, past })
+  const { body: { token } } = await other.post('/api/tokens', { name: 'brief', roles: ['auditor'] })
+  await other.post('/api/queues/q/tasks', { type: 't' })
+  expect((await other.get('/api/queues/q/events?revision=0', { headers: { ...as(token).headers, accept: 'application/x-ndjson' } })).status).toBe(401)
+  expect(lines.destroyed).toBe(true)
+  await other.stop()
+  await own.close()
 })
 
 /** Whether the token of this name was used since it was made. */

@@ -17,7 +17,7 @@ import { guard, type Refused } from './guard.js'
 import type { HttpLimits } from './limits.js'
 import type { Meter } from './metrics/meter.js'
 import { MayUpgrade } from './may-upgrade.js'
-import { problem, soonSeconds } from './problem.js'
+import { problem, type Problem, soonSeconds } from './problem.js'
 import { problemOfError } from './problem-of-error.js'
 import { type RequestLog, watchRequests } from './request-log/index.js'
 import type { ReadBody, Route } from './routes/route.js'
@@ -223,17 +223,19 @@ const addRoutes = (app: FastifyInstance, { routes, context, tokens, state, waiti
           bytes: bytesOf(request),
           traceparent: given ?? span?.traceparent,
         })
+        const refuseSent = (why: Problem): FastifyReply => {
+          // Nobody reads it, and it keeps what it is read from.
+          if (typeof sent.text !== 'string') sent.text.destroy()
+          return refuse(reply, request, why, meter)
+        }
         // The token was revoked while the request waited. The caller no longer gets anything.
         if (grant.hasEnded() && (route.method === 'GET' || sent.undelivered !== undefined)) {
           sent.undelivered?.()
-          return refuse(reply, request, ended, meter)
+          return refuseSent(ended)
         }
         // Other methods have had their effect, so their answers are never refused.
         const tooMuch = typeof sent.text !== 'string' ? unread.addStream(reply) : route.method === 'GET' ? unread.addText(reply, sent.text) : undefined
-        if (tooMuch !== undefined) {
-          if (typeof sent.text !== 'string') sent.text.destroy()
-          return refuse(reply, request, tooMuch, meter)
-        }
+        if (tooMuch !== undefined) return refuseSent(tooMuch)
         meter.answered(route.method, route.path, sent.status)
         if (typeof sent.text !== 'string') {
           whenClosed(reply, grant.onEnd(() => reply.raw.destroy()))
