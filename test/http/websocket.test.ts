@@ -2,7 +2,9 @@
 import { createServer, type Socket, connect } from 'node:net'
 import { createClient, type WatchMessage } from '@daybook/adapters/client'
 import { createDaybook } from '@daybook/adapters/engine'
+import type { HttpServerOptions } from '@daybook/adapters/http'
 import { openMemoryStore } from '@daybook/adapters/memory'
+import { type EventStore, StoreError } from '@daybook/adapters/store'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { WebSocket } from 'ws'
 import { inTime } from '../support/in-time.js'
@@ -413,4 +415,27 @@ test('a WebSocket that is asked for just before the server stops is refused, ins
   expect(await inTime('the answer', status)).toBe(503)
   socket.terminate()
   await inTime('the stop', stopped)
+})
+
+test('a client whose log cannot be read is closed with 1011, and the log of the server says why', async () => {
+  const inner = openMemoryStore()
+  const logged: Array<unknown> = []
+  const logger = Object.assign(Object.fromEntries(['fatal', 'warn', 'info', 'debug', 'trace', 'silent'].map((level) => [level, () => undefined])), {
+    level: 'error',
+    error: (fields: unknown, text: string) => logged.push([text, fields]),
+    child: () => logger,
+  }) as unknown as NonNullable<HttpServerOptions['logger']>
+  // eslint-disable-next-line require-yield -- it fails before its first page
+  const read: EventStore['read'] = async function* () {
+    throw new StoreError('damaged', 'Events 0 to 1 of taskqueue-q are damaged.')
+  }
+  let isDamaged = false
+  const broken = await startTestServer({ logger }, { ...inner, read: (...asked) => (isDamaged ? read(...asked) : inner.read(...asked)) })
+  await broken.post('/api/queues/q/tasks', { type: 'mail' })
+  isDamaged = true
+  const socket = new WebSocket(`${broken.http.url.replace('http', 'ws')}/api/ws?queue=q&from=0`, { headers: { ...authorized.headers, 'x-correlation-id': 'look-here' } })
+  const code = await inTime('the end of the socket', new Promise((resolve) => socket.once('close', resolve)))
+  expect(code).toBe(1011)
+  expect(logged).toEqual([['the messages of a queue broke off', { err: expect.objectContaining({ code: 'damaged' }) as unknown, queue: 'q', correlationId: 'look-here' }]])
+  await broken.stop()
 })

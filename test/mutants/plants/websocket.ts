@@ -22,6 +22,14 @@ export const webSocketPlants: ReadonlyArray<Plant> = [
     named: 'its place is looked up once',
   },
   {
+    title: 'nobody is told why the messages of a queue break off',
+    file: `${server}server.ts`,
+    find: '      failed(error)\n',
+    replace: '',
+    killedBy: sockets,
+    named: 'closed with 1011',
+  },
+  {
     title: 'a client of another log waits for its revision',
     file: `${server}server.ts`,
     find: 'return first > last + 1 ?',

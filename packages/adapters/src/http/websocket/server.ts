@@ -2,6 +2,7 @@
 import { type IncomingMessage, type Server, STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { QueueName } from '@daybook/core'
+import type { FastifyBaseLogger } from 'fastify'
 import * as E from 'fp-ts/lib/Either.js'
 import { type WebSocket, WebSocketServer } from 'ws'
 import type { Grant, Tokens } from '../../auth/index.js'
@@ -21,6 +22,8 @@ export interface WebSocketOptions {
   readonly isReplayed: () => boolean
   /** Is told of each request for a WebSocket. */
   readonly requestLog?: RequestLog | undefined
+  /** Receives why the messages of a client end: the client is told only that the log cannot be read. Default: none. */
+  readonly logger?: Pick<FastifyBaseLogger, 'error'> | undefined
   readonly limits?: Partial<WebSocketLimits>
 }
 
@@ -60,7 +63,7 @@ export const notAnUpgrade = (asked: string): Problem | undefined =>
 const bearer = 'bearer.'
 
 /** Serves WebSockets on an HTTP server. */
-export const serveWebSockets = (http: Server, { daybook, tokens, isReplayed, requestLog, limits: given }: WebSocketOptions): WebSockets => {
+export const serveWebSockets = (http: Server, { daybook, tokens, isReplayed, requestLog, logger, limits: given }: WebSocketOptions): WebSockets => {
   const limits = { ...limitsDefault, ...given }
   const admit = guard(tokens)
   const sockets = new WebSocketServer({
@@ -122,7 +125,8 @@ export const serveWebSockets = (http: Server, { daybook, tokens, isReplayed, req
       befores.set(request, first - 1)
       sockets.handleUpgrade(request, socket, head, (client) => {
         note(101, admitted.right.name)
-        serveClient(client, daybook, queue, first, limits, admitted.right)
+        const failed = (error: unknown): void => logger?.error({ err: error, queue: queue.name, correlationId: correlationIdOf(request.headers) }, 'the messages of a queue broke off')
+        serveClient(client, daybook, queue, first, limits, admitted.right, failed)
       })
     }
     serve().catch(
@@ -189,7 +193,7 @@ const answer = (socket: Duplex, what: Problem): void => {
   )
 }
 
-const serveClient = (client: WebSocket, daybook: Daybook, queue: QueueEngine, from: number, limits: WebSocketLimits, grant: Grant): void => {
+const serveClient = (client: WebSocket, daybook: Daybook, queue: QueueEngine, from: number, limits: WebSocketLimits, grant: Grant, failed: (error: unknown) => void): void => {
   const gone = new AbortController()
   let isAlive = true
   const ping = setInterval(() => {
@@ -229,6 +233,9 @@ const serveClient = (client: WebSocket, daybook: Daybook, queue: QueueEngine, fr
   if (grant.hasEnded()) return endToken()
   feed({ daybook, queue, from, send, signal: gone.signal }).then(
     () => client.close(goingAway, 'the queue is closed'),
-    () => client.close(internalError, 'the log cannot be read now'),
+    (error: unknown) => {
+      failed(error)
+      client.close(internalError, 'the log cannot be read now')
+    },
   )
 }
