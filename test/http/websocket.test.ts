@@ -198,6 +198,8 @@ describe('who may connect', () => {
     ['another path', '/api/other', authorized, 404],
     ['an invalid queue', '/api/ws?queue=a%20b', authorized, 400],
     ['an invalid revision', '/api/ws?from=-1', authorized, 400],
+    ['an unknown parameter', '/api/ws?queue=a&form=0', authorized, 400],
+    ['a parameter that is given twice', '/api/ws?queue=a&queue=b', authorized, 400],
     ['a revision that the log does not lead to', '/api/ws?queue=nothing-yet&from=1', authorized, 400],
   ])('%s is refused', async (_, path, options, status) => {
     const client = open(path, [], options)

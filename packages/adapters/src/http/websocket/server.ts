@@ -60,6 +60,7 @@ const path = '/api/ws'
 export const notAnUpgrade = (asked: string): Problem | undefined =>
   asked === path ? problem('not-found', `there is only a WebSocket at ${path}, and this request asks for none: a proxy in between must pass on the headers Upgrade and Connection`) : undefined
 
+const parameters: ReadonlyArray<string> = ['queue', 'from']
 const bearer = 'bearer.'
 
 /** Serves WebSockets on an HTTP server. */
@@ -91,6 +92,8 @@ export const serveWebSockets = (http: Server, { daybook, tokens, isReplayed, req
     if (E.isLeft(admitted)) return admitted
     // A page of another origin must not use the token that a browser keeps for this one.
     if (headers.origin !== undefined && !isOwn(headers.origin, headers.host)) return E.left(problem('forbidden', `pages from ${headers.origin} may not read this server's queues`))
+    const wrong = [...query.keys()].find((name) => !parameters.includes(name) || query.getAll(name).length > 1)
+    if (wrong !== undefined) return E.left(problem('invalid', `${wrong}: ${parameters.includes(wrong) ? 'is given more than once' : `is not a parameter here; known: ${parameters.join(', ')}`}`))
     if (!QueueName.is(query.get('queue') ?? 'default')) return E.left(problem('invalid', `queue: must be a ${QueueName.name}`))
     if (!/^(end|\d{1,15})$/.test(query.get('from') ?? 'end')) return E.left(problem('invalid', 'from: must be a revision, or end'))
     if (!isReplayed()) return E.left(problem('unavailable', 'the log is being read: see /readyz', { retryAfterSeconds: 1 }))
