@@ -31,7 +31,7 @@ test.each([
   }
   await engine.submit(complete(held!), caller)
   asked.reads = 0
-  const history = ok(await historyOf(viewOf(engine, store), 'a')) ?? []
+  const history = ok(await historyOf(viewOf(engine, store), 'a'))?.events ?? []
   expect(history.map(({ type }) => type)).toEqual(['TaskEnqueued', 'Claimed', ...Array<string>(200).fill('LeaseExtended'), 'Completed'])
   expect(history.every(({ data }) => data.startsWith('{"task":"a"'))).toBe(true)
   expect(asked.reads).toBeLessThanOrEqual(readsMax)

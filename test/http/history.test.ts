@@ -1,11 +1,12 @@
 /** A task's history over HTTP, including that of a task that the queue no longer knows. Times are ISO 8601. */
 import { randomUUID } from 'node:crypto'
+import { createClient } from '@daybook/client'
 import { encodeData } from '@daybook/adapters/engine'
 import { openMemoryStore } from '@daybook/adapters/memory'
 import { httpLimitsDefault } from '@daybook/adapters/http'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { everyEvent } from '../golden/history.js'
-import { type Body, startTestServer, type TestServer } from './support.js'
+import { adminToken, type Body, startTestServer, type TestServer } from './support.js'
 
 const scanEventsMax = 7
 let server: TestServer
@@ -65,6 +66,28 @@ describe('a task whose retention is over', () => {
     await server.post(`${q}/tasks`, { type: 'x', id: 't0', payload: 'again' })
     expect((await search(`${q}/tasks/t0/history`)).events.map(({ type }) => type)).toEqual(['TaskEnqueued'])
   })
+})
+
+test('a history of large checkpoints comes in pages, the newest first, by id and by number; clients put them together', async () => {
+  const pageBytesMax = 10_000
+  const own = await startTestServer({ limits: { ...httpLimitsDefault, pageBytesMax } })
+  const client = createClient({ url: own.http.url, token: adminToken, queue: 'q' })
+  try {
+    await own.post('/api/queues/q/tasks', { id: 'long', type: 't' })
+    const { claims: [{ lease }] } = (await own.post('/api/queues/q/claims', { agentId: 'ann' })).body
+    for (let i = 0; i < 20; i++) await own.post('/api/queues/q/tasks/long/heartbeat', { agentId: 'ann', token: lease.token, checkpoint: { i, text: 'x'.repeat(3_000) } })
+    for (const id of ['long', '%231']) {
+      const pages: Array<Body> = []
+      for (let next: number | null | undefined; next !== null; next = pages[0].next) pages.unshift((await own.get(`/api/queues/q/tasks/${id}/history${next === undefined ? '' : `?before=${next}`}`)).body)
+      for (const { events } of pages) expect(JSON.stringify(events).length).toBeLessThan(pageBytesMax)
+      const events = pages.flatMap((page) => page.events)
+      expect(events.map(({ revision }: Body) => revision)).toEqual(Array.from({ length: 22 }, (_, i) => i))
+      expect(await client.history(decodeURIComponent(id))).toEqual(events)
+    }
+  } finally {
+    await client.close()
+    await own.stop()
+  }
 })
 
 /** Every number in the facts that can only be a time. What producers and agents wrote is left out. */

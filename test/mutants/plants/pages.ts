@@ -15,4 +15,5 @@ export const pagePlants: ReadonlyArray<Plant> = [
   { title: 'few tasks of a page are in no order', file: search, find: '.sort(byRank)', replace: '', killedBy: pages },
   { title: 'the kinds of a type begin one too late', file: 'packages/core/src/ready/ready-kinds.ts', find: 'key < prefix)', replace: 'key <= `${prefix}\n`)', killedBy: pages },
   { title: 'a sorted list finds no place past its first chunk', file: 'packages/core/src/structures/sorted-list.ts', find: 'firstWhere(0, chunks.length,', replace: 'firstWhere(0, Math.min(1, chunks.length),', killedBy: ['test/properties/sorted-list.test.ts'] },
+  { title: 'a history has all checkpoints of a long attempt in one answer', file: 'packages/adapters/src/engine/log/history.ts', find: 'if (bytes > bytesMax && events.length > 0) return', replace: 'if (bytes > bytesMax && events.length < 0) return', killedBy: ['test/http/history.test.ts'], named: 'comes in pages' },
 ]

@@ -70,7 +70,7 @@ export const QueueStatusQuery = t.partial({ queue: QueueName, ...moment }, 'quer
 export const resultQuery = (waitSecondsMax: number) => t.partial({ wait: seconds(waitSecondsMax), ...moment }, 'query')
 export type ResultQuery = t.TypeOf<ReturnType<typeof resultQuery>>
 
-/** `before`: continues the search for a task that the queue no longer knows. */
+/** `before`: continues with older events, or with the search for a task that the queue no longer knows. */
 export const HistoryQuery = t.partial({ ...moment, before: whole(0, revisionMax) }, 'query')
 export type HistoryQuery = t.TypeOf<typeof HistoryQuery>
 

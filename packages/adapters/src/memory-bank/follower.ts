@@ -21,6 +21,17 @@ export interface FollowerOptions {
 
 const completions: ReadonlySet<string> = new Set(['Completed'])
 
+/** The first event of the task that this event completed, and the last that gave it another content. Those in between may be large. */
+const originOf = async (log: FollowerOptions['log'], queue: string, completed: number): Promise<{ readonly enqueued: RecordedEvent | undefined; readonly amended: RecordedEvent | undefined }> => {
+  let enqueued: RecordedEvent | undefined
+  let amended: RecordedEvent | undefined
+  for await (const event of eventsBehind(log, streamOf(queue), completed)) {
+    enqueued = event
+    if (amended === undefined && event.type === 'TaskAmended' && contentOf(event.data) !== undefined) amended = event
+  }
+  return { enqueued, amended }
+}
+
 export const followQueue = ({ engine, log, bank, checkpoints, warn, retryMs }: FollowerOptions): LogFollower => {
   const queue = engine.name
 
@@ -28,9 +39,8 @@ export const followQueue = ({ engine, log, bank, checkpoints, warn, retryMs }: F
   const memoryAt = async (completed: RecordedEvent, { untilDone }: Tools): Promise<ReadonlyArray<Memory>> => {
     if (!mayMatter(completed.data)) return []
     try {
-      const chain = await untilDone(() => eventsBehind(log, streamOf(queue), completed.revision))
-      const amended = chain.filter(({ type, data }) => type === 'TaskAmended' && contentOf(data) !== undefined).at(-1)
-      return [memoryOf(queue, completed, chain[0], amended) ?? []].flat()
+      const { enqueued, amended } = await untilDone(() => originOf(log, queue, completed.revision))
+      return [memoryOf(queue, completed, enqueued, amended) ?? []].flat()
     } catch (error) {
       if (!isLost(error)) throw error
       warn(`queue ${queue}: the completion at revision ${completed.revision} cannot be remembered: ${error.message}`)

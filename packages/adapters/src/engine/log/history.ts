@@ -7,34 +7,35 @@ import { streamOf } from '../state/replay.js'
 import type { QueueView } from '../queue-view.js'
 import type { Outcome } from '../types.js'
 
-/** The task's events, oldest first. `undefined` for a task that the queue does not know, or no longer knows. */
+/** The task's events, oldest first: the newest up to `bytesMax`. `undefined` for a task that the queue does not know, or no longer knows. */
 export const historyOf = async (
   view: Pick<QueueView, 'name' | 'read' | 'log'>,
   task: string,
-): Promise<Outcome<ReadonlyArray<RecordedEvent> | undefined>> => {
+  bytesMax = Number.POSITIVE_INFINITY,
+): Promise<Outcome<Searched | undefined>> => {
   const last = await view.read((state, at) => taskOf(state, task, at)?.lastRevision)
   if (E.isLeft(last)) return last
   const { value, revision } = last.right
   if (value === undefined) return E.right({ value: undefined, revision })
-  return E.right({ value: await eventsBehind(view.log, streamOf(view.name), value), revision })
+  return E.right({ value: await pageBehind(view.log, streamOf(view.name), value, bytesMax), revision })
 }
 
 /** When and why a task's content was erased, up to the moment of the view. The key may have been deleted after that moment. */
-export const erasureOf = async ({ name, log }: Pick<QueueView, 'name' | 'log'>, lastRevision: number): Promise<RecordedEvent | undefined> =>
-  (await eventsBehind(log, streamOf(name), lastRevision)).findLast(({ type }) => type === 'TaskErased')
+export const erasureOf = ({ name, log }: Pick<QueueView, 'name' | 'log'>, lastRevision: number): Promise<RecordedEvent | undefined> =>
+  newestBehind(log, streamOf(name), lastRevision, 'TaskErased')
 
 export interface Searched {
   /** The task's events, oldest first; empty if none was found so far. */
   readonly events: ReadonlyArray<RecordedEvent>
-  /** The revision from which to continue the search; `undefined` when it is complete. */
+  /** The revision from which to continue, for older events; `undefined` when there are none. */
   readonly next: number | undefined
 }
 
 /**
  * Searches for a task that the queue no longer knows. There is no index for it, so it reads at most `limit` events of the log, backwards from a
- * revision. The task's newest event leads to all earlier ones.
+ * revision. The task's newest event leads to all earlier ones, of which the newest are given up to `bytesMax`.
  */
-export const searchHistory = async (store: LogReader, queue: string, task: string, from: number, limit: number): Promise<Searched> => {
+export const searchHistory = async (store: LogReader, queue: string, task: string, from: number, limit: number, bytesMax = Number.POSITIVE_INFINITY): Promise<Searched> => {
   const stream = streamOf(queue)
   const mark = `"task":${quote(task)}`
   let lowest = from + 1
@@ -46,7 +47,10 @@ export const searchHistory = async (store: LogReader, queue: string, task: strin
       if (!event.data.includes(mark) || parseObject(event.data)?.task !== task) continue
       // The erasure of a task that the queue no longer knew has no link to the task's earlier events.
       if (event.type === 'TaskErased' && previousOf(event) === undefined) erasures.unshift(event)
-      else return { events: [...(await eventsBehind(store, stream, event.revision)), ...erasures], next: undefined }
+      else {
+        const { events, next } = await pageBehind(store, stream, event.revision, bytesMax)
+        return { events: [...events, ...erasures], next }
+      }
     }
   }
   return { events: erasures, next: lowest > 0 && lowest <= from ? lowest - 1 : undefined }
@@ -55,23 +59,32 @@ export const searchHistory = async (store: LogReader, queue: string, task: strin
 /** Number of events that are read at once if the next event of the chain is among them. */
 const nearMax = 64
 
-/**
- * The chain that ends at this revision, oldest first. Events that are close together, such as heartbeats, are read many at a time; a distant one is
- * read alone.
- */
-export const eventsBehind = async (store: LogReader, stream: string, last: number): Promise<ReadonlyArray<RecordedEvent>> => {
-  const chain: Array<RecordedEvent> = []
-  for await (const event of backwards(store, stream, last)) chain.push(event)
-  return chain.reverse()
+/** About the size of what is shown of an event besides its data. */
+const headBytes = 256
+
+/** The newest events of the chain that ends at this revision, oldest first. Checkpoints of a long attempt may have hundreds of megabytes together. */
+const pageBehind = async (store: LogReader, stream: string, last: number, bytesMax: number): Promise<Searched> => {
+  const events: Array<RecordedEvent> = []
+  let bytes = 0
+  for await (const event of eventsBehind(store, stream, last)) {
+    bytes += event.data.length + headBytes
+    if (bytes > bytesMax && events.length > 0) return { events: events.reverse(), next: event.revision }
+    events.push(event)
+  }
+  return { events: events.reverse(), next: undefined }
 }
 
 /** The newest event of a type in that chain. */
 export const newestBehind = async (store: LogReader, stream: string, last: number, type: EventType): Promise<RecordedEvent | undefined> => {
-  for await (const event of backwards(store, stream, last)) if (event.type === type) return event
+  for await (const event of eventsBehind(store, stream, last)) if (event.type === type) return event
   return undefined
 }
 
-const backwards = async function* (store: LogReader, stream: string, last: number): AsyncGenerator<RecordedEvent, void, undefined> {
+/**
+ * The chain that ends at this revision, newest first. Events that are close together, such as heartbeats, are read many at a time; a distant one is
+ * read alone.
+ */
+export const eventsBehind = async function* (store: LogReader, stream: string, last: number): AsyncGenerator<RecordedEvent, void, undefined> {
   let near = new Map<number, RecordedEvent>()
   let isNear = false
   for (let next: number | undefined = last; next !== undefined; ) {

@@ -33,7 +33,7 @@ export const EventAnswer = t.intersection([t.type({ ...event, data: RecordedData
 export const HistoryAnswer = t.type(
   {
     events: t.readonlyArray(t.intersection([t.type({ ...event, data: ShownData }), cause], 'History event')),
-    /** Where to continue the search for a task that the queue no longer knows; `null` when the search is over. */
+    /** Where to continue with older events, or with the search for a task that the queue no longer knows; `null` when there is nothing older. */
     next: orNull(t.number),
   },
   'History',

@@ -2,11 +2,11 @@
 import { Readable } from 'node:stream'
 import { taskOf } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
-import { historyOf, parseObject, type QueueView, searchHistory, spansOf, streamOf } from '../../engine/index.js'
+import { historyOf, parseObject, type QueueView, type Searched, searchHistory, spansOf, streamOf } from '../../engine/index.js'
 import type { RecordedEvent } from '../../store/index.js'
 import { loggedLines } from '../json/event-lines.js'
 import { eventText, historyText } from '../json/event-text.js'
-import { noSuchQueue, noSuchTask, problem, problemOf } from '../problem.js'
+import { noSuchQueue, noSuchTask, problem, type Problem, problemOf } from '../problem.js'
 import { ownTurn } from '../../own-turn.js'
 import { revisionAt } from '../../engine/index.js'
 import { type EventsQuery, type HistoryQuery, momentAt } from '../query.js'
@@ -16,22 +16,30 @@ import { quote } from '../json/text.js'
 
 export const history = async ({ queue, params, query, limits }: ViewCall<HistoryQuery>): Promise<Handled> => {
   const { id = '' } = params
-  const text = (events: ReadonlyArray<RecordedEvent>, next?: number): string => `{"events":[${events.map(historyText).join(',')}],"next":${next ?? 'null'}}`
-  // With `before`, the request continues a search for a task that the state does not know.
+  const text = ({ events, next }: Searched): string => `{"events":[${events.map(historyText).join(',')}],"next":${next ?? 'null'}}`
+  // With `before`, the request continues with older events, or a search for a task that the state does not know.
   const { before } = query
   if (before === undefined) {
-    const known = await historyOf(queue, id)
+    const known = await historyOf(queue, id, limits.pageBytesMax)
     if (E.isLeft(known)) return E.left(problemOf(known.left))
     const { value, revision } = known.right
     if (value !== undefined) return E.right({ status: 200, text: text(value), revision })
   }
   const revision = queue.revision()
   if (revision < 0) return E.left(noSuchQueue(queue.name))
-  // The log cannot be searched by number: only the state knows which task has it.
-  if (id.startsWith('#')) return E.left(noSuchTask(queue, id))
-  const { events: found, next } = await searchHistory(queue.log, queue.name, id, Math.min(Number(before ?? revision), revision), limits.scanEventsMax)
-  if (found.length === 0 && next === undefined) return E.left(problem('not-found', `no task ${id} was ever in queue ${queue.name}`))
-  return E.right({ status: 200, text: text(found, next), revision })
+  const sought = await idOf(queue, id)
+  if (E.isLeft(sought)) return sought
+  const found = await searchHistory(queue.log, queue.name, sought.right, Math.min(Number(before ?? revision), revision), limits.scanEventsMax, limits.pageBytesMax)
+  if (found.events.length === 0 && found.next === undefined) return E.left(problem('not-found', `no task ${id} was ever in queue ${queue.name}`))
+  return E.right({ status: 200, text: text(found), revision })
+}
+
+/** The id of a task that may be given by its number. The log cannot be searched by number: only the state knows which task has it. */
+const idOf = async (queue: QueueView, task: string): Promise<E.Either<Problem, string>> => {
+  if (!task.startsWith('#')) return E.right(task)
+  const found = await queue.read((state, at) => taskOf(state, task, at)?.id)
+  if (E.isLeft(found)) return E.left(problemOf(found.left))
+  return found.right.value === undefined ? E.left(noSuchTask(queue, task)) : E.right(found.right.value)
 }
 
 const pageDefault = 100
@@ -74,15 +82,10 @@ type Filter = (event: RecordedEvent) => boolean
 
 const filterOf = async (
   { queue, query: { type, task, actor, correlationId } }: ViewCall<EventsQuery>,
-): Promise<E.Either<ReturnType<typeof problemOf>, Filter>> => {
-  let id = task
-  if (task?.startsWith('#') === true) {
-    const found = await queue.read((state, at) => taskOf(state, task, at)?.id)
-    if (E.isLeft(found)) return E.left(problemOf(found.left))
-    if (found.right.value === undefined) return E.left(noSuchTask(queue, task))
-    id = found.right.value
-  }
-  const of = has('data', 'task', id)
+): Promise<E.Either<Problem, Filter>> => {
+  const id = task === undefined ? E.right(undefined) : await idOf(queue, task)
+  if (E.isLeft(id)) return id
+  const of = has('data', 'task', id.right)
   const by = has('metadata', 'actor', actor)
   const within = has('metadata', '$correlationId', correlationId)
   return E.right((event) => (type === undefined || event.type === type) && by(event) && within(event) && of(event))

@@ -39,7 +39,7 @@ export const parameterWords: Readonly<Record<string, string>> = {
   phases: 'The phases that the claim would take, separated by commas.',
   skills: 'The skills that the agent would have, separated by commas.',
   wait: 'How many seconds to wait for the end of the task. Default 0.',
-  before: '`next` of the answer before: continue the search from there.',
+  before: '`next` of the answer before: continue with what is older.',
   signature: 'Of this failure: see `dead-letters/patterns`.',
   error: 'Whose last error contains this text.',
   escalated: 'Only those that are marked for a person, or only the others.',
