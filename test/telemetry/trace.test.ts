@@ -200,6 +200,12 @@ describe('the SDK', () => {
   })
 })
 
+test('probes and /metrics have no span: they come every few seconds', async () => {
+  for (const path of ['/healthz', '/readyz', '/metrics', '/api/me']) expect((await fetch(`${server.url}${path}`, { headers: { authorization: `Bearer ${token}` } })).status).toBe(200)
+  await received('of the last', ({ name }) => name === 'GET /api/me')
+  expect(receiver.spans.map(({ name }) => name).filter((name) => /healthz|readyz|metrics/.test(name))).toEqual([])
+})
+
 test('a collector that does not take what it is sent is named once in the log, and once when it does again', async () => {
   const answered = { 400: 0, 200: 0 }
   let status: 400 | 200 = 400

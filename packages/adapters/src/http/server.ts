@@ -19,7 +19,7 @@ import type { Meter } from './metrics/meter.js'
 import { MayUpgrade } from './may-upgrade.js'
 import { problem, type Problem, soonSeconds } from './problem.js'
 import { problemOfError } from './problem-of-error.js'
-import { type RequestLog, watchRequests } from './request-log/index.js'
+import { probes, type RequestLog, watchRequests } from './request-log/index.js'
 import type { ReadBody, Route } from './routes/route.js'
 import { dropRest } from './rest-of-body.js'
 import { securityHeaders } from './security-headers.js'
@@ -184,7 +184,7 @@ const addRoutes = (app: FastifyInstance, { routes, context, tokens, state, waiti
   }
 
   for (const route of routes) {
-    const isProbe = route.who === 'anyone'
+    const isOpen = route.who === 'anyone'
     app.route<{ Params: Record<string, string> }>({
       method: route.method,
       url: route.path.replace(/\{(\w+)\}/g, ':$1'),
@@ -194,7 +194,7 @@ const addRoutes = (app: FastifyInstance, { routes, context, tokens, state, waiti
         const admitted = admit(route.who, request.headers)
         if (E.isLeft(admitted)) return void refuse(reply, request, admitted.left, meter)
         request.actor = admitted.right.name
-        if (state.isDraining && !isProbe) return void refuse(reply, request, stopping, meter)
+        if (state.isDraining && !isOpen) return void refuse(reply, request, stopping, meter)
         const { queue } = request.params
         const refusal = (queue === undefined ? undefined : refusalOfQueue(admitted.right, queue)) ?? refusalOfTenants(admitted.right, route.tenants)
         if (refusal !== undefined) return void refuse(reply, request, refusal, meter)
@@ -207,7 +207,7 @@ const addRoutes = (app: FastifyInstance, { routes, context, tokens, state, waiti
         if (grant.hasEnded()) return refuse(reply, request, ended, meter)
         let signal: AbortSignal | undefined
         const given = traceParentOf(textOf(request.headers.traceparent))
-        const span = isProbe ? undefined : telemetry?.request({ method: route.method, route: route.path, queue: request.params.queue, correlationId: request.id, traceparent: given })
+        const span = isOpen || probes.has(route.path) ? undefined : telemetry?.request({ method: route.method, route: route.path, queue: request.params.queue, correlationId: request.id, traceparent: given })
         if (span !== undefined) reply.raw.once('close', () => span.end(reply.statusCode))
         const sent = await serveRoute(context, route, {
           params: request.params,

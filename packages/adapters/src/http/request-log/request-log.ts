@@ -44,8 +44,8 @@ type Line = { readonly [F in (typeof requestFields)[number]]?: unknown }
 /** From so many milliseconds on a request is slow, without the time that it asked to wait. */
 export const slowMs = 1_000
 
-/** Of these, only `all` has a line for each that went well: they come every few seconds and say nothing. */
-const probes: ReadonlySet<string> = new Set(['/healthz', '/readyz', '/metrics'])
+/** They come every few seconds and say nothing: they have no spans, and only `all` has a line for each that went well. */
+export const probes: ReadonlySet<string> = new Set(['/healthz', '/readyz', '/metrics'])
 
 export class RequestLog {
   private readonly budget = new LineBudget()

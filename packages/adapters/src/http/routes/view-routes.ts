@@ -67,7 +67,7 @@ export const viewRoutes = (limits: HttpLimits): ReadonlyArray<Route> => {
     }),
     viewRoute({
       path: `${of}/tasks/{id}/history`, who: readers, tenants: 'task', unused: 'empty',
-      tag: 'log', summary: 'All events of a task, oldest first.',
+      tag: 'log', summary: 'The events of a task, oldest first.',
       description: 'The events of a task, oldest first: all of them, or the newest 8 MiB. If its retention is over, the log is searched, 100,000 events at a time. To continue with what is older, send `next` as `before`.',
       query: input(q.HistoryQuery, { root: 'query' }), answers: { 200: HistoryAnswer }, handle: log.history,
     }),
