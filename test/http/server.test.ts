@@ -143,6 +143,25 @@ test('metrics: gauges, counters, and no ids', () =>
     for (const name of text.matchAll(/^# TYPE (\S+) (\S+)$/gm)) expect(name[1], 'one prefix for all').toMatch(/^daybook_/)
   }))
 
+test('metrics: requests that were refused are counted as well, whoever refused them', () =>
+  using(startTestServer(), async (server) => {
+    await server.get('/api/queues/q/depth', { headers: { authorization: 'Bearer wrong' } })
+    await server.post('/api/queues/q/tasks', undefined, { raw: '{', headers: { 'content-type': 'application/json' } })
+    await server.get('/api/queues/q/tasks/%E0%A4%A')
+    await server.get('/api/secret-path-of-somebody')
+    await server.call('PUT', '/api/queues')
+    const { text } = await server.get('/metrics')
+    const counted = [...text.matchAll(/^daybook_http_requests_total\{(.*)\} (\d+)$/gm)].map(([, labels, count]) => `${labels} ${count}`)
+    expect(counted).toEqual(expect.arrayContaining([
+      'method="GET",route="/api/queues/{queue}/depth",status="401" 1',
+      'method="POST",route="/api/queues/{queue}/tasks",status="400" 1',
+      'method="GET",route="(none)",status="400" 1',
+      'method="GET",route="(none)",status="404" 1',
+      'method="PUT",route="(none)",status="405" 1',
+    ]))
+    expect(text).not.toContain('secret-path')
+  }))
+
 test('metrics: of many breakers, an open one is always there', () =>
   using(startTestServer(), async (server) => {
     const types = Array.from({ length: 120 }, (_, i) => `t${String(i).padStart(3, '0')}`)

@@ -45,6 +45,14 @@ export const surfacePlants: ReadonlyArray<Plant> = [
     killedBy: metrics,
   },
   {
+    title: 'metrics: requests that were refused are not counted by status',
+    file: 'packages/adapters/src/http/server.ts',
+    find: "  meter.answered(request.method === 'HEAD' ? 'GET' : request.method, routeOf(request), what.status)\n",
+    replace: '',
+    killedBy: stopping,
+    named: 'whoever refused them',
+  },
+  {
     title: 'metrics: a counter has a name without its unit',
     file: 'packages/adapters/src/http/metrics/metrics.ts',
     find: "counter('refused_total'",

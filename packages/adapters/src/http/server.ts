@@ -19,7 +19,7 @@ import type { Meter } from './metrics/meter.js'
 import { MayUpgrade } from './may-upgrade.js'
 import { problem, type Problem, soonSeconds } from './problem.js'
 import { problemOfError } from './problem-of-error.js'
-import { probes, type RequestLog, watchRequests } from './request-log/index.js'
+import { probes, type RequestLog, routeOf, watchRequests } from './request-log/index.js'
 import type { ReadBody, Route } from './routes/route.js'
 import { dropRest } from './rest-of-body.js'
 import { securityHeaders } from './security-headers.js'
@@ -305,6 +305,7 @@ const send = (
 
 const refuse = (reply: FastifyReply, request: FastifyRequest, what: Refused, meter: Meter): FastifyReply => {
   request.actor ??= what.actor
+  meter.answered(request.method === 'HEAD' ? 'GET' : request.method, routeOf(request), what.status)
   return send(reply, request, renderProblem(what, request.id, meter), what === stopping)
 }
 

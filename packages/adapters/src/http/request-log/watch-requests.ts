@@ -13,18 +13,21 @@ declare module 'fastify' {
   }
 }
 
+const routes = new Map<string, string>()
+
+/** The path of its route with its `{names}`. */
+export const routeOf = ({ routeOptions: { url } }: FastifyRequest): string => {
+  if (url === undefined) return noRoute
+  const known = routes.get(url) ?? url.replace(/:(\w+)/g, '{$1}')
+  routes.set(url, known)
+  return known
+}
+
 /** Without a log, requests cost nothing more. */
 export const watchRequests = (app: FastifyInstance, log: RequestLog | undefined): ((request: FastifyRequest, reply: FastifyReply) => void) => {
   app.decorateRequest('actor', undefined)
   app.decorateRequest('problemCode', undefined)
   if (log === undefined) return () => undefined
-  const routes = new Map<string, string>()
-  const routeOf = ({ routeOptions: { url } }: FastifyRequest): string => {
-    if (url === undefined) return noRoute
-    const known = routes.get(url) ?? url.replace(/:(\w+)/g, '{$1}')
-    routes.set(url, known)
-    return known
-  }
   const watch = (request: FastifyRequest, reply: FastifyReply): void => {
     const began = performance.now()
     const { raw } = reply
