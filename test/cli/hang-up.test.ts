@@ -1,5 +1,6 @@
-/** What happens when the terminal is closed: a window, or a connection to another machine. */
-import { existsSync, readFileSync } from 'node:fs'
+/** What happens when the terminal is closed (a window, or a connection to another machine), or when nobody takes the output any more. */
+import { spawn } from 'node:child_process'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { ended, root, serverOfFile, start } from './program.js'
@@ -49,4 +50,44 @@ test('SIGHUP ends a command that follows a log, and its file is left whole', asy
   project.kill('SIGHUP')
   expect((await end).code).toBe(0)
   expect(existsSync(`${views}-wal`)).toBe(false)
+})
+
+test('a worker whose output nobody reads any more stops, and finishes the tasks that it has', async () => {
+  const q = ['--queue', 'pipe']
+  const [begun, goOn] = [join(server.dir, 'begun'), join(server.dir, 'go-on')]
+  await server.daybook(['settings', 'set', 'decisionReport=optional', ...q])
+  await server.daybook(['enqueue', 'long', '--id', 'long', ...q])
+  const program = `[ $DAYBOOK_TASK_TYPE = short ] || { touch ${begun}; until [ -e ${goOn} ]; do sleep 0.05; done; }`
+  const worker = start(['work', '--json', '--concurrency', '2', ...q, '--', 'bash', '-c', program], server.env)
+  const end = ended(worker)
+  let said = ''
+  worker.stderr.on('data', (text: string) => (said += text))
+  await until(() => existsSync(begun))
+  worker.stdout.destroy()
+  await server.daybook(['enqueue', 'short', ...q])
+  await until(() => said.includes('stopping') || worker.exitCode !== null)
+  writeFileSync(goOn, '')
+  expect((await end).code).toBe(0)
+  expect(await server.json('show', 'long', ...q)).toMatchObject({ status: 'completed' })
+})
+
+test.each(['/dev/full', '>(exec <&-)'])('a server goes on when its lines on stderr cannot be written (2> %s)', async (where) => {
+  const other = spawn('bash', ['-c', `exec "$0" "$@" 2> ${where}`, process.execPath, join(root, 'packages/adapters/bin/daybook.js'), 'serve', '--port', '0', '--store', 'memory:', '--auth', 'off', '--log-requests', 'all', '--data', join(server.dir, 'deaf')], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const code = new Promise((resolve) => other.once('exit', resolve))
+  const url = await new Promise<string>((resolve) => other.stdout.setEncoding('utf8').on('data', (text: string) => resolve(/http:\S+/.exec(text)?.[0] ?? '')))
+  try {
+    for (let i = 0; i < 20; i++) expect((await fetch(`${url}/readyz`)).status).toBe(200)
+  } finally {
+    other.kill('SIGTERM')
+  }
+  expect(await code).toBe(0)
+})
+
+test('a command that follows the queue and cannot write what it sees fails', async () => {
+  await server.daybook(['enqueue', 'x'])
+  const watch = spawn('bash', ['-c', 'exec "$0" "$@" > /dev/full', process.execPath, join(root, 'packages/adapters/bin/daybook.js'), 'watch', '--from', '0'], { env: { ...process.env, ...server.env }, stdio: ['ignore', 'ignore', 'pipe'] })
+  let said = ''
+  watch.stderr.setEncoding('utf8').on('data', (text: string) => (said += text))
+  expect(await new Promise((resolve) => watch.once('close', resolve))).toBe(1)
+  expect(said).toMatch(/^daybook: the output cannot be written: ENOSPC/)
 })

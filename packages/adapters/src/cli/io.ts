@@ -23,7 +23,10 @@ export interface Io {
   readonly ask: (question: string) => Promise<string>
   /** The terminal as a screen with single keys; `undefined` if there is none. The caller must close it. */
   readonly liveTerminal: () => LiveTerminal | undefined
-  /** Calls back on SIGINT, SIGTERM and SIGHUP (the terminal was closed) until the returned function is called. */
+  /**
+   * Calls back on SIGINT, SIGTERM and SIGHUP (the terminal was closed) until the returned function is called; and once with SIGPIPE, when `out` cannot be
+   * written any more. What cannot be written to `err` is then dropped.
+   */
   readonly onSignal: (heard: (signal: NodeJS.Signals) => void) => () => void
 }
 
@@ -52,24 +55,43 @@ const ask = (question: string): Promise<string> => {
 }
 
 let isTerminalGone = false
+/** An output that failed otherwise than by a reader who has left. */
+let hasOutputFailed = false
 
 /** Ends the process. If its terminal was closed, it ends by SIGHUP: Node's own exit would abort, because it cannot restore the terminal. */
 export const leave = (code: number): never => {
   if (isTerminalGone) process.kill(process.pid, 'SIGHUP')
-  return process.exit(code)
+  return process.exit(hasOutputFailed ? code || exitCodes.refused : code)
 }
 
-export const processIo = (): Io => {
-  // `daybook list | head` closes our output early. That is no failure.
-  for (const stream of [process.stdout, process.stderr]) {
-    stream.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code === 'EPIPE') process.exit()
-      // The terminal was closed. SIGHUP comes as well, and its listeners still have to clean up.
-      if (error.code === 'EIO' && (stream as { readonly isTTY?: boolean }).isTTY === true) return void (isTerminalGone = true)
-      process.stderr.write(`daybook: the output cannot be written: ${error.message}\n`)
-      process.exit(exitCodes.refused)
-    })
+/** Those that have something to clean up when the program is to end. */
+const listeners = new Set<(signal: NodeJS.Signals) => void>()
+const lost = new Set<NodeJS.WriteStream>()
+
+/** A server or a worker must not end in the middle of its work because nobody reads what it says, or because the disk of its log is full. */
+const outputLost = (stream: NodeJS.WriteStream, error: NodeJS.ErrnoException): void => {
+  // The terminal was closed. SIGHUP comes as well, and its listeners still have to clean up.
+  if (error.code === 'EIO' && stream.isTTY) return void (isTerminalGone = true)
+  if (lost.has(stream)) return
+  const isRefused = error.code !== 'EPIPE'
+  if (listeners.size > 0) {
+    lost.add(stream)
+    if (stream === process.stderr) return
+    hasOutputFailed = isRefused
+    if (isRefused) process.stderr.write(unwritable(error))
+    for (const heard of [...listeners]) heard('SIGPIPE')
+    return
   }
+  // `daybook list | head` closes our output early. That is no failure.
+  if (!isRefused) process.exit()
+  process.stderr.write(unwritable(error))
+  process.exit(exitCodes.refused)
+}
+
+const unwritable = (error: Error): string => `daybook: the output cannot be written: ${error.message}\n`
+
+export const processIo = (): Io => {
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', (error: NodeJS.ErrnoException) => outputLost(stream, error))
   return {
     env: process.env,
     out: (text) => void process.stdout.write(text),
@@ -90,7 +112,9 @@ export const processIo = (): Io => {
         heard(name)
       }
       for (const name of names) process.on(name, hear)
+      listeners.add(heard)
       return () => {
+        listeners.delete(heard)
         for (const name of names) process.off(name, hear)
       }
     },
