@@ -1,7 +1,11 @@
 /** `daybook top` on a real pseudo-terminal, with a real server. */
+import { createServer, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test, vi } from 'vitest'
+import { inTime } from '../support/in-time.js'
 import { goesWithout, python } from '../support/needs.js'
+import { until } from '../support/queue.js'
 import { root, run, serverOfFile } from './program.js'
 import { type Pty, startPty } from './pty.js'
 
@@ -25,6 +29,31 @@ const onTerminal = async (body: (pty: Pty) => Promise<void>, ...args: Parameters
     await body(pty)
   } finally {
     pty.signal(9)
+  }
+}
+
+/** A server of two queues behind a path, that answers a question about its queues when it is told to. Each look at its metrics counts ten more arrivals. */
+const withSlowServer = async (body: (slow: { readonly url: string; readonly asked: () => number; readonly answer: () => void }) => Promise<void>): Promise<void> => {
+  let asked = 0
+  let arrivals = 0
+  let answer = (): void => undefined
+  const send = (response: ServerResponse, url: string): void => {
+    const queues = ['alpha', 'beta'].map((name) => ({ name, paused: null, revision: 0, byStatus: {} }))
+    response.writeHead(200, { 'content-type': 'application/json' })
+    response.end(url === '/behind/metrics' ? `daybook_enqueued_total{queue="alpha"} ${arrivals += 10}\n` : JSON.stringify({ queues, alerts: [], tasks: [], nextCursor: null }))
+  }
+  const slow = createServer(({ url = '' }, response) => {
+    if (!url.startsWith('/behind/')) return response.writeHead(404).end()
+    if (url !== '/behind/api/queues') return send(response, url)
+    asked++
+    answer = () => send(response, url)
+  })
+  await new Promise<void>((resolve) => slow.listen(0, '127.0.0.1', resolve))
+  try {
+    await body({ url: `http://127.0.0.1:${(slow.address() as AddressInfo).port}/behind/`, asked: () => asked, answer: () => answer() })
+  } finally {
+    slow.closeAllConnections()
+    slow.close()
   }
 }
 
@@ -98,6 +127,38 @@ describe.skipIf(goesWithout(python))('on a terminal', () => {
       expect(await pty.ended).toEqual({ code: 0, echo: true })
     }, ['--url', 'http://127.0.0.1:1'])
   })
+
+  test('q ends it also while the server does not answer', async () => {
+    await withSlowServer(({ url, asked }) => onTerminal(async (pty) => {
+      await pty.until((text) => text.includes('asking'), 'the first frame')
+      await until(() => asked() === 1)
+      pty.type('q')
+      expect(await inTime('the end', pty.ended, 15_000)).toEqual({ code: 0, echo: true })
+    }, ['--url', url]))
+  })
+
+  test('an interval that is longer than any timer is no haste; a queue that is selected while the server answers is asked about next', async () => {
+    await withSlowServer(({ url, asked, answer }) => onTerminal(async (pty) => {
+      await until(() => asked() === 1)
+      answer()
+      await pty.until((text) => text.includes('running longest in alpha: none'), 'the first queue')
+      pty.type('s')
+      await pty.until((text) => text.includes('by wait'), 'another order')
+      pty.type('s')
+      await pty.until((text) => text.includes('by arrivals'), 'another order')
+      expect(asked()).toBe(1)
+      pty.type(' ')
+      await until(() => asked() === 2)
+      pty.type('\u001b[B')
+      await pty.until((text) => /▸ +beta/.test(text), 'the second queue')
+      answer()
+      await until(() => asked() === 3)
+      answer()
+      await pty.until((text) => text.includes('running longest in beta: none'), 'what is known of the second queue')
+      pty.type('q')
+      expect(await pty.ended).toEqual({ code: 0, echo: true })
+    }, ['--url', url, '--interval', '3000000']))
+  })
 })
 
 describe('without a terminal', () => {
@@ -118,6 +179,24 @@ describe('without a terminal', () => {
     const figures = await server.json<{ queues: ReadonlyArray<{ name: string; agents: number; arrivals: { perMinute: number } }> }>('top')
     expect(figures.queues.map(({ name, agents }) => [name, agents])).toEqual([['alpha', 1], ['beta', 0]])
     expect(figures.queues[0]?.arrivals.perMinute).toBeGreaterThanOrEqual(0)
+  })
+
+  test('a clock that is set back does not change the rates', async () => {
+    await withSlowServer(async ({ url, asked, answer }) => {
+      let now = 1e12
+      const clock = vi.spyOn(Date, 'now').mockImplementation(() => (now -= 3_600_000))
+      try {
+        const printed = server.daybook(['top', '--json', '--url', url])
+        for (const nth of [1, 2]) {
+          await Promise.race([until(() => asked() === nth), printed])
+          answer()
+        }
+        const { queues: [alpha] } = JSON.parse((await printed).out) as { queues: [{ arrivals: { perMinute: number } }] }
+        expect(alpha.arrivals.perMinute).toBeGreaterThan(0)
+      } finally {
+        clock.mockRestore()
+      }
+    })
   })
 
   test('a server that is not there is exit code 3', async () => {

@@ -41,7 +41,8 @@ export class Cli {
         if (printer.wasEmpty() && command.name() !== 'queues') await noteUnused(printer, client)
         return ending
       } finally {
-        await client.close()
+        // It would wait for answers that nobody wants any more, as when `top` is quit.
+        client.close().catch(() => undefined)
       }
     })
   }

@@ -18,13 +18,17 @@ interface Live {
   readonly look: (selected: string | undefined) => Promise<Figures>
 }
 
-/** Resolves when the user quits, or at a signal. The terminal is restored in any case. */
+/** The longest timer. A longer one would end at once. */
+const timerMsMax = 2 ** 31 - 1
+
+/** Resolves when the user quits, or at a signal, also while a question is not answered. The terminal is restored in any case. */
 export const liveTop = async ({ io, terminal, style, url, everyMs, selected, look }: Live): Promise<void> => {
   let state: TopState = { ...firstState, selected }
   let figures: Figures | undefined
   let problem: string | undefined
   const quit = new AbortController()
-  /** Ends the pause between two samples. */
+  const ended = new Promise<void>((resolve) => quit.signal.addEventListener('abort', () => resolve(), { once: true }))
+  /** Ends the pause between two samples, or leaves it out. */
   let wake = new AbortController()
   const draw = (): void => {
     const screen: Screen = { url, everyMs, state, figures, problem }
@@ -46,8 +50,9 @@ export const liveTop = async ({ io, terminal, style, url, everyMs, selected, loo
   try {
     draw()
     while (!quit.signal.aborted) {
+      wake = new AbortController()
       // Even while it is paused, if another queue is selected.
-      await look(state.selected).then(
+      const looked = look(state.selected).then(
         (found) => {
           figures = found
           problem = undefined
@@ -56,10 +61,10 @@ export const liveTop = async ({ io, terminal, style, url, everyMs, selected, loo
           problem = error instanceof Error ? error.message : String(error)
         },
       )
+      await Promise.race([looked, ended])
       if (quit.signal.aborted) return
       draw()
-      wake = new AbortController()
-      await delay(state.isPaused ? 2 ** 31 - 1 : everyMs, undefined, { signal: wake.signal }).catch(() => undefined)
+      await delay(state.isPaused ? timerMsMax : Math.min(everyMs, timerMsMax), undefined, { signal: wake.signal }).catch(() => undefined)
     }
   } finally {
     forget()

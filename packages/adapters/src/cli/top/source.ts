@@ -31,10 +31,11 @@ export class Source {
     // The client is asked first, because its errors say what to do.
     const summaries = await this.#client.queues()
     const metrics = await this.#metrics()
-    const at = Date.now()
-    const queues = summaries.map(({ name, paused, byStatus }) => this.#queue(at, name, paused, byStatus, metrics.filter(({ labels }) => labels.queue === name)))
+    // Rates go by a clock that nobody sets.
+    const sampledAt = performance.now()
+    const queues = summaries.map(({ name, paused, byStatus }) => this.#queue(sampledAt, name, paused, byStatus, metrics.filter(({ labels }) => labels.queue === name)))
     const chosen = queues.find(({ name }) => name === selected)?.name ?? queues[0]?.name
-    return { at, queues, detail: chosen === undefined ? undefined : await this.#detail(chosen) }
+    return { at: Date.now(), queues, detail: chosen === undefined ? undefined : await this.#detail(chosen) }
   }
 
   #queue(at: number, name: string, paused: string | null, byStatus: QueueFigures['byStatus'], metrics: ReadonlyArray<Metric>): QueueFigures {
@@ -74,7 +75,8 @@ export class Source {
 
   async #metrics(): Promise<ReadonlyArray<Metric>> {
     const { url, token } = this.#connection
-    const answer = await fetch(new URL('/metrics', url), { headers: token === undefined ? {} : { authorization: `Bearer ${token}` }, signal: AbortSignal.timeout(answerMs) })
+    // A server behind a proxy may have a path of its own.
+    const answer = await fetch(`${url.replace(/\/+$/, '')}/metrics`, { headers: token === undefined ? {} : { authorization: `Bearer ${token}` }, signal: AbortSignal.timeout(answerMs) })
       .catch((error: unknown) => {
         throw new CliError(`the metrics of ${url} cannot be read: ${error instanceof Error ? error.message : String(error)}`)
       })
