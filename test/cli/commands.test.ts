@@ -215,6 +215,16 @@ describe('operating a queue', () => {
     expect((await in_(q, 'dlq')).out).toBe('no dead letters\n')
   })
 
+  test('LK-11: a filter of dead letters that is empty, as from a variable that is not set, is wrong usage: it would fit all', async () => {
+    const q = queue()
+    await deadLetter(q, ['a'])
+    for (const option of ['--error', '--signature', '--type']) {
+      const { code, out } = await in_(q, 'dlq', 'discard', option, '', '--reason', 'old')
+      expect([option, code, out]).toEqual([option, option === '--type' ? 1 : 2, ''])
+    }
+    expect((await list(q)).map(({ status }) => status)).toEqual(['dead-letter'])
+  })
+
   test('LK-11: dead letters that failed alike in two phases are two patterns, and each names its phase', async () => {
     const q = queue()
     for (const phase of ['TESTING', 'ANALYSIS']) {
@@ -262,11 +272,20 @@ describe('operating a queue', () => {
       }
     }
     const [one, other] = patterns.map(({ signature }) => signature) as [string, string]
-    const ambiguous = await in_(q, 'dlq', 'retry', '--signature', '', '--reason', 'r')
-    expect([ambiguous.code, ambiguous.out]).toEqual([1, ''])
-    for (const { signature } of patterns) expect(ambiguous.err).toContain(signature)
     expect((await in_(q, 'dlq', 'retry', '--signature', one.slice(0, 12), '--reason', 'r')).out).toContain('1 dead letter sent back')
     expect((await in_(q, 'dlq', 'discard', '--signature', other, '--reason', 'r')).out).toContain('1 dead letter thrown away')
+  })
+
+  test('LK-11: a beginning that several signatures have is refused, and they are named', async () => {
+    const q = queue()
+    // So many that two begin with the same of sixteen characters.
+    await server.daybook(['enqueue', '--file', '-', '--queue', q], JSON.stringify(Array.from({ length: 17 }, (_, i) => ({ id: `t${i}`, type: `type-${i}`, payload: i }))))
+    for (const { id, lease } of await claim(q, '--max', '17')) await in_(q, 'fail', id, '--lease', lease, '--error', 'failed', '--permanent')
+    const { patterns } = await server.json<{ readonly patterns: ReadonlyArray<{ readonly signature: string }> }>('dlq', 'patterns', '--queue', q)
+    const alike = patterns.map(({ signature }) => patterns.filter((other) => other.signature[0] === signature[0])).find((group) => group.length > 1) ?? []
+    const ambiguous = await in_(q, 'dlq', 'retry', '--signature', alike[0]?.signature[0] ?? '', '--reason', 'r')
+    expect([ambiguous.code, ambiguous.out]).toEqual([1, ''])
+    for (const { signature } of alike) expect(ambiguous.err).toContain(signature)
   })
 
   test('LK-11: a review that matches no dead letter exits with 1, and says so', async () => {

@@ -11,6 +11,9 @@ export const cliPlants: ReadonlyArray<Plant> = [
   { title: 'command line: an object whose quotes a shell has taken is a text', file: 'packages/adapters/src/cli/values.ts', find: "startsWith('{')", replace: "startsWith('{{{')", killedBy: ['test/cli/commands.test.ts'] },
   { title: 'command line: options beside a file of tasks are ignored', file: 'packages/adapters/src/cli/commands/enqueue.ts', find: "name !== 'file' && name !== 'batch'", replace: "name === 'none'", killedBy: ['test/cli/enqueue-file.test.ts'], named: 'options of a single task' },
   { title: 'patterns of dead letters do not name their phase', file: 'packages/core/src/queries/query.ts', find: "signature === '' || task?.group.phase === undefined", replace: "signature !== 'none'", killedBy: ['test/cli/commands.test.ts'], named: 'two phases' },
+  { title: 'command line: an empty error fits all dead letters', file: 'packages/adapters/src/cli/values.ts', find: "if (text === '') throw new InvalidArgumentError('it is empty", replace: "if (text === 'none') throw new InvalidArgumentError('it is empty", killedBy: ['test/cli/commands.test.ts'], named: 'a filter of dead letters that is empty' },
+  { title: 'command line: a worker whose output is lost breaks off its work', file: 'packages/adapters/src/cli/io.ts', find: 'if (listeners.size > 0) {', replace: 'if (listeners.size > 1_000) {', killedBy: ['test/cli/hang-up.test.ts'], named: 'whose output nobody reads' },
+  { title: 'top: it cannot be quit while the server does not answer', file: 'packages/adapters/src/cli/top/live.ts', find: 'await Promise.race([looked, ended])', replace: 'await looked', killedBy: ['test/cli/top.test.ts'], named: 'q ends it also while' },
   {
     title: 'command line: a terminal that does not know its width has none',
     file: 'packages/adapters/src/cli/printer.ts',

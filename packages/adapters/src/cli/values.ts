@@ -29,6 +29,12 @@ export const positive = (text: string): number => {
   return value
 }
 
+/** A filter that is empty would fit everything: a variable of a script was probably not set. */
+export const filled = (text: string): string => {
+  if (text === '') throw new InvalidArgumentError('it is empty, and would fit everything')
+  return text
+}
+
 /** Seconds, at least `min`. */
 export const secondsFrom = (min: number) => (text: string): number => {
   const value = number(text)

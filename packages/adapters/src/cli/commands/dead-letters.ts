@@ -8,7 +8,7 @@ import { exitCodes, UsageError } from '../exit-codes.js'
 import { resolveSignature, shortSignatures } from '../signatures.js'
 import { taskColumns, taskRow } from '../task-table.js'
 import { clean, clock, since, until as untilText } from '../text.js'
-import { defined, positive, readJsonOrText, time } from '../values.js'
+import { defined, filled, positive, readJsonOrText, time } from '../values.js'
 import { defaultReviewer } from '../who.js'
 import { showTask } from './show.js'
 
@@ -22,7 +22,7 @@ const listing = (cli: Cli): Command =>
   new Command('list')
     .description('dead letters, with their last error')
     .option('-t, --type <pattern>', 'exact, eng-* or *')
-    .option('--signature <signature>', 'that failed alike (see: dlq patterns); its beginning is enough')
+    .option('--signature <signature>', 'that failed alike (see: dlq patterns); its beginning is enough', filled)
     .option('-n, --limit <n>', 'at most so many', positive, 50)
     .addHelpText('after', examples("daybook dlq list --type 'eng-*'"))
     .action(cli.connected<ListOptions>(async ({ printer, client }, { type, signature: given, limit }) => {
@@ -106,8 +106,8 @@ const review = (cli: Cli, verb: Verb, description: string, ...shown: ReadonlyArr
     .requiredOption('--reason <text>', 'why; it stands in the log for good')
     .option('--reviewer <name>', 'who decides (default: you)')
     .option('-t, --type <pattern>', 'all of these types: exact, eng-* or *')
-    .option('--signature <signature>', 'all that failed alike; the beginning that `dlq patterns` shows is enough')
-    .option('--error <text>', 'all whose last error contains this')
+    .option('--signature <signature>', 'all that failed alike; the beginning that `dlq patterns` shows is enough', filled)
+    .option('--error <text>', 'all whose last error contains this', filled)
     .option('--all', 'all dead letters')
     .addHelpText('after', examples(...shown, '', 'A filter takes at most 1,000 at a time, and says how many. If it matches none, the exit code is 1.'))
     .action(cli.connected<ReviewOptions, [string | undefined]>(async (session, options, id) => decide(session, verb, options, id)))
