@@ -381,6 +381,34 @@ describe('operating a queue', () => {
   })
 })
 
+test('a result is printed as the JSON that it is, without characters that a terminal obeys', async () => {
+  const q = queue()
+  const output = 'two  blanks\u00a0and \u009b31m red \u202e\u001b[2J'
+  await enqueue(q, 'x', '--id', 'a')
+  const [held] = await claim(q)
+  await in_(q, 'complete', 'a', '--lease', held?.lease ?? '', '--result', JSON.stringify({ output, decisionReport: 'r' }))
+  const { out } = await in_(q, 'result', 'a')
+  // eslint-disable-next-line no-control-regex -- these are the characters that must not be there
+  expect(out).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/)
+  expect(JSON.parse(out)).toMatchObject({ output })
+})
+
+test('audit state says that a queue is paused, also without a reason, and prints no control characters of one', async () => {
+  const q = queue()
+  await enqueue(q, 'x')
+  await in_(q, 'pause', '--reason', 'red\u001b[31m\nsecond line')
+  expect((await in_(q, 'audit', 'state')).out).toMatch(/^paused +red \[31m second line$/m)
+  await in_(q, 'resume')
+  await in_(q, 'pause', '--reason', '')
+  expect((await in_(q, 'audit', 'state')).out).toMatch(/^paused +yes$/m)
+})
+
+test('a message about a file of a stranger has no control characters', async () => {
+  const file = join(server.dir, 'strange.ndjson')
+  writeFileSync(file, '\u001b]0;title\u0007\u001b[2J\n{}\n')
+  expect(await server.daybook(['audit', 'replay', file])).toEqual({ code: 1, out: '', err: `daybook: ${file}: this line is no JSON:  ]0;title  [2J\n` })
+})
+
 describe('EV-09: import and export of folders in the shape of real ones', () => {
   test.each([['sentinel', 31], ['bhengu', 5], ['ralph2', 12]] as const)('%s: %i tasks taken; a second import changes nothing and says so; the same after export and import elsewhere', async (name, count) => {
     const q = queue()

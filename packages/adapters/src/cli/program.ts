@@ -7,7 +7,7 @@ import { exitCodeOf, exitCodes, UsageError } from './exit-codes.js'
 import type { Io } from './io.js'
 import { addEnding } from './help-ending.js'
 import { withSuggestion } from './suggest/command-line.js'
-import { clean } from './text.js'
+import { clean, cleanLines } from './text.js'
 
 type Make = () => Promise<(cli: Cli) => Command>
 
@@ -184,5 +184,5 @@ const tell = (error: unknown, exitCode: number, io: Io, isJson: boolean): void =
     return
   }
   if (isJson) return io.err(`${JSON.stringify({ error: { code: codes[exitCode] ?? 'failed', detail: message } })}\n`)
-  io.err(`daybook: ${message}\n`)
+  io.err(`daybook: ${cleanLines(message)}\n`)
 }

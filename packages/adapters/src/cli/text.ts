@@ -1,11 +1,21 @@
 /** Small texts for people. */
 
-/** One line without control characters. Texts of tasks come from strangers, and a terminal would obey such characters. */
+/** Characters that a terminal would obey, or that would change the order of those around them. Texts of tasks and files come from strangers. */
+// eslint-disable-next-line no-control-regex -- these are the characters to be removed
+const control = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
+
+/** One line without control characters. */
 export const clean = (text: string, max = 2_000): string => {
-  // eslint-disable-next-line no-control-regex -- these are the characters to be removed
-  const flat = text.replace(/[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]+/g, ' ').replace(/\s+/g, ' ').trim()
+  const flat = text.replace(control, ' ').replace(/\s+/g, ' ').trim()
   return flat.length > max ? `${flat.slice(0, max - 1)}…` : flat
 }
+
+/** The same for a text of several lines, which stay as they are otherwise. */
+export const cleanLines = (text: string): string => text.split('\n').map((line) => line.replace(control, ' ')).join('\n')
+
+/** A value as JSON in one line, in which such characters are escaped: it is still the same JSON. */
+export const jsonText = (value: unknown): string =>
+  JSON.stringify(value, null, 2).replace(/\n */g, ' ').replace(control, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
 
 /** `45s`, `12m`, `3h`, `5d`. */
 export const duration = (ms: number): string => {

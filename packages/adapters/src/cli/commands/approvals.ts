@@ -50,7 +50,7 @@ const show = (cli: Cli): Command =>
         if (rounds !== undefined) printer.line(`${plural(rounds, 'round')}; the failure: ${clean(error ?? '', 500)}`)
         printer.line()
         printer.line(`if approved: ${clean(askedFor(approval), 200)}`)
-        for (const { id: task, description } of tasks) if (description !== undefined) printer.line(`  ${task}: ${clean(description, 500)}`)
+        for (const { id: task, description } of tasks) if (description !== undefined) printer.line(`  ${clean(task)}: ${clean(description, 500)}`)
         printer.line()
         printer.table(
           ['TASK', { head: 'TYPE', leaveOut: 3 }, { head: 'PHASE', leaveOut: 2 }, 'STATUS', { head: 'LAST ERROR', min: 10, leaveOut: 1 }],
@@ -76,7 +76,7 @@ const deciding = (cli: Cli, verb: 'approve' | 'refuse', description: string): Co
     }))
 
 const told = (printer: Printer, id: string, { spawned, retried }: { readonly spawned: ReadonlyArray<string>; readonly retried: ReadonlyArray<string> }): void => {
-  if (spawned.length > 0) printer.line(`${id} approved: enqueued ${spawned.join(', ')}`)
+  if (spawned.length > 0) printer.line(`${id} approved: enqueued ${clean(spawned.join(', '))}`)
   else printer.line(retried.length > 0 ? `${id} approved: ${clean(retried.join(', '))} sent back` : `${id} approved: its task is no dead letter any more`)
 }
 

@@ -201,7 +201,7 @@ export const replayCommand = (cli: Cli): Command =>
       if (printer.isJson) steps.end()
       else {
         if (!quiet) table.end()
-        printer.line(`${plural(ended.events, 'event')}, ${plural(ended.misfits, 'misfit')}, ${ended.unreadable} unreadable: ${ended.ok ? 'as the manifest says' : ended.why}`)
+        printer.line(`${plural(ended.events, 'event')}, ${plural(ended.misfits, 'misfit')}, ${ended.unreadable} unreadable: ${ended.ok ? 'as the manifest says' : clean(ended.why)}`)
       }
       return ended.ok ? exitCodes.done : exitCodes.refused
     }))

@@ -75,7 +75,7 @@ export const checkCommand = (cli: Cli): Command =>
         return exitCodes.done
       } catch (error) {
         if (!(error instanceof ProofError)) throw error
-        printer.answer({ ok: false, reason: error.message }, () => printer.line(`NOT PROVEN  ${error.message}`))
+        printer.answer({ ok: false, reason: error.message }, () => printer.line(`NOT PROVEN  ${clean(error.message)}`))
         return exitCodes.refused
       }
     }))

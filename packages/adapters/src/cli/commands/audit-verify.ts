@@ -12,6 +12,7 @@ import { CliError, exitCodes, UsageError } from '../exit-codes.js'
 import { assertLogFile } from '../log-file.js'
 import type { Printer } from '../printer.js'
 import { createProgress, type Progress } from '../progress.js'
+import { clean } from '../text.js'
 
 export const verifyCommand = (cli: Cli): Command =>
   addWhere(new Command('verify').description('whether the log is what was appended: reads all of it and checks its hashes'))
@@ -67,7 +68,7 @@ const readLog = async (address: LogAddress, queue: string, flags: CheckpointFlag
 const tell = (printer: Printer, { events, head, begins, checkpoint, unsealed, sealedLater, broken }: Verdict): void => {
   const { colors } = printer
   if (broken !== undefined) {
-    printer.line(`${colors.red('NOT WHOLE')}  ${broken.kind}: ${broken.reason}`)
+    printer.line(`${colors.red('NOT WHOLE')}  ${broken.kind}: ${clean(broken.reason)}`)
     return
   }
   if (begins === null) printer.line(`${plural(events, 'event')}, and no hashes: servers before this version wrote them. The log itself proves nothing`)

@@ -42,7 +42,7 @@ const tellState = (printer: Printer, state: QueueMoment, canvas: Canvas | undefi
   printer.pairs([
     ['revision', String(revision)],
     ['time', clock(at)],
-    ['paused', paused ?? undefined],
+    ['paused', paused === null ? undefined : clean(paused, 200) || 'yes'],
     ['tasks', Object.entries(counts.byStatus).filter(([, count]) => count > 0).map(([status, count]) => `${count} ${status}`).join(', ') || 'none'],
     ['agents', agents.map(({ agentId, tasks: held }) => `${clean(agentId)} (${held.length})`).join(', ') + andMore(agentsTotal - agents.length) || undefined],
     ['breakers', Object.entries(breakers).filter(([, { state }]) => state !== 'closed').map(([type, { state }]) => `${clean(type)} ${state}`).join(', ') || undefined],

@@ -37,11 +37,11 @@ ${examples(
       try {
         const { at, folder: to, queues } = await interruptible(cli.io, (signal) => backUp({ dataDir, log, to: folder, signal, progress: (what) => progress.show(clean(what)) }))
         progress.clear()
-        for (const { level, about, says } of await checkDataFolder(to)) if (level === 'bad') printer.note(`${about}: ${says}`)
+        for (const { level, about, says } of await checkDataFolder(to)) if (level === 'bad') printer.note(`${clean(about)}: ${clean(says)}`)
         const shown = queues.map(({ queue, verified: { ok, events, head, broken } }) => ({ queue, ok, events, head, ...(broken === null ? {} : { broken }) }))
         printer.answer({ folder: to, at, queues: shown }, () => {
           for (const { queue, ok, events, head, broken } of shown) {
-            printer.line(ok ? `${clean(queue)}: ${plural(events, 'event')}, revision ${head.revision}, verified` : `${clean(queue)}: ${printer.colors.red('NOT WHOLE')}  ${broken?.kind}: ${broken?.reason}`)
+            printer.line(ok ? `${clean(queue)}: ${plural(events, 'event')}, revision ${head.revision}, verified` : `${clean(queue)}: ${printer.colors.red('NOT WHOLE')}  ${broken?.kind}: ${clean(broken?.reason ?? '')}`)
           }
           if (log.kind === 'eventstoredb') printer.line('the log is in EventStoreDB, and was not copied: back that up by its own means now')
           printer.line(`copied to ${clean(to)}, as of ${at}`)

@@ -10,7 +10,7 @@ import { exitCodes, UsageError } from '../exit-codes.js'
 import { assertLogFile } from '../log-file.js'
 import type { Printer } from '../printer.js'
 import { createProgress } from '../progress.js'
-import { clean } from '../text.js'
+import { clean, cleanLines } from '../text.js'
 
 interface Options {
   readonly data?: string
@@ -88,7 +88,7 @@ ${examples('daybook project --once                          # then: sqlite3 dayb
       const queues = (last?.queues ?? []).map(({ queue, revision }) => ({ queue, revision, ...resultOf(found, queue) }))
       printer.answer({ file, queues }, () => {
         printer.line(`${file}: ${queues.length === 0 ? 'the log has no queues' : queues.map(({ queue, revision }) => `${clean(queue)} up to revision ${revision}`).join(', ')}`)
-        for (const each of queues) if ('result' in each) printer.line(`${clean(each.queue)}: ${JSON.stringify(each.result, undefined, 2)}`)
+        for (const each of queues) if ('result' in each) printer.line(`${clean(each.queue)}: ${cleanLines(JSON.stringify(each.result, undefined, 2))}`)
       })
       // Whoever waits for the end of the log must not take this for it.
       return options.once === true && stopping.signal.aborted ? exitCodes.interrupted : exitCodes.done

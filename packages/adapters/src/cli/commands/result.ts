@@ -5,7 +5,7 @@ import { type Cli, examples } from '../cli.js'
 import { exitCodes } from '../exit-codes.js'
 import { throughOutage } from '../outage.js'
 import type { Printer } from '../printer.js'
-import { clean } from '../text.js'
+import { clean, jsonText } from '../text.js'
 import { number } from '../values.js'
 
 interface Options {
@@ -29,7 +29,7 @@ export const resultCommand = (cli: Cli): Command =>
     .action(cli.connected<Options, [string]>(async ({ printer, client }, { wait }, id) => {
       const { status, result, error } = await patiently(client, printer, id, wait)
       printer.answer({ status, result, error }, () => {
-        if (result !== undefined) printer.line(clean(JSON.stringify(result, null, 2), 1_000_000))
+        if (result !== undefined) printer.line(jsonText(result))
       })
       if (status === 'completed') return exitCodes.done
       printer.note(`daybook: ${clean(id)} is ${status}${error === undefined ? '' : `: ${clean(error)}`}`)

@@ -3,6 +3,7 @@ import type { SettingsPatch } from '@daybook/core'
 import { type Cli, examples } from '../cli.js'
 import { UsageError } from '../exit-codes.js'
 import { didYouMeanSetting, flatten, patchOf, readPatch } from '../setting-paths.js'
+import { clean, cleanLines } from '../text.js'
 
 const getting = (cli: Cli): Command =>
   new Command('get')
@@ -14,7 +15,7 @@ const getting = (cli: Cli): Command =>
       const shown = flatten(settings).filter(([path]) => key === undefined || path === key || path.startsWith(`${key}.`))
       if (key !== undefined && shown.length === 0) throw new UsageError(`there is no setting ${key}: daybook settings get shows all${didYouMeanSetting(key)}`)
       const part = key === undefined ? settings : shown.length === 1 && shown[0]?.[0] === key ? shown[0][1] : Object.fromEntries(shown)
-      printer.answer(part, () => printer.pairs(shown.map(([path, value]) => [path, typeof value === 'string' ? value : JSON.stringify(value)])))
+      printer.answer(part, () => printer.pairs(shown.map(([path, value]) => [clean(path), cleanLines(typeof value === 'string' ? value : JSON.stringify(value))])))
     }))
 
 const setting = (cli: Cli): Command =>

@@ -5,7 +5,7 @@ import { longTimer } from '@daybook/client/common'
 import { type Cli, examples } from '../cli.js'
 import { exitCodes, UsageError } from '../exit-codes.js'
 import { paintStatus } from '../printer.js'
-import { until } from '../text.js'
+import { clean, until } from '../text.js'
 import { defined, number, positive, readJson, readJsonOrText } from '../values.js'
 import { isOutage } from '../outage.js'
 import { defaultAgent } from '../who.js'
@@ -53,7 +53,7 @@ export const completeCommand = (cli: Cli): Command =>
       printer.answer({ id, ...answer }, () => {
         printer.line(`${id} ${paintStatus(printer.colors, answer.status)}`)
         const { spawned = [], approvals = [], left = 0 } = answer
-        if (spawned.length > 0) printer.line(`spawned: ${spawned.join(', ')}`)
+        if (spawned.length > 0) printer.line(`spawned: ${clean(spawned.join(', '))}`)
         if (approvals.length > 0) printer.line(`waits for a guardian: ${approvals.join(', ')} (see: daybook approvals)`)
         if (left > 0) printer.line(`${plural(left, 'discovery', 'discoveries')} only kept in the result: of no kind with a rule in the settings, or too many`)
       })
