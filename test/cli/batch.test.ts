@@ -32,6 +32,18 @@ test('daybook batch show --watch goes on until the batch is finished', async () 
   await client.close()
 })
 
+test('a list of batches is as wide with colours as without, and no colour runs on', async () => {
+  await server.daybook(['batch', 'create', '--id', 'narrow', '--open', '--queue', 'n'])
+  const list = async (width: number, env: Record<string, string>): Promise<string> =>
+    (await server.daybook(['batch', '--queue', 'n'], '', { env: { ...server.env, COLUMNS: String(width), ...env } })).out
+  for (const width of [30, 40, 50, 60, 80, 200]) {
+    const coloured = await list(width, { FORCE_COLOR: '1' })
+    // eslint-disable-next-line no-control-regex -- the colours
+    expect(coloured.replace(/\u001b\[\d+m/g, '')).toBe(await list(width, { NO_COLOR: '1' }))
+    expect(coloured).toContain('\u001b[2m')
+  }
+})
+
 test.each<[ReadonlyArray<string>, number, string]>([
   [['create', '--callback-type', 'x', '--callback', '{}'], 2, 'not both'],
   [['create', '--callback-payload', '1'], 2, 'give the --callback-type'],

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { plural } from '@daybook/core/common'
 import { Command, Option } from 'commander'
 import type { BatchCallback, BatchFilter, BatchView, NewTask } from '../../client/index.js'
-import { batchBar, batchTally } from '../batch-picture.js'
+import { batchBar, batchCell, batchTally } from '../batch-picture.js'
 import { type Cli, type Ending, examples, type Session } from '../cli.js'
 import { glyphsFor } from '../drawing/glyphs.js'
 import { UsageError } from '../exit-codes.js'
@@ -56,7 +56,7 @@ const listing = (cli: Cli): Command =>
       printer.answer(page, () => {
         printer.table(
           [{ head: 'BATCH', min: 8 }, 'STATE', { head: 'PROGRESS', min: 8 }, { head: 'TASKS', min: 10 }, { head: 'DESCRIPTION', min: 6, leaveOut: 2 }, { head: 'CREATED', leaveOut: 1 }],
-          page.batches.map((batch) => [clean(batch.id), batch.state, batchBar(glyphs, printer.colors, batch, 10), batchTally(batch), clean(batch.description ?? ''), clock(batch.createdAt)]),
+          page.batches.map((batch) => [clean(batch.id), batch.state, batchCell(glyphs, printer.colors, batch, 10), batchTally(batch), clean(batch.description ?? ''), clock(batch.createdAt)]),
           'no batches',
         )
         if (page.nextCursor !== null) printer.note('there are more: --limit shows more of them')
