@@ -238,6 +238,10 @@ describe('daybook work -- COMMAND', () => {
     }
   })
 
+  test('--json of the program is not for the worker', async () => {
+    expect(await server.daybook(['work', '--', 'no-such-program', '--json'])).toMatchObject({ code: 2, err: expect.stringMatching(/^daybook: no-such-program cannot be found/) as string })
+  })
+
   test('a program that fails to start later: the task is given back, not failed, and the worker stops', async () => {
     const q = await queueOf({ id: 'a', type: 'x', maxRetries: 0 }, { id: 'b', type: 'x', payload: 'b' })
     const script = join(server.dir, 'orphan.sh')

@@ -151,7 +151,8 @@ export const treeFor = (cli: Cli, args: ReadonlyArray<string>): Promise<Command>
 /** Runs one command line, without the program's name. Resolves to the exit code; never rejects. */
 export const run = async (args: ReadonlyArray<string>, io: Io): Promise<number> => {
   const cli = new Cli(io)
-  const isJson = args.includes('--json')
+  // What comes behind -- is for the program that `work` runs.
+  const isJson = args.slice(0, args.includes('--') ? args.indexOf('--') : undefined).includes('--json')
   try {
     await (await program(cli, namedIn(args), isJson)).parseAsync(args, { from: 'user' })
     return cli.exitCode
