@@ -253,9 +253,10 @@ describe('daybook work -- COMMAND', () => {
     expect(await show(q, 'a')).toMatchObject({ status: 'pending', attempts: 0, claimants: [] })
   })
 
-  test('an unavailable server is reported once, and once more when it is back; with --quiet too', async () => {
+  test.each([[[], 'waiting', 'back'], [['--json'], '{"event":"waiting"', '{"event":"back"']] as const)('an unavailable server is reported once, and once more when it is back; with --quiet too %j', async (flags, waiting, back) => {
     let claims = 0
     let outcomes = 0
+    let firstLookAt: number | undefined
     const unavailable = (response: ServerResponse): void => {
       response.writeHead(503, { 'content-type': 'application/problem+json' })
       response.end(JSON.stringify({ status: 503, code: 'unavailable', title: 'no', detail: 'the log cannot be written' }))
@@ -264,6 +265,9 @@ describe('daybook work -- COMMAND', () => {
       const url = request.url ?? ''
       if (url.includes('/claims') && ++claims <= 4) return unavailable(response)
       if (url.includes('/outcomes') && ++outcomes <= 3) return unavailable(response)
+      // What --until-empty asks between its claims. The client tries each look again for a second.
+      if (url.includes('/tasks?')) firstLookAt ??= claims
+      if (url.includes('/tasks?') && claims < (firstLookAt ?? 0) + 2) return unavailable(response)
       const chunks: Array<Buffer> = []
       request.on('data', (chunk: Buffer) => chunks.push(chunk)).on('end', () => {
         const { host: _, 'content-length': __, 'transfer-encoding': ___, connection: ____, ...headers } = request.headers
@@ -282,16 +286,27 @@ describe('daybook work -- COMMAND', () => {
       const q = await queueOf({ id: 'a', type: 'x' })
       const { port } = proxy.address() as AddressInfo
       const command = program('plain', 'console.log(\'{"decisionReport":"done"}\')')
-      const { err } = await run(['work', '--quiet', '--queue', q, '--until-empty', '--', ...command], { ...server.env, DAYBOOK_URL: `http://127.0.0.1:${port}` })
-      expect([claims > 4, outcomes > 3]).toEqual([true, true])
+      const { code, out, err } = await run(['work', '--quiet', ...flags, '--queue', q, '--until-empty', '--', ...command], { ...server.env, DAYBOOK_URL: `http://127.0.0.1:${port}` })
+      expect([code, claims > 4, outcomes > 3, firstLookAt === undefined]).toEqual([0, true, true, false])
+      const told = flags.length > 0 ? out : err
       // One outage of claims and one of outcomes.
-      expect(err.split('\n').map((line) => line.split(' ')[0]).filter((word) => word === 'waiting' || word === 'back')).toEqual(['waiting', 'back', 'waiting', 'back'])
-      expect(err).toContain('the log cannot be written')
+      expect(told.split('\n').map((line) => line.split(/[ ,}]/)[0]).filter((word) => word === waiting || word === back)).toEqual([waiting, back, waiting, back])
+      expect(told).toContain('the log cannot be written')
       expect((await show(q, 'a')).status).toBe('completed')
     } finally {
       proxy.closeAllConnections()
       proxy.close()
     }
+  })
+
+  test('--until-empty that a signal ends is not empty: exit code 130', async () => {
+    const q = await queueOf({ id: 'a', type: 'x', availableAt: new Date(Date.now() + 3_600_000).toISOString() })
+    const child = start(['work', '--queue', q, '--agent', 'waits', '--until-empty', '--', 'true'], server.env)
+    const end = ended(child)
+    await until(async () => (await server.daybook(['agents', '--queue', q])).out.includes('waits'))
+    child.kill('SIGINT')
+    expect((await end).code).toBe(130)
+    expect((await show(q, 'a')).status).toBe('scheduled')
   })
 
   test('--until-empty on a queue that does not exist yet ends at once; --json prints one JSON document per line', async () => {

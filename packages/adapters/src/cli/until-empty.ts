@@ -4,6 +4,7 @@ import type { Status, TaskView } from '@daybook/client'
 import type { TaskWorker } from '@daybook/client/worker'
 import { type DaybookClient, DaybookError } from '../client/index.js'
 import type { ClaimOptions } from './claim-options.js'
+import { isOutage } from './outage.js'
 
 /** Statuses of tasks that may become claimable by themselves, or by the work of other agents: now, after a retry, or after a callback. */
 const stillToCome: ReadonlyArray<Status> = ['pending', 'scheduled', 'waiting', 'queued', 'in-progress']
@@ -21,9 +22,15 @@ export const stopWhenEmpty = async (worker: TaskWorker, client: DaybookClient, a
     await worker.drained()
     if (worker.stats().state !== 'running') return
     const begun = performance.now()
-    if (!(await mayGetMore(client, asked))) return worker.stop()
+    if (!(await mayGetMore(client, asked).catch(unknownIn))) return worker.stop()
     await delay(Math.max(lookMs, restFactor * (performance.now() - begun)))
   }
+}
+
+/** A server that is away says nothing about tasks: the worker waits for it as well, and tells of it. */
+const unknownIn = (error: unknown): true => {
+  if (!isOutage(error)) throw error
+  return true
 }
 
 const mayGetMore = async (client: DaybookClient, asked: Asked): Promise<boolean> => {

@@ -49,13 +49,13 @@ export class WorkReport implements OutageTeller {
 
   readonly down = (why: string): void => {
     const { printer, io } = this.session
-    if (printer.isJson) this.line('', { event: 'waiting', error: why })
+    if (printer.isJson) io.out(`${JSON.stringify({ event: 'waiting', error: why })}\n`)
     else io.err(`${printer.colors.yellow('waiting')} the server cannot be asked, trying again until it can: ${clean(why, 200)}\n`)
   }
 
   readonly up = (): void => {
     const { printer, io } = this.session
-    if (printer.isJson) this.line('', { event: 'back' })
+    if (printer.isJson) io.out(`${JSON.stringify({ event: 'back' })}\n`)
     else io.err(`${printer.colors.green('back')}    the server answers again\n`)
   }
 
@@ -92,6 +92,7 @@ export class WorkReport implements OutageTeller {
       case 'outcome-given-up':
       case 'abandoned':
         this.refused++
+        this.started.delete(event.taskId)
         return this.line(`${colors.red(event.type)} ${clean(event.taskId, 60)}: the task comes back when its lease ends`, { event: event.type, task: event.taskId })
       case 'found-nothing': {
         const { message, change } = event.reason

@@ -4,7 +4,7 @@ import { failureIn } from '@daybook/client/internal'
 import { createWorker, httpSource, Park, type TaskWorker, WorkerStopped } from '@daybook/client/worker'
 import { askedBy, type ClaimOptions } from '../claim-options.js'
 import { type Cli, examples, type Session } from '../cli.js'
-import { CliError, UsageError } from '../exit-codes.js'
+import { CliError, exitCodes, UsageError } from '../exit-codes.js'
 // Not from its index, which has the server's launcher and with it the engine.
 import { cannotStart } from '../../launcher/find-program.js'
 import { programHandler } from '../../launcher/program-handler.js'
@@ -124,5 +124,7 @@ const work = async (session: Session, options: Options, words: ReadonlyArray<str
   }
   if (broken instanceof NoSuchProgram) throw new CliError(broken.message)
   if (broken !== undefined) throw broken
-  return report.summary(worker)
+  const code = report.summary(worker)
+  // Whoever waits until the queue is empty must not take this for it.
+  return code === exitCodes.done && options.untilEmpty === true && signals > 0 ? exitCodes.interrupted : code
 }
