@@ -152,5 +152,18 @@ describe('invalid input', () => {
 test('a terminal shows the progress', async () => {
   let told = ''
   await server.daybook(['enqueue', '--file', '-', '--queue', queue()], lines(tasks(2_100)), { errIsTerminal: true, err: (text) => void (told += text) })
-  expect(told).toContain('enqueueing: 1000')
+  // On one line, which the terminal cuts at its end.
+  expect(told).toContain('\r\u001b[2K\u001b[?7lenqueueing: 1000\u001b[?7h')
+  told = ''
+  await server.daybook(['enqueue', '--file', '-', '--queue', queue()], lines(tasks(2_100)), { errIsTerminal: true, env: { ...server.env, TERM: 'dumb' }, err: (text) => void (told += text) })
+  expect(told).toBe('')
+})
+
+test('the message of a command that fails is not written behind its progress', async () => {
+  const file = join(server.dir, 'broken.ndjson')
+  writeFileSync(file, `${JSON.stringify({ revision: 0, type: 'x', at: '2026-01-01T00:00:00.000Z', data: {} })}\nno JSON\n{}\n`)
+  let told = ''
+  await server.daybook(['audit', 'replay', file], '', { errIsTerminal: true, err: (text) => void (told += text) })
+  expect(told).toContain('replaying: revision 0')
+  expect(told.split('\r\u001b[2K').pop()).toMatch(/^daybook: .*no JSON\n$/)
 })

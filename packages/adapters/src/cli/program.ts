@@ -6,6 +6,7 @@ import { addConnectionOptions } from './connection.js'
 import { exitCodeOf, exitCodes, UsageError } from './exit-codes.js'
 import type { Io } from './io.js'
 import { addEnding } from './help-ending.js'
+import { clearProgress } from './progress.js'
 import { withSuggestion } from './suggest/command-line.js'
 import { clean, cleanLines } from './text.js'
 
@@ -158,6 +159,7 @@ export const run = async (args: ReadonlyArray<string>, io: Io): Promise<number> 
     return cli.exitCode
   } catch (error) {
     const code = exitCodeOf(error)
+    clearProgress()
     // Commander has printed its own errors, help and version already, but never as JSON.
     if (!(error instanceof CommanderError)) tell(error, code, io, isJson)
     else if (isJson && code === exitCodes.usage) tell(new UsageError(wrongUsageOf(cli)), code, io, true)

@@ -1,13 +1,12 @@
 import { Command } from 'commander'
-import * as E from 'fp-ts/lib/Either.js'
 import { plural } from '@daybook/core/common'
 import { dataDirDefault } from '../../config/serve-options.js'
-import { readStore } from '../../config/store-choice.js'
+import { logAddressOf } from '../audit/options.js'
 import { type Cli, examples } from '../cli.js'
 import { connect, readConnection, type ConnectionOptions } from '../connection.js'
 import { checkServer } from '../doctor/server.js'
-import type { Finding } from '../doctor/finding.js'
-import { exitCodes, UsageError } from '../exit-codes.js'
+import type { Finding, Tell } from '../doctor/finding.js'
+import { exitCodes } from '../exit-codes.js'
 import type { Printer } from '../printer.js'
 import { createProgress } from '../progress.js'
 import { clean } from '../text.js'
@@ -29,36 +28,26 @@ export const doctorCommand = (cli: Cli): Command =>
       'Nothing is changed. Exit code 1 when something was found, or when the events could not be read.',
     ))
     .action(cli.local<Options>(async (printer, options, command) => {
-      const { io } = cli
-      const progress = createProgress(io, printer)
-      let findings: ReadonlyArray<Finding>
-      if (options.data !== undefined || options.store !== undefined) {
-        const dataDir = options.data ?? dataDirDefault
-        const text = options.store === undefined || /^[a-z+]+:/.test(options.store) ? options.store : `sqlite:${options.store}`
-        const store = readStore(text, dataDir)
-        if (E.isLeft(store)) throw new UsageError(store.left)
-        if (store.right.kind === 'memory') throw new UsageError('a memory store leaves nothing to look at')
-        const [{ checkFile, checkEventStoreDb }, { checkDataFolder }] = await Promise.all([import('../doctor/store.js'), import('../doctor/data-folder.js')])
-        const show = (what: string): void => progress.show(what)
-        findings = await (store.right.kind === 'sqlite'
-          ? checkFile(store.right.file, options.data, show)
-          : checkEventStoreDb(store.right, options.data, show))
-        if (options.data !== undefined) findings = [...findings, ...(await checkDataFolder(options.data))]
-      } else {
-        const connection = readConnection(command.optsWithGlobals<ConnectionOptions>(), io.env)
-        const client = connect(connection)
-        try {
-          findings = await checkServer(client, connection.url, (what) => progress.show(what))
-        } finally {
-          await client.close()
-        }
-      }
+      const progress = createProgress(cli.io, printer)
+      const findings = await lookedAt(cli, options, command, (what) => progress.show(what))
       progress.clear()
       const bad = findings.filter(({ level }) => level === 'bad').length
       const unread = findings.filter(({ level }) => level === 'unread').length
       printer.answer({ ok: bad + unread === 0, findings }, () => tell(printer, findings, bad, unread))
       return bad + unread === 0 ? exitCodes.done : exitCodes.refused
     }))
+
+const lookedAt = async (cli: Cli, options: Options, command: Command, show: Tell): Promise<ReadonlyArray<Finding>> => {
+  const log = logAddressOf(options)
+  if (log === undefined) {
+    const connection = readConnection(command.optsWithGlobals<ConnectionOptions>(), cli.io.env)
+    const client = connect(connection)
+    return checkServer(client, connection.url, show).finally(() => client.close())
+  }
+  const [{ checkFile, checkEventStoreDb }, { checkDataFolder }] = await Promise.all([import('../doctor/store.js'), import('../doctor/data-folder.js')])
+  const findings = await (log.kind === 'sqlite' ? checkFile(log.file, options.data, show) : checkEventStoreDb(log, options.data, show))
+  return options.data === undefined ? findings : [...findings, ...(await checkDataFolder(options.data))]
+}
 
 const tell = (printer: Printer, findings: ReadonlyArray<Finding>, bad: number, unread: number): void => {
   const { colors } = printer
