@@ -57,6 +57,8 @@ describe('exit code 2: wrong usage', () => {
     [['list', '--status', 'odd'], '--status odd is not known'],
     [['show'], "missing required argument 'id'"],
     [['complete', 'x'], "required option '--lease"],
+    [['complete', 'x', '--lease', '1', '--result', '5'], '--result must be a JSON object'],
+    [['complete', 'x', '--lease', '1', '--result', '"done"'], '--result must be a JSON object'],
     [['dlq', 'retry'], "required option '--reason"],
     [['dlq', 'retry', '--reason', 'r'], 'name one dead letter, or say which'],
     [['dlq', 'discard', 'x', '--all', '--reason', 'r'], 'an id or a filter, not both'],

@@ -9,6 +9,7 @@ import { clean, until } from '../text.js'
 import { defined, number, positive, readJson, readJsonOrText } from '../values.js'
 import { isOutage } from '../outage.js'
 import { defaultAgent } from '../who.js'
+import { isObject } from '../../is-object.js'
 
 export interface Held {
   readonly agent?: string
@@ -42,6 +43,7 @@ export const completeCommand = (cli: Cli): Command =>
     .action(cli.connected<CompleteOptions, [string]>(async ({ io, printer, client }, options, id) => {
       if (options.result !== undefined && (options.output ?? options.report) !== undefined) throw new UsageError('give --result, or --output and --report')
       const result = options.result === undefined ? {} : await readJson(options.result, '--result', io)
+      if (!isObject(result)) throw new UsageError('--result must be a JSON object, such as {"output":…,"decisionReport":…}: give other values as --output')
       const parts: Record<string, Json> = {}
       if (options.output !== undefined) parts.output = await readJsonOrText(options.output, io)
       if (options.report !== undefined) parts.decisionReport = await readJsonOrText(options.report, io)
