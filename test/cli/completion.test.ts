@@ -96,6 +96,12 @@ describe.skipIf(goesWithout(bash))('bash', () => {
     expect(await inBash('list', '--sta')).toEqual(['--status'])
     expect(await inBash('list', '--queue', '=', 'b')).toEqual(['builds'])
   })
+
+  test('a name that the shell would obey is quoted', async () => {
+    await server.daybook(['enqueue', 'x;touch $(id) "a"', '--queue', 'strange'])
+    expect(await inBash('--queue', 'strange', 'enqueue', 'x')).toEqual(['x\\;touch\\ \\$\\(id\\)\\ \\"a\\"'])
+    expect(await inBash('list', '--status', 'pending,comp')).toEqual(['pending,completed'])
+  })
 })
 
 describe.skipIf(goesWithout(zsh))('zsh', () => {

@@ -9,7 +9,12 @@ _daybook() {
   COMPREPLY=()
   {
     read -r kind || return 0
-    while IFS= read -r line; do COMPREPLY+=("\${line%%$'\\t'*}"); done
+    while IFS= read -r line; do
+      line=\${line%%$'\\t'*}
+      # A name may have characters that this shell would obey.
+      if [[ $line == *[!A-Za-z0-9_.,:=@%+/-]* ]]; then printf -v line %q "$line"; fi
+      COMPREPLY+=("$line")
+    done
   } < <("$1" completion words --joined -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
   if [[ $kind == files ]]; then compopt -o default 2>/dev/null; fi
   # Behind what has still to be typed there is no blank.
