@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { inTime } from '../support/in-time.js'
 import { serverOfFile } from './program.js'
 
 const server = serverOfFile()
@@ -15,4 +16,9 @@ test('TQM-WS: daybook watch: what has happened since a revision, as lines or as 
   const { out } = await server.daybook(['watch', '--from', '0', '--events', 'task_completed', '--limit', '1', '--json', '--queue', 'w'])
   expect(JSON.parse(out)).toMatchObject({ event: 'task_completed', revision: 1, payload: { task_id: 'a', status: 'CANCELLED' } })
   expect(await server.daybook(['watch', '--from', 'then'])).toMatchObject({ code: 2, err: expect.stringContaining('--from must be a revision') as string })
+})
+
+test('daybook watch of a server that is not there says so, and ends', async () => {
+  const said = await inTime('an answer', server.daybook(['watch', '--url', 'http://127.0.0.1:1']), 10_000)
+  expect(said).toMatchObject({ code: 3, err: expect.stringContaining('is the server running there?') as string })
 })

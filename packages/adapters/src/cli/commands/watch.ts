@@ -27,6 +27,8 @@ export const watchCommand = (cli: Cli): Command =>
     ))
     .action(cli.connected<Options>(async ({ io, printer, client }, { from, events, limit = Number.POSITIVE_INFINITY }) => {
       if (!/^(end|\d{1,15})$/.test(from)) throw new UsageError('--from must be a revision, or end')
+      // Later it waits for a server that is away. One that was never there may be a wrong address.
+      await client.health()
       const ended = new AbortController()
       const forget = io.onSignal(() => ended.abort())
       let left = limit
