@@ -127,7 +127,8 @@ const finish = async (action: Action, given: Given): Promise<void> => {
   moved(done.queue)
   const { queue, revision } = done
   if (revision === undefined || !may.seeAll.value) return
-  const event = await firstEventOf(queue, revision)
+  // It is done, also if nobody can say now which event it became.
+  const event = await firstEventOf(queue, revision).catch(() => undefined)
   if (event !== undefined && notice.value === done) notice.value = { ...done, revision: event.revision, event: event.type }
 }
 

@@ -1,0 +1,47 @@
+/** Answers that are lost, late or refused: what a page says of a command is so, and nothing goes on behind its back. */
+import { beforeAll, describe, expect, test } from 'vitest'
+import { patienceMs } from '../support/in-time.js'
+import { useBrowser, withoutBrowser } from './browser.js'
+import { adminToken } from './fleet.js'
+import { handsOf } from './hands.js'
+import { openTab, type Tab } from './open-page.js'
+import { useConsoleServer } from './server.js'
+import { expectQuiet } from './watch-page.js'
+
+/** What a browser says of requests that a test cut off. */
+const cutOff = /ERR_CONNECTION_RESET|ERR_FAILED/
+
+describe.skipIf(withoutBrowser)('answers that are lost or late', () => {
+  const server = useConsoleServer()
+  const browser = useBrowser()
+  let tab: Tab
+  beforeAll(async () => {
+    tab = await openTab(browser, server().url, server().tokens.ada)
+  })
+  /** A request that is held until it is let go. */
+  const held = () => {
+    let letGo = (): void => undefined
+    const until = new Promise<void>((resolve) => (letGo = resolve))
+    let begin = (): void => undefined
+    const begun = new Promise<void>((resolve) => (begin = resolve))
+    return { begin: () => begin(), begun, until, letGo: () => letGo() }
+  }
+  const isShut = async (): Promise<void> => {
+    await tab.settled()
+    expect(await handsOf(tab).dialog.count()).toBe(0)
+  }
+
+  test('a command that is done is told as done, also if its event cannot be read then', async () => {
+    const { page } = tab
+    const { confirm, dialog } = handsOf(tab)
+    await tab.visit('/q/default/breakers', 'ops-security')
+    await page.getByRole('button', { name: 'Open for another type …' }).click()
+    const isLook = ({ pathname, searchParams }: URL): boolean => pathname.endsWith('/events') && searchParams.get('limit') === '51'
+    await page.route(isLook, (route) => route.abort('connectionreset'))
+    await confirm(/Open it/, /The breaker of told-once is open/, { reason: 'it is about the answer', fields: { type: 'told-once' } })
+    await dialog.waitFor({ state: 'detached' })
+    await page.unroute(isLook)
+    expect((await server().admin.events({ type: 'BreakerOpened', actor: 'ada' })).events.filter(({ data }) => data['taskType'] === 'told-once')).toHaveLength(1)
+    expectQuiet(tab.watched, [cutOff])
+  })
+})
