@@ -44,4 +44,29 @@ describe.skipIf(withoutBrowser)('answers that are lost or late', () => {
     expect((await server().admin.events({ type: 'BreakerOpened', actor: 'ada' })).events.filter(({ data }) => data['taskType'] === 'told-once')).toHaveLength(1)
     expectQuiet(tab.watched, [cutOff])
   })
+
+  test('of many tasks, a lost answer ends the work: nothing is sent behind the dialog, which can be closed', async () => {
+    const { page } = tab
+    const { dialog, press } = handsOf(tab)
+    await server().admin.in('many').enqueueAll(Array.from({ length: 40 }, (_, n) => ({ id: `many-${n}`, type: 'mow', deduplicate: 'off' as const })))
+    await tab.visit('/q/many/tasks', 'many-1')
+    await press(/^Priority …$/)
+    let sent = 0
+    const isChange = ({ pathname }: URL): boolean => /\/tasks\/many-\d+$/.test(pathname)
+    await page.route(isChange, async (route) => {
+      if (route.request().method() !== 'PATCH') return route.continue()
+      if (++sent === 5) return route.abort('connectionreset')
+      const response = await route.fetch()
+      return route.fulfill({ response })
+    })
+    await dialog.locator('[name="reason"]').fill('the lawn is high')
+    await dialog.getByRole('button', { name: 'Change 40 tasks' }).click()
+    await dialog.getByRole('alert').getByText('the server does not answer').waitFor()
+    await dialog.getByRole('button', { name: 'Leave it' }).click()
+    await isShut()
+    await page.unroute(isChange)
+    // Three were under way beside the one that was lost.
+    expect(sent).toBeLessThan(10)
+    expectQuiet(tab.watched, [cutOff])
+  })
 })

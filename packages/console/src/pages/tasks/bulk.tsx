@@ -44,13 +44,17 @@ const idsOf = async (queue: string, chosen: Chosen): Promise<ReadonlyArray<strin
   return ids
 }
 
-/** One request for each task, four at a time. A refusal does not stop the others. */
+/**
+ * One request for each task, four at a time. A refusal does not stop the others. A lost answer does: nothing more is sent then, and what is under way is
+ * waited for, so that nothing goes on behind the dialog.
+ */
 const toEach = async (queue: string, chosen: Chosen, { progress }: Given, what: string, send: (id: string) => Promise<{ readonly revision?: number }>): Promise<Done> => {
   const ids = await idsOf(queue, chosen)
   const waiting = [...ids]
   const refusals = new Map<string, number>()
   let done = 0
   let last: number | undefined
+  let failure: unknown
   const worker = async (): Promise<void> => {
     for (let id = waiting.shift(); id !== undefined; id = waiting.shift()) {
       try {
@@ -58,13 +62,18 @@ const toEach = async (queue: string, chosen: Chosen, { progress }: Given, what: 
         done++
         if (revision !== undefined) last = Math.max(last ?? 0, revision)
       } catch (error) {
-        if (!(error instanceof ApiProblem) || error.status === 0 || error.status === 401) throw error
-        refusals.set(error.code, (refusals.get(error.code) ?? 0) + 1)
+        if (error instanceof ApiProblem && error.status !== 0 && error.status !== 401) refusals.set(error.code, (refusals.get(error.code) ?? 0) + 1)
+        else {
+          failure ??= error
+          waiting.length = 0
+        }
       }
       progress(`${done} of ${ids.length} …`)
     }
   }
   await Promise.all([worker(), worker(), worker(), worker()])
+  if (failure instanceof ApiProblem) throw new ApiProblem(failure.status, failure.code, `${failure.message}: ${done} of ${ids.length} were ${what} before`)
+  if (failure !== undefined) throw failure
   const refused = [...refusals].map(([code, count]) => ` ${counted(count, 'task was', 'tasks were')} refused: ${code}.`).join('')
   return { said: `${counted(done, 'task')} ${what}.${refused}`, queue, ...(last === undefined ? {} : { revision: last }) }
 }
