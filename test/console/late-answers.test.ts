@@ -69,4 +69,45 @@ describe.skipIf(withoutBrowser)('answers that are lost or late', () => {
     expect(sent).toBeLessThan(10)
     expectQuiet(tab.watched, [cutOff])
   })
+
+  test('tasks that were counted for another search are not offered', async () => {
+    const { page } = tab
+    await tab.visit('/q/default/tasks?q=type:eng-*', 'tasks')
+    const count = held()
+    const isCount = ({ pathname, searchParams }: URL): boolean => pathname.endsWith('/tasks') && searchParams.get('limit') === '1000'
+    await page.route(isCount, async (route) => {
+      count.begin()
+      await count.until
+      await route.continue()
+    })
+    await handsOf(tab).press(/^Bump …$/)
+    await count.begun
+    await page.locator('[data-search]').fill('type:mail-*')
+    await page.getByRole('link', { name: /^mail-/ }).first().waitFor()
+    count.letGo()
+    await isShut()
+    await page.unroute(isCount)
+    expectQuiet(tab.watched)
+  })
+
+  test('what was asked for on a page that is left is not offered on another', async () => {
+    const { page } = tab
+    const { press } = handsOf(tab)
+    await tab.visit('/q/default/dead-letters', '550 mailbox unavailable')
+    await page.getByRole('link', { name: /550 mailbox unavailable/ }).first().click()
+    const dryRun = held()
+    await page.route('**/dead-letters/retry', async (route) => {
+      dryRun.begin()
+      await dryRun.until
+      await route.continue()
+    })
+    await press(/^Discard …$/)
+    await dryRun.begun
+    await page.getByRole('link', { name: 'Agents', exact: true }).click()
+    await page.getByText('mailer-1').first().waitFor()
+    dryRun.letGo()
+    await isShut()
+    await page.unroute('**/dead-letters/retry')
+    expectQuiet(tab.watched)
+  })
 })

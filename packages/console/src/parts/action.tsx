@@ -5,7 +5,7 @@
 import { signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { keepFocus, linkTo } from '../address/address.js'
+import { address, keepFocus, linkTo } from '../address/address.js'
 import { pathOf } from '../address/url.js'
 import { moved } from '../api/questions.js'
 import { ApiProblem, request } from '../api/request.js'
@@ -60,6 +60,19 @@ export const notice = signal<(Done & { readonly event?: string }) | undefined>(u
 
 export const offer = (action: Action): void => {
   offered.value = action
+}
+
+/** Offers what had to be asked for first, unless another place is shown by then: it would be about something that nobody sees any more. */
+export const offerHere = async (asked: () => Promise<Action>): Promise<void> => {
+  const place = placeShown()
+  const action = await asked()
+  if (placeShown() === place) offer(action)
+}
+
+/** Which columns a list has makes no other place. */
+const placeShown = (): string => {
+  const { path, query } = address.peek()
+  return JSON.stringify([path, { ...query, columns: undefined }])
 }
 
 export const ActionButton = ({ action, children, primary = false }: { readonly action: () => Action; readonly children: ComponentChildren; readonly primary?: boolean }) => (

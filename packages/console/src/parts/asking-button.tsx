@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { ApiProblem } from '../api/request.js'
-import { type Action, offer } from './action.js'
+import { type Action, offerHere } from './action.js'
 
 export interface AskingButtonProps {
   readonly action: () => Promise<Action>
@@ -20,7 +20,7 @@ export const AskingButton = ({ action, children, primary = false, id }: AskingBu
     setAsking(true)
     setProblem(undefined)
     try {
-      offer(await action())
+      await offerHere(action)
     } catch (error) {
       setProblem(error instanceof ApiProblem ? error.message : String(error))
     }

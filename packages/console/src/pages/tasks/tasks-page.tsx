@@ -5,7 +5,7 @@ import { useEffect, useMemo, useState } from 'preact/hooks'
 import { address, go, momentShown, withQuery } from '../../address/address.js'
 import { may, tenantAsked, tenantsOfToken } from '../../api/session.js'
 import { useQueue } from '../../api/use-query.js'
-import { type Action, notice, offer } from '../../parts/action.js'
+import { type Action, notice, offer, offerHere } from '../../parts/action.js'
 import { Empty } from '../../parts/empty.js'
 import { counted, numberText } from '../../parts/format.js'
 import type { KnownValues } from '../../search/complete.js'
@@ -107,7 +107,7 @@ const BulkBar = ({ queue, filter, matching, selected, isChangeable, isUnderstood
     if (ids.length > 0) return offer(action(queue, { kind: 'some', ids }))
     setCounting(true)
     try {
-      offer(action(queue, { kind: 'all', filter: of, count: await count(queue, of), matching }))
+      await offerHere(async () => action(queue, { kind: 'all', filter: of, count: await count(queue, of), matching }))
     } catch (error) {
       notice.value = { said: `They could not be counted: ${error instanceof Error ? error.message : String(error)}.`, queue }
     } finally {
