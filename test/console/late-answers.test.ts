@@ -110,4 +110,53 @@ describe.skipIf(withoutBrowser)('answers that are lost or late', () => {
     await page.unroute('**/dead-letters/retry')
     expectQuiet(tab.watched)
   })
+
+  const openBreaker = async (type: string, reason: string): Promise<void> => {
+    const { dialog } = handsOf(tab)
+    await tab.page.getByRole('button', { name: 'Open for another type …' }).click()
+    await dialog.locator('[name="field-type"]').fill(type)
+    await dialog.locator('[name="reason"]').fill(reason)
+    await dialog.getByRole('button', { name: 'Open it' }).click()
+  }
+
+  test('the same command another time is another command, also if the answer to the first was lost', async () => {
+    const { page } = tab
+    const { dialog } = handsOf(tab)
+    await tab.visit('/q/default/breakers', 'ops-security')
+    await page.route('**/breakers/*/open', async (route) => {
+      await route.fetch()
+      await route.abort('connectionreset')
+    }, { times: 1 })
+    await openBreaker('twice', 'maintenance')
+    await dialog.getByRole('alert').getByText('the server does not answer').waitFor()
+    await dialog.getByRole('button', { name: 'Leave it' }).click()
+    const stateOf = async (): Promise<string | undefined> => (await server().admin.breakers.list())['twice']?.state
+    expect(await stateOf()).toBe('open')
+    await server().admin.breakers.close('twice', 'maintenance is over')
+    await openBreaker('twice', 'maintenance')
+    await page.locator('.notice').getByText('The breaker of twice is open').waitFor()
+    expect(await stateOf()).toBe('open')
+    expectQuiet(tab.watched, [cutOff])
+  })
+
+  test('a command that a proxy gave up on can be sent once more, and is done once', async () => {
+    const { page } = tab
+    const { dialog, press } = handsOf(tab)
+    const [done] = (await server().admin.tasks({ status: 'completed', limit: 1 })).tasks
+    const id = done?.id ?? ''
+    await tab.visit(`/q/default/tasks/${id}`, 'Life')
+    await page.route('**/tasks/*/restart', async (route) => {
+      await route.fetch()
+      await route.fulfill({ status: 504, contentType: 'text/html', body: '<h1>Gateway Time-out</h1>' })
+    }, { times: 1 })
+    await press(/^Restart …$/)
+    await dialog.locator('[name="reason"]').fill('once more')
+    await dialog.getByRole('button', { name: 'Restart as a new task' }).click()
+    await dialog.getByRole('alert').getByText('the server answered 504').waitFor()
+    await dialog.getByRole('button', { name: 'Restart as a new task' }).click()
+    await page.locator('.notice').getByText(`${id} is restarted`).waitFor()
+    const { events } = await server().admin.events({ type: 'TaskEnqueued', actor: 'ada' })
+    expect(events.filter(({ data }) => data['restartOf'] === id)).toHaveLength(1)
+    expectQuiet(tab.watched, [/status of 504/])
+  })
 })

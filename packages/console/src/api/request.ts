@@ -82,13 +82,19 @@ const send = async <A>(method: Method, path: string, accept: string, { query = {
     ...(signal === undefined ? {} : { signal }),
   }
   const found = await reach(`${path}${textOfQuery(query)}`, init, async (response) => (response.ok ? { response, taken: await take(response) } : { response, refusal: await response.text() }))
-  if (method === 'POST' && !found.response.headers.has('retry-after')) answered(path, sent)
+  if (method === 'POST' && found.response.status < 500 && !found.response.headers.has('retry-after')) answered(path, sent)
   if ('refusal' in found) throw refused(found.response.status, found.refusal, used)
   return found
 }
 
-/** Of commands that have no answer yet, or whose answers were lost: if the same is sent again, it has the same key, and the server does it once. */
+/**
+ * Of commands that have no answer yet, or whose answers were lost, also by a proxy: if the same is sent again, it has the same key, and the server does
+ * it once.
+ */
 const keys = new Map<string, string>()
+
+/** Whoever asks for the same later means it once more, such as another pause for the same reason: with the old key, the server would only repeat its old answer. */
+export const forgetKeys = (): void => keys.clear()
 
 const keyFor = (path: string, sent = ''): string => {
   const key = keys.get(`${path} ${sent}`) ?? randomKey()

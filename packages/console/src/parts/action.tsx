@@ -8,7 +8,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { address, keepFocus, linkTo } from '../address/address.js'
 import { pathOf } from '../address/url.js'
 import { moved } from '../api/questions.js'
-import { ApiProblem, request } from '../api/request.js'
+import { ApiProblem, forgetKeys, request } from '../api/request.js'
 import { may, me } from '../api/session.js'
 import { ProblemNote } from './problem-note.js'
 
@@ -95,6 +95,7 @@ const OpenDialog = ({ action }: { readonly action: Action }) => {
   const close = (): void => dialog.current?.close()
   const gone = (): void => {
     offered.value = undefined
+    forgetKeys()
     keepFocus()
   }
   const submit = (event: SubmitEvent): void => {
