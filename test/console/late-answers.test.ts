@@ -159,4 +159,22 @@ describe.skipIf(withoutBrowser)('answers that are lost or late', () => {
     expect(events.filter(({ data }) => data['restartOf'] === id)).toHaveLength(1)
     expectQuiet(tab.watched, [/status of 504/])
   })
+
+  test('a dialog does not come back after a login as somebody else', async () => {
+    const { admin, url } = server()
+    const made = await admin.tokens.create({ name: 'guest', roles: ['operator'] })
+    const other = await openTab(browser, url, made.token)
+    const { page } = other
+    const { dialog } = handsOf(other)
+    await other.visit('/q/default/breakers', 'ops-security')
+    await page.getByRole('button', { name: 'Open for another type …' }).click()
+    await dialog.waitFor()
+    await admin.tokens.revoke(made.id, 'the guest has left')
+    await page.getByLabel('Token').fill(server().tokens.ben)
+    await page.getByRole('button', { name: 'Open the console' }).click()
+    await page.getByText('ops-security').first().waitFor()
+    await other.settled()
+    expect(await dialog.count()).toBe(0)
+    expectQuiet(other.watched, [/status of 401/, /WebSocket/])
+  })
 })

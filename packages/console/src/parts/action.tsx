@@ -90,7 +90,11 @@ const OpenDialog = ({ action }: { readonly action: Action }) => {
   const dialog = useRef<HTMLDialogElement>(null)
   const [progress, setProgress] = useState<string | undefined>(undefined)
   const [problem, setProblem] = useState<ApiProblem | undefined>(undefined)
-  useEffect(() => dialog.current?.showModal(), [])
+  useEffect(() => {
+    dialog.current?.showModal()
+    // After a logout it is not offered to whoever logs in next.
+    return () => void (offered.value = undefined)
+  }, [])
   // The browser gives the focus back to where it was, if the dialog is closed before it goes.
   const close = (): void => dialog.current?.close()
   const gone = (): void => {
