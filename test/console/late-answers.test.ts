@@ -177,4 +177,15 @@ describe.skipIf(withoutBrowser)('answers that are lost or late', () => {
     expect(await dialog.count()).toBe(0)
     expectQuiet(other.watched, [/status of 401/, /WebSocket/])
   })
+
+  test('a server that does not tell who one is says why, and is asked again', async () => {
+    const other = await openTab(browser, server().url, server().tokens.ada)
+    const { page } = other
+    await page.route('**/api/me', (route) => route.fulfill({ status: 503, contentType: 'application/problem+json', body: JSON.stringify({ status: 503, code: 'unavailable', detail: 'the tokens are being read' }) }))
+    await page.goto(`${server().url}/q/default/breakers`)
+    await page.getByText('the tokens are being read').waitFor()
+    await page.unroute('**/api/me')
+    await page.getByText('ops-security').first().waitFor()
+    expectQuiet(other.watched, [/status of 503/])
+  })
 })

@@ -1,5 +1,6 @@
 /** The user, and the page that is shown. */
 import type { Me } from '@daybook/client'
+import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { address, momentShown, withQuery } from './address/address.js'
 import { matchPath } from './address/url.js'
@@ -10,20 +11,28 @@ import { now } from './parts/clock.js'
 import { canShow, loaded, loadFailed, loadPage, type Page, pages } from './pages/pages.js'
 import { Empty } from './parts/empty.js'
 import { Skeleton } from './parts/loaded.js'
+import { ProblemNote } from './parts/problem-note.js'
 import { Login } from './shell/login.js'
 import { Shell } from './shell/shell.js'
 
-/** Asks the server about the token, repeatedly while the server does not answer. */
+/** Why the server has not told yet what the token permits. */
+const notIntroduced = signal<ApiProblem | undefined>(undefined)
+
+/** Asks the server about the token, repeatedly while it does not say. */
 const introduce = async (isOver: () => boolean): Promise<void> => {
   while (!isOver()) {
     try {
       const { value } = await request<Me>('GET', '/api/me')
       if (isOver()) return
+      notIntroduced.value = undefined
       me.value = value
       allMoved()
       return
     } catch (error) {
-      if (error instanceof ApiProblem && (error.status === 401 || error.status === 403)) return
+      // The login is shown then.
+      if (error instanceof ApiProblem && error.status === 401) return
+      if (isOver()) return
+      notIntroduced.value = error instanceof ApiProblem ? error : new ApiProblem(0, 'internal', 'what answers is no Daybook server: is there a proxy before it?')
       await new Promise((resolve) => setTimeout(resolve, 1_000))
     }
   }
@@ -36,6 +45,8 @@ export const App = () => {
     return () => (isOver = true)
   }, [token.value, loggedOutBecause.value])
   if (loggedOutBecause.value !== undefined) return <Login />
+  const problem = notIntroduced.value
+  if (me.value === undefined && problem !== undefined && contact.value.lostAt === undefined) return <main class="login"><ProblemNote problem={problem} /></main>
   if (me.value === undefined) return contact.value.lostAt === undefined ? <Skeleton /> : <main class="login"><p role="status">The server does not answer. Trying again … ({Math.max(0, Math.round((now.value - contact.value.lostAt) / 1_000))} s)</p></main>
   return <Shell>{may.read.value ? <CurrentPage /> : <NothingToRead />}</Shell>
 }
