@@ -32,6 +32,26 @@ describe.skipIf(withoutBrowser)('where something is missing', () => {
     expectQuiet(tab.watched)
   })
 
+  test('a page whose address has a name that every object has is shown as without it', async () => {
+    for (const path of ['/q/default/audit?hours=constructor', '/q/default/tenants?hours=toString', '/q/default/reports?hours=valueOf', '/q/default/tasks?q=constructor:x']) {
+      await tab.visit(path)
+      await tab.page.locator('main h1').waitFor()
+      expectQuiet(tab.watched)
+    }
+  })
+
+  test('a tenant and a type whose names have spaces lead to their tasks', async () => {
+    await server().admin.in('spaces').enqueueAll([{ id: 'of-both', type: 'night shift', tenant: 'big "co"', deduplicate: 'off' }, { id: 'of-none', type: 'day', deduplicate: 'off' }])
+    for (const link of ['night shift', 'big "co"']) {
+      await tab.visit('/q/spaces/tasks/of-both', 'Life')
+      await tab.page.locator('.facts').getByRole('link', { name: link, exact: true }).click()
+      await tab.page.locator('.title').getByText('1 task', { exact: true }).waitFor()
+      await tab.page.getByRole('link', { name: 'of-both' }).waitFor()
+      expect(await tab.page.locator('.search-problems p').count()).toBe(0)
+    }
+    expectQuiet(tab.watched)
+  })
+
   test('a comparison with a moment before the first event says so', async () => {
     await tab.visit('/q/mail/changes?from=2020-01-01T00:00:00.000Z', 'What became of them')
     const said = (await tab.page.locator('main p').first().textContent()) ?? ''

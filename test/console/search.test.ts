@@ -1,5 +1,5 @@
 /** CON-4: the search of tasks: what it understands, what it marks, and what it suggests. */
-import { complete, filterAt, parseSearch, termsOf } from '@daybook/console/internal'
+import { complete, filterAt, parseSearch, termsOf, termText } from '@daybook/console/internal'
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
@@ -23,6 +23,7 @@ describe('CON-4: qualifiers become parameters of the API', () => {
     ['after:2026-11-20 before:2026-11-20T10:00', { createdAfter: '2026-11-20T00:00:00.000Z', createdBefore: '2026-11-20T10:00:00.000Z' }],
     ['after:2026-11-20T10:00:30.5+02:00', { createdAfter: '2026-11-20T08:00:30.500Z' }],
     ['waitsFor:release-1', { waitsFor: 'release-1' }],
+    ['type:"night shift" tenant:"a \\"b\\" \\\\ c"', { type: 'night shift', tenant: 'a "b" \\ c' }],
   ])('%s', (text, filter) => {
     expect(parseSearch(text)).toEqual({ filter, problems: [] })
   })
@@ -38,6 +39,7 @@ describe('CON-4: what is not understood is marked at its place, and left out', (
   test.each<readonly [string, string, RegExp]>([
     ['status:nope tenant:a', 'status:nope', /nope is no status: pending/],
     ['status:', 'status:', /^status: pending/],
+    ['constructor:x', 'constructor:x', /constructor is no qualifier/],
     ['tenant:a colour:red', 'colour:red', /colour is no qualifier: there are status/],
     ['priority:11', 'priority:11', /1 to 10/],
     ['priority:>10', 'priority:>10', /no priority is so/],
@@ -56,6 +58,13 @@ describe('CON-4: what is not understood is marked at its place, and left out', (
     expect(problems.map(({ from, to }) => text.slice(from, to))).toEqual([marked])
     expect(problems[0]?.message).toMatch(message)
     expect(parseSearch(text.replace(marked, '')).filter).toEqual(parseSearch(text).filter)
+  })
+
+  test('any name of a tenant can be written, and is read as it is', () => {
+    const name = fc.oneof(fc.constantFrom('big co', '"', 'say "hi"', '\\', '\\"', '" ', 'a:b', 'x\\ y'), fc.string({ minLength: 1, maxLength: 6, unit: 'grapheme' }))
+    fc.assert(fc.property(name, name, (tenant, ticket) => {
+      expect(parseSearch(`${termText('tenant', tenant)} ${termText('ticket', ticket)} status:pending`)).toEqual({ filter: { tenant, ticketId: ticket, status: 'pending' }, problems: [] })
+    }))
   })
 
   test('whatever is typed: terms lie in the text, in order, and problems on terms', () => {
@@ -83,6 +92,7 @@ describe('CON-4: completed as one types', () => {
     expect(labels('status:pending,blo')).toEqual(['blocked'])
     expect(labels('type:back', undefined, { type: ['eng-backend', 'backup'] })).toEqual(['backup', 'eng-backend'])
     expect(labels('status:pending')).toEqual([])
+    expect(labels('constructor:')).toEqual([])
   })
 
   test('what is taken replaces the word at the cursor, and keeps the rest', () => {

@@ -34,6 +34,6 @@ export interface ShownPeriod {
 export const periodShown = (hoursDefault: keyof typeof periods): ShownPeriod => {
   const { from, to, hours = hoursDefault } = address.value.query
   if (from !== undefined && !Number.isNaN(Date.parse(from))) return { from, ...(to === undefined || Number.isNaN(Date.parse(to)) ? {} : { to }) }
-  const known = hours in periods ? hours : hoursDefault
+  const known = Object.hasOwn(periods, hours) ? hours : hoursDefault
   return { ...sinceHours(Number(known)), hours: known }
 }

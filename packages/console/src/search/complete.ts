@@ -38,7 +38,8 @@ export const complete = (text: string, cursor: number, known: KnownValues = {}):
     const { name, value } = term
     const earlier = name === 'status' && value.includes(',') ? `${value.slice(0, value.lastIndexOf(','))},` : ''
     const begun = value.slice(earlier.length).toLowerCase()
-    const values = fixed[name] ?? known[name as keyof KnownValues] ?? []
+    const all: Readonly<Record<string, ReadonlyArray<string> | undefined>> = { ...known, ...fixed }
+    const values = (Object.hasOwn(all, name) ? all[name] : undefined) ?? []
     const beginning = values.filter((each) => each.toLowerCase().startsWith(begun))
     const containing = begun === '' ? [] : values.filter((each) => !beginning.includes(each) && each.toLowerCase().includes(begun))
     return [...beginning, ...containing].filter((each) => each.toLowerCase() !== begun).slice(0, suggestionsMax).map((each) => taken(`${name}:${earlier}${quoted(each)}`, each))

@@ -49,7 +49,9 @@ export const qualifiers: Readonly<Record<string, string>> = {
   waitsfor: 'a task: those that depend on it, and wait',
 }
 
-const termPattern = /([A-Za-z]+):("[^"]*"?|\S*)|"[^"]*"?|\S+/g
+/** In quotes, a quotation mark of the value itself stands after a backslash, and so does a backslash. */
+const termPattern = /([A-Za-z]+):("(?:\\.|[^"])*"?|\S*)|"(?:\\.|[^"])*"?|\S+/gs
+const inQuotes = /^"((?:\\.|[^"])*)"?$/s
 
 export const termsOf = (text: string): ReadonlyArray<Term> =>
   [...text.matchAll(termPattern)].map((found) => {
@@ -58,10 +60,13 @@ export const termsOf = (text: string): ReadonlyArray<Term> =>
     return { from, to: from + whole.length, ...(name === undefined ? {} : { name: name.toLowerCase() }), value: unquoted(value ?? whole) }
   })
 
-const unquoted = (text: string): string => (text.startsWith('"') ? text.slice(1).replace(/"$/, '') : text)
+const unquoted = (text: string): string => inQuotes.exec(text)?.[1]?.replace(/\\(["\\])/g, '$1') ?? text
 
-/** A value as it has to be typed: in quotes if it has spaces. */
-export const quoted = (value: string): string => (/\s/.test(value) ? `"${value}"` : value)
+/** A value as it has to be typed: in quotes if it has spaces or quotation marks. */
+export const quoted = (value: string): string => (/[\s"]/.test(value) ? `"${value.replace(/["\\]/g, '\\$&')}"` : value)
+
+/** A qualifier with any value, for links. */
+export const termText = (name: string, value: string): string => `${name}:${quoted(value)}`
 
 export const parseSearch = (text: string): Search => {
   const filter: Record<string, string> = {}
@@ -75,7 +80,7 @@ export const parseSearch = (text: string): Search => {
       if (value !== '') words.push(value)
       continue
     }
-    const parameter = parameters[name]
+    const parameter = Object.hasOwn(parameters, name) ? parameters[name] : undefined
     if (name === 'age') {
       const age = ageOf(value)
       const other = age?.isOlder === true ? 'before' : 'after'
@@ -110,7 +115,7 @@ const oneOf = (names: ReadonlyArray<string>, what: string) => (value: string): R
   return wrong === undefined ? given.join(',') : { problem: `${wrong.wrong === '' ? 'nothing' : wrong.wrong} is no ${what}: ${names.join(', ')}` }
 }
 
-const typeOf = (value: string): Read => (/^[^*,\s]*\*?$/.test(value) ? value : { problem: 'a type is exact, or ends in *: eng-*' })
+const typeOf = (value: string): Read => (/^[^*,]*\*?$/.test(value) ? value : { problem: 'a type is exact, or ends in *: eng-*' })
 
 const priorityOf = (value: string): Read => {
   const band = bandNames.find((name) => name === value.toUpperCase())

@@ -11,6 +11,7 @@ import { Loaded } from '../../parts/loaded.js'
 import { Moment } from '../../parts/moment.js'
 import { endOfShown, sinceHours } from '../../parts/period.js'
 import { StatusChip } from '../../parts/status.js'
+import { termText } from '../../search/parse.js'
 import { Strip } from '../../parts/strip.js'
 import { nowShown } from '../../parts/moment-time.js'
 import type { PageParams } from '../page-params.js'
@@ -67,7 +68,7 @@ const Breaker = ({ queue, type, breaker, rows, from, canChange }: BreakerProps) 
       </header>
       {rows !== undefined && <Strip stretches={stretchesOf(rows, type, from, endOfShown())} from={from} to={endOfShown()} label={`the breaker of ${type} in ${hours} hours: ${state} at their end`} />}
       <p class="quiet">
-        {counted(failures, 'failure')} in a row{lastFailure !== undefined && <>; the last failure <Moment at={lastFailure} /></>}. Tasks of this type: <a href={linkTo(['q', queue, 'tasks'], { q: `type:${type} status:pending,queued` })}>ready</a>, <a href={linkTo(['q', queue, 'tasks'], { q: `type:${type} status:dead-letter` })}>dead letters</a>.
+        {counted(failures, 'failure')} in a row{lastFailure !== undefined && <>; the last failure <Moment at={lastFailure} /></>}. Tasks of this type: <a href={linkTo(['q', queue, 'tasks'], { q: `${termText('type', type)} status:pending,queued` })}>ready</a>, <a href={linkTo(['q', queue, 'tasks'], { q: `${termText('type', type)} status:dead-letter` })}>dead letters</a>.
       </p>
       {state === 'open' && halfOpenAt !== undefined && <Countdown until={Date.parse(halfOpenAt)} />}
       {probe !== undefined && <p>The test task is <code>{probe}</code>.</p>}

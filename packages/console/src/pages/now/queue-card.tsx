@@ -11,6 +11,7 @@ import { Moment } from '../../parts/moment.js'
 import { StatusBar } from '../../parts/status-bar.js'
 import { StatusMark } from '../../parts/status.js'
 import { pathOf } from '../../address/url.js'
+import { termText } from '../../search/parse.js'
 import { needOf } from './need.js'
 import { Rates } from './rates.js'
 
@@ -76,7 +77,7 @@ const linkOf = (queue: string, kind: AlertView['kind'], key: string): string => 
     case 'breaker-open':
       return queueLink(queue, 'breakers')
     case 'dead-letters':
-      return search(`type:${about} status:dead-letter`)
+      return search(`${termText('type', about)} status:dead-letter`)
     case 'attempts-exhausted':
       return queueLink(queue, 'tasks', about)
     case 'critical-waiting':

@@ -1,6 +1,7 @@
 /** How many unfinished tasks each reason keeps from running. It is computed from counts, without looking at the tasks that wait. */
 import type { BreakerView, Depth, LimitView, TaskView } from '@daybook/client'
 import type { Status } from '@daybook/core'
+import { termText } from '../../search/parse.js'
 
 export interface BlockedBy {
   readonly key: string
@@ -68,7 +69,7 @@ export const blockedBy = (now: QueueNow): ReadonlyArray<BlockedBy> => {
     const [, scope, name = ''] = /^(type|tenant):(.*)$/s.exec(key) ?? []
     const isFull = (concurrency !== undefined && live !== undefined && live >= concurrency) || shutUntil !== undefined
     if (scope === undefined || !isFull) continue
-    found.push({ key, reason: `wait for the limit ${key}`, count: (scope === 'type' ? byType : byTenant)[name] ?? 0, status: 'pending', to: { search: `${scope}:${name}` } })
+    found.push({ key, reason: `wait for the limit ${key}`, count: (scope === 'type' ? byType : byTenant)[name] ?? 0, status: 'pending', to: { search: termText(scope, name) } })
   }
   return found.filter(({ count }) => count > 0).sort((a, b) => b.count - a.count)
 }

@@ -10,6 +10,7 @@ import { sinceHours } from '../../parts/period.js'
 import { StatusBar } from '../../parts/status-bar.js'
 import type { PageParams } from '../page-params.js'
 import type { QueueStatus } from '../now/queue-card.js'
+import { termText } from '../../search/parse.js'
 import { blockedBy, isForEach } from './blocked-by.js'
 import { depthOverTime } from './depth-over-time.js'
 
@@ -112,7 +113,7 @@ const typesShown = 8
 const ByType = ({ queue, byType }: { readonly queue: string; readonly byType: Readonly<Record<string, number>> }) => {
   const types = Object.entries(byType).sort(([a, one], [b, other]) => other - one || (a < b ? -1 : 1))
   if (types.length === 0) return <p class="quiet">No task is pending.</p>
-  return <Bars label="pending tasks by type" bars={types.slice(0, typesShown).map(([type, count]) => ({ key: type, value: count, status: 'pending', name: <a href={linkTo(['q', queue, 'tasks'], { q: `type:${type} status:pending,queued` })}>{type}</a> }))} />
+  return <Bars label="pending tasks by type" bars={types.slice(0, typesShown).map(([type, count]) => ({ key: type, value: count, status: 'pending', name: <a href={linkTo(['q', queue, 'tasks'], { q: `${termText('type', type)} status:pending,queued` })}>{type}</a> }))} />
 }
 
 const DepthChart = ({ rows, depth: last, end }: { readonly rows: Report['rows']; readonly depth: number; readonly end: string | undefined }) => {

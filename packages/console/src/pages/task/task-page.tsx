@@ -11,6 +11,7 @@ import { Loaded } from '../../parts/loaded.js'
 import { Moment } from '../../parts/moment.js'
 import { StatusChip } from '../../parts/status.js'
 import { Tree } from '../../parts/tree.js'
+import { termText } from '../../search/parse.js'
 import { nowShown } from '../../parts/moment-time.js'
 import type { PageParams } from '../page-params.js'
 import { LifeDiagram } from './life-diagram.js'
@@ -65,13 +66,13 @@ const Known = ({ queue, task, history }: { readonly queue: string; readonly task
 )
 
 const Facts = ({ queue, task }: { readonly queue: string; readonly task: TaskView }) => {
-  const search = (text: string): string => linkTo(['q', queue, 'tasks'], { q: text })
+  const search = (name: string, value: string): string => linkTo(['q', queue, 'tasks'], { q: termText(name, value) })
   return (
     <dl class="facts">
-      <div><dt>type</dt><dd><a href={search(`type:${task.type}`)}>{task.type}</a></dd></div>
+      <div><dt>type</dt><dd><a href={search('type', task.type)}>{task.type}</a></dd></div>
       <div><dt>priority</dt><dd>{task.priority}{task.priorityBoosted === true && ', bumped'}</dd></div>
-      {task.tenant !== undefined && <div><dt>tenant</dt><dd><a href={search(`tenant:${task.tenant}`)}>{task.tenant}</a></dd></div>}
-      {task.ticketId !== undefined && <div><dt>ticket</dt><dd><a href={search(`ticket:${task.ticketId}`)}>{task.ticketId}</a></dd></div>}
+      {task.tenant !== undefined && <div><dt>tenant</dt><dd><a href={search('tenant', task.tenant)}>{task.tenant}</a></dd></div>}
+      {task.ticketId !== undefined && <div><dt>ticket</dt><dd><a href={search('ticket', task.ticketId)}>{task.ticketId}</a></dd></div>}
       {task.phase !== undefined && <div><dt>phase</dt><dd>{task.phase}</dd></div>}
       <div><dt>enqueued</dt><dd><Moment at={task.createdAt} /></dd></div>
       <div><dt>attempt</dt><dd>{task.attempt === 0 ? 'none yet' : `${task.attempt} of ${task.attemptsMax}`}</dd></div>

@@ -18,7 +18,7 @@ const periods = { '1': 'an hour', '6': 'six hours', '24': 'a day', '168': 'a wee
 
 export const TenantsPage = ({ params: { queue = '' } }: { readonly params: PageParams }) => {
   const given = address.value.query['hours'] ?? '6'
-  const hours = given in periods ? Number(given) : 6
+  const hours = Object.hasOwn(periods, given) ? Number(given) : 6
   const period = { ...sinceHours(hours), bucket: 'total', top: '200' }
   const fairness = useQueue<Report>(queue, ['reports', 'fairness'], { query: period, everyMs: 60_000, presentOnly: true })
   const { value: throughput } = useQueue<Report>(queue, ['reports', 'throughput'], { query: { ...period, by: 'tenant' }, everyMs: 60_000, presentOnly: true })
