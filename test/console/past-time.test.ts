@@ -1,9 +1,11 @@
 /** CON-8: of a past moment, whatever depends on the clock is of that moment, and not of now. */
+import { readFileSync } from 'node:fs'
 import type { TaskView } from '@daybook/client'
 import { durationText } from '@daybook/console/internal'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { useBrowser, withoutBrowser } from './browser.js'
 import { adminToken } from './fleet.js'
+import { handsOf } from './hands.js'
 import { openTab, type Tab } from './open-page.js'
 import { useConsoleServer } from './server.js'
 import { expectQuiet } from './watch-page.js'
@@ -58,6 +60,27 @@ describe.skipIf(withoutBrowser)('CON-8: time in the past', () => {
     await tab.visit(`/q/default/tasks?q=age:>1h&revision=${enqueued?.revision ?? 0}`, 'tasks')
     const asked = `createdBefore=${iso(Date.parse(enqueued?.at ?? '') - 60 * minuteMs)}&`
     await expect.poll(() => tab.watched.requests.some((request) => request.includes(asked)), { timeout: 30_000 }).toBe(true)
+    expectQuiet(tab.watched)
+  })
+
+  test('of an export: the tasks of then, all that match or those that are selected', async () => {
+    const { page } = tab
+    await tab.visit('/q/default/tasks?revision=150', 'Nothing can be changed here')
+    const hands = handsOf(tab)
+    const exported = async (): Promise<ReadonlyArray<string>> => {
+      await hands.press(/^Export …$/)
+      const [file] = await Promise.all([page.waitForEvent('download'), hands.dialog.getByRole('button', { name: 'Export' }).click()])
+      return readFileSync(await file.path(), 'utf8').trimEnd().split('\r\n').slice(1)
+    }
+    const total = Number(/^\d+/.exec((await page.locator('.title [role=status]').textContent()) ?? '')?.[0])
+    expect((await server().admin.tasks({ limit: 1_000 })).tasks.length).toBeGreaterThan(total)
+    expect(await exported()).toHaveLength(total)
+    const row = page.locator('.task-list tbody tr').filter({ has: page.getByRole('checkbox') }).first()
+    await row.getByRole('checkbox').check()
+    const [id = '', status = ''] = await Promise.all([row.locator('.of-id').textContent(), row.locator('.of-status').textContent()]).then((texts) => texts.map((text) => text?.trim() ?? ''))
+    expect((await server().admin.task(id)).status).not.toBe(status)
+    const [line = ''] = await exported()
+    expect(line.split(',').filter((_, i) => i === 0 || i === 3)).toEqual([id, status])
     expectQuiet(tab.watched)
   })
 

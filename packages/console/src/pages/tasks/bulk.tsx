@@ -1,5 +1,6 @@
 /** Actions on many tasks at once: the selected ones, or all that match. */
 import type { TaskPage, TaskView } from '@daybook/client'
+import type { Moment } from '../../address/address.js'
 import { pathOf, type Query } from '../../address/url.js'
 import { ApiProblem, request } from '../../api/request.js'
 import type { Action, Done, Given } from '../../parts/action.js'
@@ -145,8 +146,8 @@ export const reprioritiseMany = (queue: string, chosen: Chosen): Action => ({
   run: (given) => toEach(queue, chosen, given, 'changed', (id) => request('PATCH', tasksPath(queue, id), { body: { priority: Number(given.fields.priority), reason: given.reason } })),
 })
 
-/** The browser makes exports from data that it may read. */
-export const exportMany = (queue: string, chosen: Chosen): Action => ({
+/** The browser makes exports from data that it may read. `moment`: of the tasks, if they are chosen one by one; the filter of all that match has its own. */
+export const exportMany = (queue: string, chosen: Chosen, moment: Moment | undefined): Action => ({
   title: `Export ${tasksOf(chosen).replace(/,$/, '')}`,
   does: <p>{tasksOf(chosen)} will be saved as a file of this computer. Nothing changes in the queue.</p>,
   verb: 'Export',
@@ -159,7 +160,7 @@ export const exportMany = (queue: string, chosen: Chosen): Action => ({
         tasks.push(...page)
         progress(`${count} read …`)
       })
-    } else for (const id of chosen.ids) tasks.push((await request<TaskView>('GET', tasksPath(queue, id))).value)
+    } else for (const id of chosen.ids) tasks.push((await request<TaskView>('GET', tasksPath(queue, id), { query: { ...moment } })).value)
     const kind = fields.format === 'CSV' ? 'csv' : 'ndjson'
     saveFile(`${queue}-tasks.${kind}`, [exportText(tasks, kind)], kind === 'csv' ? 'text/csv' : 'application/x-ndjson')
     return { said: `${counted(tasks.length, 'task')} exported.`, queue }

@@ -2,7 +2,7 @@
 import type { AgentView, Depth, QueueSummary } from '@daybook/client'
 import type { Status } from '@daybook/core'
 import { useEffect, useMemo, useState } from 'preact/hooks'
-import { address, go, momentShown, withQuery } from '../../address/address.js'
+import { address, go, type Moment, momentShown, withQuery } from '../../address/address.js'
 import { may, tenantAsked, tenantsOfToken } from '../../api/session.js'
 import { useQueue } from '../../api/use-query.js'
 import { type Action, notice, offer, offerHere } from '../../parts/action.js'
@@ -60,7 +60,7 @@ export const TasksPage = ({ params: { queue = '' } }: { readonly params: PagePar
       <div class="title"><h1>Tasks</h1>{total !== undefined && <p class="quiet" role="status">{total.isExact ? counted(total.rows, 'task') : `more than ${counted(total.rows, 'task')}`}</p>}<p class="quiet small">By status, then the highest priority, then the oldest.</p></div>
       <SearchBox text={text} known={known} onChange={(q) => go(withQuery({ q }), { replace: true })} />
       <div class="bar">
-        <BulkBar queue={queue} filter={filter} matching={total?.isExact === true ? total.rows : undefined} isUnderstood={search.problems.length === 0} selected={selected} isChangeable={isChangeable} clear={() => select(new Set())} />
+        <BulkBar queue={queue} filter={filter} moment={moment} matching={total?.isExact === true ? total.rows : undefined} isUnderstood={search.problems.length === 0} selected={selected} isChangeable={isChangeable} clear={() => select(new Set())} />
         <span class="grow" />
         <ColumnChoice text={query.columns} />
       </div>
@@ -90,6 +90,8 @@ const expectedOf = (filter: Readonly<Record<string, string>>, byStatus: QueueSum
 interface BulkBarProps {
   readonly queue: string
   readonly filter: Readonly<Record<string, string>>
+  /** Of the tasks that are shown; `undefined` for the present. */
+  readonly moment: Moment | undefined
   /** Number of tasks that match; `undefined` while it is not known. */
   readonly matching: number | undefined
   readonly selected: ReadonlySet<string>
@@ -100,7 +102,7 @@ interface BulkBarProps {
 }
 
 /** The actions on the selected tasks, or without a selection on all that match. The tasks are counted before the action is offered. */
-const BulkBar = ({ queue, filter, matching, selected, isChangeable, isUnderstood, clear }: BulkBarProps) => {
+const BulkBar = ({ queue, filter, moment, matching, selected, isChangeable, isUnderstood, clear }: BulkBarProps) => {
   const [isCounting, setCounting] = useState(false)
   const ids = [...selected]
   const begin = (action: (queue: string, chosen: Chosen) => Action, count: typeof countMatching, of: Readonly<Record<string, string>>) => async (): Promise<void> => {
@@ -124,7 +126,7 @@ const BulkBar = ({ queue, filter, matching, selected, isChangeable, isUnderstood
       {isChangeable && (ids.length > 0 || cancellable !== undefined) && button('Cancel', cancelMany, { count: countCancellable, ...(cancellable === undefined ? {} : { of: cancellable }) })}
       {isChangeable && may.seeAll.value && button('Bump', bumpMany)}
       {isChangeable && button('Priority', reprioritiseMany)}
-      {button('Export', exportMany)}
+      {button('Export', (of, chosen) => exportMany(of, chosen, moment), { of: { ...filter, ...moment } })}
       {ids.length > 0 && <button type="button" class="plain" onClick={clear}>Select none</button>}
     </div>
   )
