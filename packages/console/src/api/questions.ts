@@ -29,7 +29,10 @@ interface Entry {
   readonly question: Question
   readonly state: Signal<Asked<unknown>>
   users: number
+  /** Milliseconds since 1970, for people. */
   begunAt: number
+  /** The same in milliseconds that only go on: the clock of a computer may be set back. */
+  ranAt: number
   isDirty: boolean
   running: AbortController | undefined
 }
@@ -55,7 +58,7 @@ const keyOf = (question: Question): string => JSON.stringify(question)
 /** Starts to fetch. Call `stop` when no component shows the answer any more. */
 export const ask = <A>(question: Question): { readonly state: Signal<Asked<A>>; readonly again: () => void; readonly stop: () => void } => {
   const key = keyOf(question)
-  const entry = entries.get(key) ?? { question, state: signal<Asked<unknown>>({ isAsking: false }), users: 0, begunAt: 0, isDirty: true, running: undefined }
+  const entry = entries.get(key) ?? { question, state: signal<Asked<unknown>>({ isAsking: false }), users: 0, begunAt: 0, ranAt: Number.NEGATIVE_INFINITY, isDirty: true, running: undefined }
   entries.set(key, entry)
   entry.users++
   if (entry.isDirty && entry.running === undefined) void run(entry)
@@ -78,6 +81,7 @@ const run = async (entry: Entry): Promise<void> => {
   entry.running = controller
   entry.isDirty = false
   entry.begunAt = Date.now()
+  entry.ranAt = performance.now()
   entry.state.value = { ...entry.state.value, isAsking: true }
   notePast()
   const { path, query = {}, exact = false, isText = false } = entry.question
@@ -111,11 +115,11 @@ const isLive = ({ question: { queue, everyMs } }: Entry): boolean => queue !== u
 
 const tick = (): void => {
   if (document.hidden) return
-  const now = Date.now()
+  const now = performance.now()
   for (const entry of entries.values()) {
-    if (entry.running !== undefined || entry.users === 0 || now - entry.begunAt < waitMs(entry)) continue
+    if (entry.running !== undefined || entry.users === 0 || now - entry.ranAt < waitMs(entry)) continue
     const { everyMs } = entry.question
-    if (entry.isDirty || (everyMs !== undefined && now - entry.begunAt >= everyMs)) void run(entry)
+    if (entry.isDirty || (everyMs !== undefined && now - entry.ranAt >= everyMs)) void run(entry)
   }
 }
 
