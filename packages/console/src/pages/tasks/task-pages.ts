@@ -42,7 +42,8 @@ export class TaskPages {
   private readonly cursors: Array<string | undefined> = [undefined]
   private readonly pages = new Map<number, Page>()
   private end: number | undefined
-  private isHeld = false
+  /** Whether somebody reads the list. */
+  isHeld = false
   private isOver = false
   private isWalking = false
   private wanted: readonly [number, number] = [0, 0]

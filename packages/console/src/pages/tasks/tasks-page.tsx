@@ -1,7 +1,7 @@
 /** Tasks of a queue: search, list, and bulk changes. */
 import type { AgentView, Depth, QueueSummary } from '@daybook/client'
 import type { Status } from '@daybook/core'
-import { useEffect, useMemo, useState } from 'preact/hooks'
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { address, go, type Moment, momentShown, withQuery } from '../../address/address.js'
 import { may, tenantAsked, tenantsOfToken } from '../../api/session.js'
 import { useQueue } from '../../api/use-query.js'
@@ -21,17 +21,26 @@ import { TaskPages } from './task-pages.js'
 /** Ages are exact to this many milliseconds, so that the request stays the same in between. */
 const ageStepMs = 10_000
 
+/** What ages are counted back from. While somebody reads the list, or has selected tasks of it, it stays: another list would begin at its top, without a selection. */
+const useAgesFrom = (queue: string, text: string, isHeld: boolean): number => {
+  const from = useRef({ queue, text, at: 0 })
+  if (!isHeld || from.current.queue !== queue || from.current.text !== text) from.current = { queue, text, at: Math.floor(Date.now() / ageStepMs) * ageStepMs }
+  return from.current.at
+}
+
 export const TasksPage = ({ params: { queue = '' } }: { readonly params: PageParams }) => {
   const { query } = address.value
   const text = query.q ?? ''
   const moment = momentShown.value
   const search = useMemo(() => parseSearch(text), [text])
-  const present = momentTime.value ?? Math.floor(Date.now() / ageStepMs) * ageStepMs
+  const [pages, setPages] = useState<TaskPages | undefined>(undefined)
+  const [selected, select] = useState<ReadonlySet<string>>(new Set())
+  const agesFrom = useAgesFrom(queue, text, selected.size > 0 || pages?.isHeld === true)
+  const present = momentTime.value ?? agesFrom
   const hasAge = search.olderThanSeconds !== undefined || search.youngerThanSeconds !== undefined
   const tenant = tenantAsked.value
   const filter = useMemo(() => ({ ...(tenant === undefined ? {} : { tenant }), ...filterAt(search, present) }), [search, hasAge ? present : 0, tenant])
   const filterKey = JSON.stringify([queue, filter, moment])
-  const [pages, setPages] = useState<TaskPages | undefined>(undefined)
   useEffect(() => {
     // While the user types, the previous list stays.
     let made: TaskPages | undefined
@@ -42,7 +51,6 @@ export const TasksPage = ({ params: { queue = '' } }: { readonly params: PagePar
       made?.stop()
     }
   }, [filterKey])
-  const [selected, select] = useState<ReadonlySet<string>>(new Set())
   useEffect(() => select(new Set()), [filterKey])
 
   const summary = useQueue<QueueSummary>(queue, [])
