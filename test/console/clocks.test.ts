@@ -26,6 +26,20 @@ describe.skipIf(withoutBrowser)('the clock of a browser', () => {
     expectQuiet(tab.watched)
   })
 
+  test('may be wrong: ages and countdowns are by the time of the server', async () => {
+    for (const wrongMs of [hourMs, -hourMs]) {
+      const other = await openTab(browser, server().url, server().tokens.ada)
+      await other.page.clock.install({ time: Date.now() + wrongMs })
+      const id = `by-a-clock-${wrongMs}`
+      await server().admin.enqueue({ id, type: 'clock-smith', deduplicate: 'off', availableAt: new Date(Date.now() + 2.5 * hourMs) })
+      await other.visit(`/q/default/tasks/${id}`, 'not before')
+      const facts = (await other.page.locator('.facts').textContent()) ?? ''
+      expect(facts).toMatch(/enqueued(now|\d+ s ago)/)
+      expect(facts).toMatch(/not beforein 2 h/)
+      expectQuiet(other.watched)
+    }
+  })
+
   test('goes on while tasks of a search for an age are selected: they stay so, and the list stays where it is', async () => {
     const { page } = tab
     await page.clock.setSystemTime(Date.now())

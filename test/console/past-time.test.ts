@@ -107,7 +107,13 @@ describe.skipIf(withoutBrowser)('CON-8: time in the past', () => {
   test('what was on another day has its year and its seconds, in the log and in who did what', async () => {
     const [paused] = (await server().admin.events({ type: 'QueuePaused' })).events
     const at = Date.parse(paused?.at ?? '')
-    await tab.page.clock.setFixedTime(Date.now() + 2 * 24 * 60 * minuteMs)
+    const inTwoDays = Date.now() + 2 * 24 * 60 * minuteMs
+    await tab.page.clock.setFixedTime(inTwoDays)
+    // The page believes its server, and not its own clock.
+    await tab.page.route('**/api/**', async (route) => {
+      const response = await route.fetch()
+      await route.fulfill({ response, headers: { ...response.headers(), date: new Date(inTwoDays).toUTCString() } })
+    })
     for (const path of ['audit?hours=168', `log?from=${paused?.revision ?? 0}`]) {
       await tab.visit(`/q/default/${path}`, 'QueuePaused')
       const shown = await tab.page.getByRole('row').filter({ hasText: 'QueuePaused' }).locator('time').first().textContent()

@@ -5,6 +5,7 @@
  */
 import { type Signal, signal } from '@preact/signals'
 import { type Answer, ApiProblem, request, type RequestOptions } from './request.js'
+import { serverNow } from './server-time.js'
 
 export interface Question {
   readonly path: string
@@ -80,7 +81,7 @@ const run = async (entry: Entry): Promise<void> => {
   const controller = new AbortController()
   entry.running = controller
   entry.isDirty = false
-  entry.begunAt = Date.now()
+  entry.begunAt = serverNow()
   entry.ranAt = performance.now()
   entry.state.value = { ...entry.state.value, isAsking: true }
   notePast()

@@ -2,6 +2,7 @@
 import { signal } from '@preact/signals'
 import { type Query, textOfQuery } from '../address/url.js'
 import { exactNumbers, exactText } from './exact-numbers.js'
+import { noteDate, serverNow } from './server-time.js'
 import { logOut, token } from './session.js'
 
 /** A refusal (RFC 9457), or a server that does not answer. Then `code` is `unreachable`, and `status` 0. */
@@ -46,7 +47,7 @@ export const request = async <A>(method: Method, path: string, options: RequestO
   const { response, taken: text } = await send(method, path, isText ? '*/*' : 'application/json', options, (answer) => answer.text())
   const revision = response.headers.get('x-daybook-revision')
   const value = (text === '' ? undefined : isText ? text : exact ? exactNumbers(text) : JSON.parse(text)) as A
-  return { value, at: Date.now(), ...(revision === null ? {} : { revision: Number(revision) }) }
+  return { value, at: serverNow(), ...(revision === null ? {} : { revision: Number(revision) }) }
 }
 
 /** Lines of JSON as they come, without their ends. For answers that are too long to be held as a whole. Rejects like `request`. */
@@ -107,7 +108,8 @@ const answered = (path: string, sent = ''): void => void keys.delete(`${path} ${
 const reach = async <A>(url: string, init: RequestInit, take: (response: Response) => Promise<A>): Promise<A> => {
   try {
     const response = await fetch(url, { ...init, cache: 'no-store', credentials: 'omit', redirect: 'error' })
-    contact.value = { lastAt: Date.now() }
+    noteDate(response.headers.get('date'))
+    contact.value = { lastAt: serverNow() }
     return await take(response)
   } catch (error) {
     throw lost(error, init.signal)
@@ -116,7 +118,7 @@ const reach = async <A>(url: string, init: RequestInit, take: (response: Respons
 
 const lost = (error: unknown, signal: AbortSignal | null | undefined): unknown => {
   if (signal?.aborted === true) return error
-  const { lastAt, lostAt = Date.now() } = contact.value
+  const { lastAt, lostAt = serverNow() } = contact.value
   contact.value = { ...(lastAt === undefined ? {} : { lastAt }), lostAt }
   return new ApiProblem(0, 'unreachable', 'the server does not answer')
 }

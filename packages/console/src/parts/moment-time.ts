@@ -3,6 +3,7 @@ import type { EventPage, HistoryEvent } from '@daybook/client'
 import { computed, signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { momentShown, queueShown } from '../address/address.js'
+import { serverNow } from '../api/server-time.js'
 import { may } from '../api/session.js'
 import { useQuestion } from '../api/use-query.js'
 import { now } from './clock.js'
@@ -34,4 +35,4 @@ export const momentTime = computed((): number | undefined => {
 })
 
 /** What ages and countdowns are counted from: the moment shown, or the present, anew each second. `undefined` while the time of a revision is not known. */
-export const nowShown = (): number | undefined => (momentShown.value === undefined ? Math.max(now.value, Date.now()) : momentTime.value)
+export const nowShown = (): number | undefined => (momentShown.value === undefined ? Math.max(now.value, serverNow()) : momentTime.value)

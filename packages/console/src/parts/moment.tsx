@@ -1,4 +1,5 @@
 /** A time relative to the moment that is shown, or a clock time. The exact time with its zone is shown on hover. */
+import { serverNow } from '../api/server-time.js'
 import { nowShown } from './moment-time.js'
 import { agoText, forText } from './format.js'
 
@@ -12,7 +13,7 @@ export const exactTime = (at: number): string => `${exact.format(at)} · ${new D
 const isSameDay = (a: number, b: number): boolean => new Date(a).toDateString() === new Date(b).toDateString()
 
 /** The clock time; with the date, if it is not today. Short, for narrow places. */
-export const clockTime = (at: number, present = Date.now()): string => (isSameDay(at, present) ? today : otherDay).format(at)
+export const clockTime = (at: number, present = serverNow()): string => (isSameDay(at, present) ? today : otherDay).format(at)
 
 const full = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
 
@@ -28,7 +29,7 @@ export const Moment = ({ at, as = 'ago' }: { readonly at: string | number; reado
   const present = as === 'clock' ? undefined : nowShown()
   return (
     <time class="moment" dateTime={new Date(ms).toISOString()} title={exactTime(ms)}>
-      {present !== undefined ? (as === 'ago' ? agoText(ms, present) : forText(ms, present)) : (isSameDay(ms, Date.now()) ? today : full).format(ms)}
+      {present !== undefined ? (as === 'ago' ? agoText(ms, present) : forText(ms, present)) : (isSameDay(ms, serverNow()) ? today : full).format(ms)}
     </time>
   )
 }

@@ -1,5 +1,6 @@
 /** Periods of reports and of the log, up to the moment that is shown. */
 import { address } from '../address/address.js'
+import { serverNow } from '../api/server-time.js'
 import { momentTime } from './moment-time.js'
 
 const quarterMs = 900_000
@@ -12,11 +13,11 @@ const quarterBefore = (ms: number): string => new Date(Math.floor(ms / quarterMs
  */
 export const sinceHours = (hours: number): { readonly from: string; readonly to?: string } => {
   const moment = momentTime.value
-  return moment === undefined ? { from: quarterBefore(Date.now() - hours * hourMs) } : { from: quarterBefore(moment - hours * hourMs), to: quarterBefore(moment) }
+  return moment === undefined ? { from: quarterBefore(serverNow() - hours * hourMs) } : { from: quarterBefore(moment - hours * hourMs), to: quarterBefore(moment) }
 }
 
 /** When the present of the page is: that of the moment shown, in milliseconds since 1970. */
-export const endOfShown = (): number => momentTime.value ?? Date.now()
+export const endOfShown = (): number => momentTime.value ?? serverNow()
 
 /** By hours. */
 export const periods = { '1': 'an hour', '6': 'six hours', '24': 'a day', '168': 'a week', '720': '30 days' } as const

@@ -7,6 +7,7 @@ import { computed, signal } from '@preact/signals'
 import { useRef, useState } from 'preact/hooks'
 import { momentShown, queueShown } from '../address/address.js'
 import { pastAwaitedSince } from '../api/questions.js'
+import { serverNow } from '../api/server-time.js'
 import { useQueue } from '../api/use-query.js'
 import { now } from '../parts/clock.js'
 import { exactTime, fullTime, localTime } from '../parts/moment.js'
@@ -145,7 +146,7 @@ const GoTo = ({ at }: { readonly at: number }) => {
     event.preventDefault()
     const given = new Date(String(new FormData(event.currentTarget as HTMLFormElement).get('time'))).getTime()
     // A moment that is not over cannot be shown.
-    if (!Number.isNaN(given)) showMoment(given >= Date.now() - 1_000 ? undefined : { at: iso(given) })
+    if (!Number.isNaN(given)) showMoment(given >= serverNow() - 1_000 ? undefined : { at: iso(given) })
   }
   return (
     <form onSubmit={submit}>

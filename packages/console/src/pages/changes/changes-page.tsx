@@ -3,6 +3,7 @@ import type { Depth, Difference, EventReference, TaskDifference } from '@daybook
 import { useEffect, useState } from 'preact/hooks'
 import { address, go, linkTo, momentShown, withQuery } from '../../address/address.js'
 import { pathOf } from '../../address/url.js'
+import { serverNow } from '../../api/server-time.js'
 import { useQuestion } from '../../api/use-query.js'
 import { now } from '../../parts/clock.js'
 import { DataTable } from '../../parts/data-table.js'
@@ -24,7 +25,7 @@ export const ChangesPage = ({ params: { queue = '' } }: { readonly params: PageP
   const { from, to } = address.value.query
   // The address says what is compared: also to whom it is sent.
   useEffect(() => {
-    if (from === undefined) go(withQuery({ from: textOfMoment(momentShown.peek()) ?? new Date(Date.now() - hourMs).toISOString(), at: undefined, revision: undefined }), { replace: true })
+    if (from === undefined) go(withQuery({ from: textOfMoment(momentShown.peek()) ?? new Date(serverNow() - hourMs).toISOString(), at: undefined, revision: undefined }), { replace: true })
   }, [from])
   return (
     <>
@@ -42,7 +43,7 @@ interface ComparedProps {
 }
 
 const Compared = ({ queue, from, to }: ComparedProps) => {
-  const [begunAt] = useState(Date.now)
+  const [begunAt] = useState(serverNow)
   const shown = useQuestion<Difference>({ path: pathOf(['api', 'queues', queue, 'diff']), query: { from, to, limit: String(tasksMax) } })
   const isFirst = shown.value === undefined && shown.error === undefined
   return (

@@ -1,6 +1,7 @@
 /** The decisions that a person can make for a group of dead letters. Each first shows their number, from a dry run on the server. */
 import type { Discarded, Escalated, Retried, Snoozed } from '@daybook/client'
 import { command, revisionOf } from '../../api/command.js'
+import { serverNow } from '../../api/server-time.js'
 import { me } from '../../api/session.js'
 import type { Action, Given } from '../../parts/action.js'
 import { counted, numberText } from '../../parts/format.js'
@@ -89,7 +90,7 @@ export const snoozeGroup = async (queue: string, filter: GroupKey): Promise<Acti
     verb: `Snooze ${counted(Math.min(count, reviewMax), 'task')}`,
     fields: [{ name: 'hours', label: 'For so many hours', kind: 'number', value: '8', required: true }],
     run: async ({ reason, fields }) => {
-      const until = new Date(Date.now() + Number(fields['hours']) * 3_600_000).toISOString()
+      const until = new Date(serverNow() + Number(fields['hours']) * 3_600_000).toISOString()
       const answer = await command<Snoozed>('POST', queue, ['dead-letters', 'snooze'], { filter, reviewer: reviewer(), reason, until })
       return { said: `${counted(answer.value.snoozed.length, 'task')} snoozed.`, queue, ...revisionOf(answer) }
     },

@@ -1,6 +1,7 @@
 /** The page of a server without queues: what would fill it, and how; or a demo queue after a dialog. */
 import { go, queueLink } from '../../address/address.js'
 import { request } from '../../api/request.js'
+import { serverNow } from '../../api/server-time.js'
 import { may } from '../../api/session.js'
 import { makeDemo } from '../../demo/make-demo.js'
 import { type Action, ActionButton } from '../../parts/action.js'
@@ -37,7 +38,7 @@ const demo = (): Action => ({
   verb: 'Make it',
   reason: 'none',
   run: async ({ progress }) => {
-    await makeDemo({ send: async (method, path, body) => (await request(method, path, body === undefined ? {} : { body })).value, now: Date.now(), progress })
+    await makeDemo({ send: async (method, path, body) => (await request(method, path, body === undefined ? {} : { body })).value, now: serverNow(), progress })
     go(queueLink('demo', 'tasks'))
     return { said: 'The queue demo is ready.', queue: 'demo' }
   },

@@ -3,6 +3,7 @@ import type { AlertView, QueueSummary, Report, ReportRows } from '@daybook/clien
 import { useEffect, useState } from 'preact/hooks'
 import { linkTo, momentShown, queueLink } from '../../address/address.js'
 import { request } from '../../api/request.js'
+import { serverNow } from '../../api/server-time.js'
 import { may } from '../../api/session.js'
 import { useQuestion, useQueue } from '../../api/use-query.js'
 import { type Action, ActionButton } from '../../parts/action.js'
@@ -127,7 +128,7 @@ const withoutCommand = (message: string): string => message.replace(/: see GET .
 /** Whole quarters of an hour, so that the request stays the same for that long. */
 const sinceHours = (hours: number): { readonly from: string; readonly bucket: string } => {
   const quarterMs = 900_000
-  return { from: new Date(Math.floor((Date.now() - hours * 3_600_000) / quarterMs) * quarterMs).toISOString(), bucket: '15' }
+  return { from: new Date(Math.floor((serverNow() - hours * 3_600_000) / quarterMs) * quarterMs).toISOString(), bucket: '15' }
 }
 
 const pauseOrResume = (queue: string, paused: string | null, waiting: number): Action => {

@@ -1,5 +1,6 @@
 /** Arrivals and completions per minute over six hours, on one axis. */
 import type { Report, ReportRows } from '@daybook/client'
+import { serverNow } from '../../api/server-time.js'
 import type { Shown } from '../../api/use-query.js'
 import { numberText } from '../../parts/format.js'
 import { LineChart } from '../../parts/line-chart.js'
@@ -14,7 +15,7 @@ export const Rates = ({ shown: { value, error } }: { readonly shown: Shown<Repor
   if (rows.length < 2) return null
   const perMinute = (count: number, row: RateRow): number => {
     // The last quarter of an hour is not over.
-    const minutes = Math.min(bucketMinutes, Math.max(1, (Date.now() - Date.parse(row.from)) / 60_000))
+    const minutes = Math.min(bucketMinutes, Math.max(1, (serverNow() - Date.parse(row.from)) / 60_000))
     return count / minutes
   }
   const arrivals = rows.map((row) => perMinute(row.enqueued, row))

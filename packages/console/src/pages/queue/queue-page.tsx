@@ -1,6 +1,7 @@
 /** One queue: its present and past depth, how long tasks wait, how busy its agents are, and what keeps tasks from running. */
 import type { BreakerView, Depth, LimitView, QueueSummary, Report, TaskPage } from '@daybook/client'
 import { linkTo, momentShown, queueLink } from '../../address/address.js'
+import { serverNow } from '../../api/server-time.js'
 import { useQuestion, useQueue } from '../../api/use-query.js'
 import { Bars } from '../../parts/bars.js'
 import { durationText, numberText } from '../../parts/format.js'
@@ -117,7 +118,7 @@ const ByType = ({ queue, byType }: { readonly queue: string; readonly byType: Re
 }
 
 const DepthChart = ({ rows, depth: last, end }: { readonly rows: Report['rows']; readonly depth: number; readonly end: string | undefined }) => {
-  const points = depthOverTime(rows, last, end === undefined ? Date.now() : Date.parse(end))
+  const points = depthOverTime(rows, last, end === undefined ? serverNow() : Date.parse(end))
   if (points.length < 2) return <p class="quiet">Too little has happened yet.</p>
   return <LineChart times={points.map(({ at }) => at / 1_000)} label={`unfinished tasks over ${hours} hours, ${numberText(last)} at their end`} lines={[{ label: 'unfinished', status: 'pending', values: points.map(({ depth }) => depth), isFilled: true }]} />
 }

@@ -108,7 +108,7 @@ export class TaskPages {
     if (this.isOver || (this.end !== undefined && index * pageRows >= Math.max(1, this.end))) return
     if (index > 0 && this.cursors[index] === undefined) return void this.walk(index)
     const page = this.pages.get(index) ?? { rows: [], latest: [], next: undefined, stop: undefined, seenAt: 0 }
-    page.seenAt = Date.now()
+    page.seenAt = performance.now()
     this.pages.set(index, page)
     if (page.stop !== undefined) return
     const cursor = this.cursors[index]

@@ -3,6 +3,7 @@ import type { AgentView, Depth, QueueSummary } from '@daybook/client'
 import type { Status } from '@daybook/core'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { address, go, type Moment, momentShown, withQuery } from '../../address/address.js'
+import { serverNow } from '../../api/server-time.js'
 import { may, tenantAsked, tenantsOfToken } from '../../api/session.js'
 import { useQueue } from '../../api/use-query.js'
 import { type Action, notice, offer, offerHere } from '../../parts/action.js'
@@ -24,7 +25,7 @@ const ageStepMs = 10_000
 /** What ages are counted back from. While somebody reads the list, or has selected tasks of it, it stays: another list would begin at its top, without a selection. */
 const useAgesFrom = (queue: string, text: string, isHeld: boolean): number => {
   const from = useRef({ queue, text, at: 0 })
-  if (!isHeld || from.current.queue !== queue || from.current.text !== text) from.current = { queue, text, at: Math.floor(Date.now() / ageStepMs) * ageStepMs }
+  if (!isHeld || from.current.queue !== queue || from.current.text !== text) from.current = { queue, text, at: Math.floor(serverNow() / ageStepMs) * ageStepMs }
   return from.current.at
 }
 
