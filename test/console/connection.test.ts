@@ -106,6 +106,22 @@ describe.skipIf(withoutBrowser)('the connection', () => {
     expectQuiet(tab.watched, [unanswered])
   })
 
+  test('a server that stands still, without ending a connection, is told of, and goes on to be asked', async () => {
+    const other = await openTab(browser, server.url, server.tokens.ada)
+    const { page } = other
+    await other.visit('/q/default/agents', 'mailer-1')
+    await page.locator('.connection[data-state="open"]').waitFor()
+    server.freeze()
+    try {
+      await page.getByText('No connection to the server').waitFor()
+    } finally {
+      server.thaw()
+    }
+    await page.getByText('No connection to the server').waitFor({ state: 'detached' })
+    await page.getByText('mailer-1').first().waitFor()
+    expectQuiet(other.watched, [unanswered])
+  })
+
   test('a tab that is hidden asks nothing and has no connection; it is fresh at once when it is shown', async () => {
     // Its clock is its own, so that minutes pass at once.
     const other = await openTab(browser, server.url, server.tokens.ada)

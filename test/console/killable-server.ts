@@ -14,6 +14,9 @@ export interface KillableServer {
   readonly admin: DaybookClient
   /** Resolves when the process is gone. */
   readonly kill: () => Promise<void>
+  /** The process stands still and keeps its connections, as a machine does that hangs; `thaw`: it goes on. */
+  readonly freeze: () => void
+  readonly thaw: () => void
   readonly start: () => Promise<void>
   /** Ends it for good. */
   readonly remove: () => Promise<void>
@@ -51,6 +54,8 @@ export const startKillableServer = async (): Promise<KillableServer> => {
     tokens,
     admin,
     kill,
+    freeze: () => void child.kill('SIGSTOP'),
+    thaw: () => void child.kill('SIGCONT'),
     start: async () => {
       child = (await open(dataDir, new URL(url).port)).child
       await tablesShowAll(admin)

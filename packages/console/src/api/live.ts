@@ -75,13 +75,18 @@ const follow = (queue: string): (() => void) => {
       waitMs = Math.min(longestWaitMs, waitMs * 2)
     }
   }
+  let isLooking = false
   const look = async (): Promise<void> => {
+    if (isLooking) return
+    isLooking = true
     try {
-      const { value } = await request<{ readonly revision: number }>('GET', pathOf(['api', 'queues', queue]))
+      const { value } = await request<{ readonly revision: number }>('GET', pathOf(['api', 'queues', queue]), { isSoon: true })
       // The log may have been replaced by an older one.
       if (!isOver) reached(value.revision)
     } catch {
       // `contact` reports the failure.
+    } finally {
+      isLooking = false
     }
   }
   const hasMessages = may.seeAll.peek()

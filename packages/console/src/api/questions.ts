@@ -87,7 +87,7 @@ const run = async (entry: Entry): Promise<void> => {
   notePast()
   const { path, query = {}, exact = false, isText = false } = entry.question
   try {
-    const answer = await request<unknown>('GET', path, { query, exact, isText, signal: controller.signal })
+    const answer = await request<unknown>('GET', path, { query, exact, isText, signal: controller.signal, isSoon: isLive(entry) })
     if (entry.running === controller) entry.state.value = { answer, isAsking: false }
   } catch (error) {
     if (entry.running !== controller || controller.signal.aborted) return

@@ -34,6 +34,24 @@ export interface RequestOptions {
   readonly exact?: boolean
   /** The answer is no JSON, and is taken as it is: a picture, a table. */
   readonly isText?: boolean
+  /** It is given up if the server says nothing at all for `silentMs`, to this request or to another. Not for what is known to take long, such as past moments. */
+  readonly isSoon?: boolean
+}
+
+/** After so long without any answer, the server stands still, or a network swallows what is sent: neither ends a connection. */
+const silentMs = 10_000
+
+/** When the server was last heard, in milliseconds that only go on. */
+let heardAt = 0
+
+/** Aborts when the server has been silent for too long. `stop` it when there is an answer. */
+const untilSilent = (): { readonly signal: AbortSignal; readonly stop: () => void } => {
+  const controller = new AbortController()
+  const begunAt = performance.now()
+  const looking = setInterval(() => {
+    if (performance.now() - Math.max(begunAt, heardAt) >= silentMs) controller.abort()
+  }, silentMs / 10)
+  return { signal: controller.signal, stop: () => clearInterval(looking) }
 }
 
 /** When the server last answered; and since when it has not. Milliseconds since 1970. */
@@ -68,7 +86,7 @@ export const requestLines = async function* (path: string, options: Pick<Request
 }
 
 /** Any answer that is no refusal, and what is taken of it. */
-const send = async <A>(method: Method, path: string, accept: string, { query = {}, body, signal }: RequestOptions, take: (response: Response) => Promise<A>): Promise<{ readonly response: Response; readonly taken: A }> => {
+const send = async <A>(method: Method, path: string, accept: string, { query = {}, body, signal, isSoon = false }: RequestOptions, take: (response: Response) => Promise<A>): Promise<{ readonly response: Response; readonly taken: A }> => {
   const used = token.value
   const sent = body === undefined ? undefined : exactText(body)
   const init = {
@@ -81,6 +99,7 @@ const send = async <A>(method: Method, path: string, accept: string, { query = {
     },
     ...(sent === undefined ? {} : { body: sent }),
     ...(signal === undefined ? {} : { signal }),
+    isSoon,
   }
   const found = await reach(`${path}${textOfQuery(query)}`, init, async (response) => (response.ok ? { response, taken: await take(response) } : { response, refusal: await response.text() }))
   if (method === 'POST' && found.response.status < 500 && !found.response.headers.has('retry-after')) answered(path, sent)
@@ -105,14 +124,19 @@ const keyFor = (path: string, sent = ''): string => {
 
 const answered = (path: string, sent = ''): void => void keys.delete(`${path} ${sent}`)
 
-const reach = async <A>(url: string, init: RequestInit, take: (response: Response) => Promise<A>): Promise<A> => {
+const reach = async <A>(url: string, { isSoon, ...init }: RequestInit & { readonly isSoon: boolean }, take: (response: Response) => Promise<A>): Promise<A> => {
+  const silence = isSoon ? untilSilent() : undefined
+  const signals = [init.signal, silence?.signal].filter((signal) => signal !== undefined && signal !== null)
   try {
-    const response = await fetch(url, { ...init, cache: 'no-store', credentials: 'omit', redirect: 'error' })
+    const response = await fetch(url, { ...init, ...(signals.length === 0 ? {} : { signal: AbortSignal.any(signals) }), cache: 'no-store', credentials: 'omit', redirect: 'error' })
+    heardAt = performance.now()
     noteDate(response.headers.get('date'))
     contact.value = { lastAt: serverNow() }
     return await take(response)
   } catch (error) {
     throw lost(error, init.signal)
+  } finally {
+    silence?.stop()
   }
 }
 
