@@ -1,8 +1,6 @@
 /** Answers that are lost, late or refused: what a page says of a command is so, and nothing goes on behind its back. */
 import { beforeAll, describe, expect, test } from 'vitest'
-import { patienceMs } from '../support/in-time.js'
 import { useBrowser, withoutBrowser } from './browser.js'
-import { adminToken } from './fleet.js'
 import { handsOf } from './hands.js'
 import { openTab, type Tab } from './open-page.js'
 import { useConsoleServer } from './server.js'

@@ -7,6 +7,7 @@ const writes = ['test/console/writes.test.ts']
 const pastTime = ['test/console/past-time.test.ts']
 const missing = ['test/console/missing-and-many.test.ts']
 const connection = ['test/console/connection.test.ts']
+const late = ['test/console/late-answers.test.ts']
 
 export const consoleBrowserPlants: ReadonlyArray<Plant> = [
   {
@@ -99,8 +100,8 @@ export const consoleBrowserPlants: ReadonlyArray<Plant> = [
   {
     title: 'the console counts the ages of a past moment from now',
     file: `${source}parts/moment-time.ts`,
-    find: '(momentShown.value === undefined ? Math.max(now.value, Date.now()) : momentTime.value)',
-    replace: 'Math.max(now.value, Date.now())',
+    find: '(momentShown.value === undefined ? Math.max(now.value, serverNow()) : momentTime.value)',
+    replace: 'Math.max(now.value, serverNow())',
     killedBy: pastTime,
     named: 'of an agent',
   },
@@ -131,8 +132,8 @@ export const consoleBrowserPlants: ReadonlyArray<Plant> = [
   {
     title: 'the console searches for ages of a past moment by those of now',
     file: `${source}pages/tasks/tasks-page.tsx`,
-    find: 'momentTime.value ?? Math',
-    replace: 'Math',
+    find: 'momentTime.value ?? agesFrom',
+    replace: 'agesFrom',
     killedBy: pastTime,
     named: 'of a search',
   },
@@ -190,5 +191,37 @@ export const consoleBrowserPlants: ReadonlyArray<Plant> = [
     replace: 'chosen.matching < chosen.count',
     killedBy: missing,
     named: 'cannot be cancelled',
+  },
+  {
+    title: 'the console goes on with many tasks after an answer was lost',
+    file: `${source}pages/tasks/bulk.tsx`,
+    find: '          waiting.length = 0\n',
+    replace: '',
+    killedBy: late,
+    named: 'of many tasks',
+  },
+  {
+    title: 'the console offers what was counted for another search',
+    file: `${source}parts/action.tsx`,
+    find: 'if (placeShown() === place) offer(action)',
+    replace: 'offer(action)',
+    killedBy: late,
+    named: 'for another search',
+  },
+  {
+    title: 'the console sends a command again with the key of one that was sent long ago',
+    file: `${source}parts/action.tsx`,
+    find: '    forgetKeys()\n',
+    replace: '',
+    killedBy: late,
+    named: 'another time is another command',
+  },
+  {
+    title: 'the console exports the tasks of now from the past',
+    file: `${source}pages/tasks/tasks-page.tsx`,
+    find: '{ of: { ...filter, ...moment } }',
+    replace: '{}',
+    killedBy: pastTime,
+    named: 'of an export',
   },
 ]
