@@ -188,6 +188,13 @@ describe('each caller has its own error', () => {
     expect(sizes()).toEqual([5, 5])
   })
 
+  test('what a proxy refuses is not blamed on one of the calls: they are not sent apart', async () => {
+    connect({ retryForMs: 0 })
+    server.fault = () => ({ status: 400, text: '<h1>The plain HTTP request was sent to HTTPS port</h1>' })
+    expect(await settled(numbers(5).map((n) => client.enqueue(task(n))))).toEqual(numbers(5).map(() => 'unexpected-answer'))
+    expect(server.seen).toHaveLength(1)
+  })
+
   test('an answer with fewer items than the request is an error', async () => {
     connect()
     server.fault = () => ({ status: 200, text: '{"results":[],"revision":1}' })

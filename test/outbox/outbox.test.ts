@@ -1,4 +1,6 @@
 /** The point of this file: what a transaction commits is in the queue once and in order, and what it rolls back never is; with one relay, with several, and whatever is refused. */
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { openEmbedded } from '@daybook/adapters/embedded'
 import { createClient, type DaybookClient, taskType } from '@daybook/client'
 import { createOutbox, type Outbox, type Relay, type RelayEvent, type RelayOptions, type Sql } from '@daybook/client/outbox'
@@ -299,6 +301,24 @@ describe.skipIf(withoutPostgres)('a relay', () => {
     expect(await payloads(client)).toEqual(['first', 'after'])
     const { rows } = await pool.query(`SELECT problem FROM ${table} ORDER BY number`)
     expect(rows.map(({ problem }) => problem.code)).toEqual(['conflict', 'not-found', 'invalid'])
+  })
+
+  test('sets nothing aside that a proxy has refused: it says nothing of the rows', async () => {
+    const { outbox, client, table } = await fresh()
+    const proxy = createServer((_, response) => response.writeHead(400, { 'content-type': 'text/html' }).end('<h1>The plain HTTP request was sent to HTTPS port</h1>'))
+    await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
+    const wrong = createClient({ url: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}` })
+    opened.push(() => wrong.close().then(() => proxy.close()))
+    await inTransaction((tx) => outbox.enqueueAll(tx, numbers(3).map((n) => ({ type: 'x', payload: n }))))
+    const { relay, events } = relayOf(outbox, { client: wrong })
+    await until('the first failure or refusal', () => events.length > 0)
+    await inTime('the stop of the relay', relay.stop())
+    expect(events.map(({ type }) => type)).not.toContain('refused')
+    expect(await outbox.backlog(pool)).toMatchObject({ waiting: 3, refused: 0 })
+    relayOf(outbox)
+    await isEmpty(outbox)
+    expect(await payloads(client)).toEqual(numbers(3))
+    expect((await pool.query(`SELECT problem FROM ${table}`)).rows).toEqual([])
   })
 
   test('stops at a queue that its token is not for, sets nothing aside, and moves the rows of others meanwhile', async () => {

@@ -68,7 +68,8 @@ export const sendRows = async (client: DaybookClient, rows: ReadonlyArray<Row>, 
 
 /** Whether the request was refused for the tasks in it. Otherwise it is about the token, or about the server, and says nothing of them. */
 const isAboutTasks = ({ status, code }: DaybookError, rows: ReadonlyArray<Row>): boolean =>
-  status === 400 || status === 409 || status === 413 || status === 422 ||
+  // A proxy may have a limit of its own on what it lets through. Whatever else it refuses is not about the tasks.
+  status === 413 || (code !== 'unexpected-answer' && (status === 400 || status === 409 || status === 422)) ||
   // A batch that is not there.
   (code === 'not-found' && rows.some((row) => taskOf(row).batchId !== undefined)) ||
   // The client itself refused a number of the database that is too large for JavaScript, such as 1e400.

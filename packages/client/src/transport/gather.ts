@@ -129,7 +129,8 @@ export class Gatherer {
 
   /** Called if a whole request was refused. If one call may be the cause, the halves are sent separately, so that the others are not affected. */
   private async failed(batch: ReadonlyArray<Call>, error: DaybookError): Promise<void> {
-    const mayBeOneCall = error.status === 400 || error.status === 413 || error.status === 422
+    // What a proxy refuses is not about one of them, except that they are too large together.
+    const mayBeOneCall = error.status === 413 || (error.code !== 'unexpected-answer' && (error.status === 400 || error.status === 422))
     if (batch.length === 1 || !mayBeOneCall) {
       for (const call of batch) call.reject(error)
       return
