@@ -112,6 +112,7 @@ export const errorOfAnswer = (status: number, text: string, retryAfter: string |
       retryAfterSeconds,
     })
   }
+  if (status === 429) return new DaybookError('too-many-requests', `what stands before the server lets less through: ${said}`, { status, retryAfterSeconds })
   return new DaybookError(
     'unexpected-answer',
     `status ${status} without a problem document; is this a Daybook server? It said: ${said}`,
