@@ -1,4 +1,4 @@
-/** What stands before a server, or in its place. */
+/** What stands before a server, or in its place: addresses that are none, and answers of proxies. */
 import { createClient, type DaybookClient, type DaybookError } from '@daybook/adapters/client'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { inTime } from '../support/in-time.js'
@@ -12,6 +12,12 @@ beforeEach(async () => {
 afterEach(async () => {
   await client?.close()
   await server.close()
+})
+
+describe('the address of a server', () => {
+  test.each([[{ url: 'localhost:7878' }, 'url'], [{ url: '127.0.0.1:7878' }, 'url'], [{ url: '' }, 'url'], [{ url: 'ftp://queue' }, 'url'], [{ urls: ['http://one', 'two:7878'] }, 'urls'], [{ url: 'queue', urls: ['http://one'] }, 'url']])('that is none is named, with what it must be: %j', (options, name) => {
+    expect(() => createClient(options)).toThrow(expect.objectContaining({ code: 'invalid', message: expect.stringMatching(new RegExp(`^${name} must begin with http:// or https://`)) as string }) as DaybookError)
+  })
 })
 
 describe('a proxy', () => {

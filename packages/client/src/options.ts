@@ -1,4 +1,5 @@
 /** The options of a client, each with its effect, default and range. */
+import { DaybookError } from './errors.js'
 import { inRange } from './range.js'
 import { headerText, tokenText } from './transport/header-text.js'
 
@@ -76,13 +77,13 @@ export interface Configured extends Required<Omit<ClientOptions, 'token' | 'gath
 
 /**
  * @throws RangeError for an option out of its range.
- * @throws DaybookError `invalid` for a token or a name with characters that cannot be sent.
+ * @throws DaybookError `invalid` for a token or a name with characters that cannot be sent, and for an address that is none.
  */
 export const configure = (options: ClientOptions): Configured => {
   const { gather = {} } = options
   return {
-    url: options.url ?? 'http://127.0.0.1:7878',
-    urls: options.urls ?? [],
+    url: addressOf('url', options.url ?? 'http://127.0.0.1:7878'),
+    urls: (options.urls ?? []).map((url) => addressOf('urls', url)),
     token: options.token === undefined || options.token === '' ? undefined : tokenText(options.token),
     queue: options.queue ?? 'default',
     agentName: headerText('agentName', options.agentName ?? 'daybook-client'),
@@ -99,4 +100,9 @@ export const configure = (options: ClientOptions): Configured => {
       waitingMax: inRange('gather.waitingMax', gather.waitingMax ?? 100_000, 1, Number.MAX_SAFE_INTEGER),
     },
   }
+}
+
+const addressOf = (name: string, text: string): string => {
+  if (/^https?:\/\//i.test(text) && URL.canParse(text)) return text
+  throw new DaybookError('invalid', `${name} must begin with http:// or https://, such as http://127.0.0.1:7878, and is ${JSON.stringify(text)}`, { unsent: true })
 }
