@@ -54,6 +54,21 @@ describe.skipIf(withoutBrowser)('a list of twenty thousand tasks', () => {
     expectQuiet(tab.watched)
   })
 
+  test('a way to a distant place that breaks off is gone on with, without another scroll', async () => {
+    const other = await openTab(browser, server().url, server().tokens.ada)
+    await other.visit('/q/many/tasks', 'many-0')
+    const { page } = other
+    let isCut = false
+    await page.route(({ searchParams }) => searchParams.get('limit') === '1000', async (route) => {
+      isCut = true
+      await route.abort('connectionreset')
+    }, { times: 1 })
+    await page.locator('.task-list').evaluate((at, to) => at.scrollTo(0, to), 15_000 * rowPx)
+    await page.locator(`.task-list tr[aria-rowindex="${15_003 + 2}"]`).getByRole('link', { name: 'many-15003', exact: true }).waitFor()
+    expect(isCut).toBe(true)
+    expectQuiet(other.watched, [/ERR_CONNECTION_RESET/])
+  })
+
   test('rows that come before those that somebody reads announce themselves, and move none', async () => {
     const top = 3_000 * rowPx
     await scrollTo(top)

@@ -4,7 +4,7 @@
  * past moments fetch nothing again.
  */
 import { type Signal, signal } from '@preact/signals'
-import { type Answer, ApiProblem, request, type RequestOptions } from './request.js'
+import { type Answer, ApiProblem, mayPass, request, type RequestOptions } from './request.js'
 import { serverNow } from './server-time.js'
 
 export interface Question {
@@ -95,7 +95,7 @@ const run = async (entry: Entry): Promise<void> => {
     const what = error instanceof ApiProblem ? error : new ApiProblem(0, 'internal', String(error))
     entry.state.value = { ...(answer === undefined ? {} : { answer }), error: what, isAsking: false }
     // What may succeed by itself is tried again, also what is asked once only.
-    if (what.status === 0 || what.status >= 500 || what.status === 429) entry.isDirty = true
+    if (mayPass(what)) entry.isDirty = true
   } finally {
     if (entry.running === controller) entry.running = undefined
     notePast()

@@ -18,6 +18,9 @@ export class ApiProblem extends Error {
   }
 }
 
+/** Whether it may succeed by itself when it is asked again. */
+export const mayPass = ({ status }: ApiProblem): boolean => status === 0 || status >= 500 || status === 429
+
 export interface Answer<A> {
   readonly value: A
   /** The queue's revision that the answer includes, or to which the command led. */

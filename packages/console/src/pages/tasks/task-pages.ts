@@ -8,13 +8,15 @@ import type { TaskPage, TaskView } from '@daybook/client'
 import { signal } from '@preact/signals'
 import { pathOf, type Query } from '../../address/url.js'
 import { ask } from '../../api/questions.js'
-import { ApiProblem, request } from '../../api/request.js'
+import { ApiProblem, mayPass, request } from '../../api/request.js'
 
 export const pageRows = 200
 /** Number of pages that are passed in one request. */
 const stride = 5
 /** Number of pages out of view whose rows are kept. */
 const keptPages = 12
+/** After so long, a way that broke off is gone on with. */
+const againMs = 3_000
 
 export interface TaskRow {
   readonly task: TaskView
@@ -78,8 +80,13 @@ export class TaskPages {
         page.stop = undefined
       }
     }
-    for (let index = from; index <= to; index++) this.open(index)
+    this.openWanted()
     this.forget()
+  }
+
+  private openWanted(): void {
+    const [from, to] = this.wanted
+    for (let index = from; index <= to; index++) this.open(index)
   }
 
   hold(isHeld: boolean): void {
@@ -180,6 +187,7 @@ export class TaskPages {
       }
     } catch (error) {
       this.error = error instanceof ApiProblem ? error : undefined
+      if (this.error !== undefined && mayPass(this.error)) setTimeout(() => this.openWanted(), againMs)
     } finally {
       this.isWalking = false
     }
