@@ -68,6 +68,25 @@ describe.skipIf(withoutBrowser)('answers that are lost or late', () => {
     expectQuiet(tab.watched, [cutOff])
   })
 
+  test('of many tasks, those that are put off are sent again, and all are changed', async () => {
+    const { page } = tab
+    const { confirm, press } = handsOf(tab)
+    await server().admin.in('put-off').enqueueAll(Array.from({ length: 12 }, (_, n) => ({ id: `put-off-${n}`, type: 'mow', deduplicate: 'off' as const })))
+    await tab.visit('/q/put-off/tasks', 'put-off-1')
+    await press(/^Priority …$/)
+    let answers = 0
+    const isChange = ({ pathname }: URL): boolean => /\/tasks\/put-off-\d+$/.test(pathname)
+    const problems = [{ status: 429, code: 'too-many-requests' }, { status: 503, code: 'overloaded' }] as const
+    await page.route(isChange, (route) => {
+      const problem = route.request().method() === 'PATCH' ? problems[answers++] : undefined
+      return problem === undefined ? route.continue() : route.fulfill({ status: problem.status, contentType: 'application/problem+json', headers: { 'retry-after': '1' }, body: JSON.stringify({ ...problem, detail: 'later' }) })
+    })
+    await confirm(/^Change 12 tasks$/, /^12 tasks changed\./, { reason: 'the lawn is high', fields: { priority: '9' } })
+    await page.unroute(isChange)
+    expect((await server().admin.in('put-off').tasks({ priority: 9 })).tasks).toHaveLength(12)
+    expectQuiet(tab.watched, [/status of (?:429|503)/])
+  })
+
   test('tasks that were counted for another search are not offered', async () => {
     const { page } = tab
     await tab.visit('/q/default/tasks?q=type:eng-*', 'tasks')

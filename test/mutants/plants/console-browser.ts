@@ -224,4 +224,12 @@ export const consoleBrowserPlants: ReadonlyArray<Plant> = [
     killedBy: pastTime,
     named: 'of an export',
   },
+  {
+    title: 'the console counts a change that is put off as refused',
+    file: `${source}pages/tasks/bulk.tsx`,
+    find: 'if (!isPutOff(error) || tries === triesMax) throw error',
+    replace: 'if (pauseMs > 0) throw error',
+    killedBy: late,
+    named: 'put off',
+  },
 ]

@@ -45,6 +45,22 @@ const idsOf = async (queue: string, chosen: Chosen): Promise<ReadonlyArray<strin
   return ids
 }
 
+/** So often a request is sent that the server, or what stands before it, puts off: the token may be used less often, or there is too much to do. */
+const triesMax = 30
+const pauseMs = 1_000
+const isPutOff = (error: unknown): boolean => error instanceof ApiProblem && (error.status === 429 || error.status === 503)
+
+const patiently = async <A,>(send: (id: string) => Promise<A>, id: string): Promise<A> => {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await send(id)
+    } catch (error) {
+      if (!isPutOff(error) || tries === triesMax) throw error
+      await new Promise((resolve) => setTimeout(resolve, pauseMs))
+    }
+  }
+}
+
 /**
  * One request for each task, four at a time. A refusal does not stop the others. A lost answer does: nothing more is sent then, and what is under way is
  * waited for, so that nothing goes on behind the dialog.
@@ -59,7 +75,7 @@ const toEach = async (queue: string, chosen: Chosen, { progress }: Given, what: 
   const worker = async (): Promise<void> => {
     for (let id = waiting.shift(); id !== undefined; id = waiting.shift()) {
       try {
-        const { revision } = await send(id)
+        const { revision } = await patiently(send, id)
         done++
         if (revision !== undefined) last = Math.max(last ?? 0, revision)
       } catch (error) {
