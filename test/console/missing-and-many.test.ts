@@ -1,5 +1,6 @@
 /** What pages say where something is missing, and how they show what is too much for them. */
 import { beforeAll, describe, expect, test } from 'vitest'
+import { patienceMs } from '../support/in-time.js'
 import { useBrowser, withoutBrowser } from './browser.js'
 import { handsOf } from './hands.js'
 import { openTab, type Tab } from './open-page.js'
@@ -38,6 +39,27 @@ describe.skipIf(withoutBrowser)('where something is missing', () => {
       await tab.page.locator('main h1').waitFor()
       expectQuiet(tab.watched)
     }
+  })
+
+  test('a browser that keeps nothing shows the console all the same, as long as the page is open', async () => {
+    const context = await browser.newContext()
+    await context.addInitScript(() => {
+      for (const name of ['localStorage', 'sessionStorage']) {
+        Object.defineProperty(window, name, {
+          get: () => {
+            throw new DOMException('Access is denied for this document.', 'SecurityError')
+          },
+        })
+      }
+    })
+    const page = await context.newPage()
+    page.setDefaultTimeout(patienceMs)
+    await page.goto(`${server().url}/q/default/breakers#token=${server().tokens.ada}`)
+    await page.getByText('ops-security').first().waitFor()
+    await page.getByTitle('light or dark').click()
+    await page.getByTitle('light or dark').getByText('Light').waitFor()
+    await page.getByRole('button', { name: 'Log out' }).click()
+    await page.getByLabel('Token').waitFor()
   })
 
   test('a tenant and a type whose names have spaces lead to their tasks', async () => {

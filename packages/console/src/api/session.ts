@@ -5,8 +5,9 @@
 import type { Me, TokenRole } from '@daybook/client'
 import { computed, signal } from '@preact/signals'
 import { tenantChosen } from '../address/address.js'
+import { keptIn } from './kept.js'
 
-const key = 'daybook-token'
+const kept = keptIn('sessionStorage', 'daybook-token')
 
 const tokenInFragment = (): string | undefined => {
   const given = new URLSearchParams(location.hash.slice(1)).get('token')
@@ -16,10 +17,10 @@ const tokenInFragment = (): string | undefined => {
 }
 
 const first = tokenInFragment()
-if (first !== undefined) sessionStorage.setItem(key, first)
+if (first !== undefined) kept.set(first)
 
 /** `undefined` if none was given. A server with `--auth off` needs none. */
-export const token = signal<string | undefined>(sessionStorage.getItem(key) ?? undefined)
+export const token = signal<string | undefined>(first ?? kept.get())
 
 /** The server's answer about this token; `undefined` before it has answered. */
 export const me = signal<Me | undefined>(undefined)
@@ -28,7 +29,7 @@ export const me = signal<Me | undefined>(undefined)
 export const loggedOutBecause = signal<string | undefined>(undefined)
 
 export const logIn = (given: string): void => {
-  sessionStorage.setItem(key, given)
+  kept.set(given)
   token.value = given
   me.value = undefined
   loggedOutBecause.value = undefined
@@ -36,7 +37,7 @@ export const logIn = (given: string): void => {
 
 /** The address stays, so that the next login shows the same page. */
 export const logOut = (because: string): void => {
-  sessionStorage.removeItem(key)
+  kept.set(undefined)
   token.value = undefined
   me.value = undefined
   loggedOutBecause.value = because

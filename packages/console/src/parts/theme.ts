@@ -1,9 +1,10 @@
 /** Light or dark: the system's preference, unless the user has chosen. */
 import { effect, signal } from '@preact/signals'
+import { keptIn } from '../api/kept.js'
 
 export type Theme = 'system' | 'light' | 'dark'
-const key = 'daybook-theme'
-const stored = localStorage.getItem(key)
+const kept = keptIn('localStorage', 'daybook-theme')
+const stored = kept.get()
 
 export const theme = signal<Theme>(stored === 'light' || stored === 'dark' ? stored : 'system')
 
@@ -19,10 +20,10 @@ export const startTheme = (): void => {
     const { value } = theme
     if (value === 'system') {
       document.documentElement.removeAttribute('data-theme')
-      localStorage.removeItem(key)
+      kept.set(undefined)
     } else {
       document.documentElement.setAttribute('data-theme', value)
-      localStorage.setItem(key, value)
+      kept.set(value)
     }
     colours.value = colours.peek() + 1
   })
