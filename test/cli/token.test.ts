@@ -48,6 +48,9 @@ test('SEC-8: daybook token create --rate', async () => {
 
 test.each<[ReadonlyArray<string>, number, string]>([
   [['create', 'x'], 2, '--role'],
+  // An empty list was a token for all queues.
+  [['create', 'x', '--role', 'worker', '--queues', ''], 2, "option '--queues <queue>' argument '' is invalid. it is empty"],
+  [['create', 'x', '--role', 'worker', '--tenant', ','], 2, 'it is empty'],
   [['create', 'x', '--role', 'root'], 2, 'the roles are producer, worker, operator, guardian, auditor, admin'],
   [['create', 'x', '--role', 'worker', '--expires', 'soon'], 2, 'a time like'],
   [['create', 'x', '--role', 'admin', '--queue', 'a'], 1, 'cannot limit an admin'],

@@ -4,7 +4,7 @@ import { type Band, type Phase, type Status, statuses } from '@daybook/core/comm
 import { UsageError } from './exit-codes.js'
 import { didYouMean } from './suggest/nearest.js'
 import { statusWords } from './suggest/words.js'
-import { defined, list, priority } from './values.js'
+import { defined, filledList, priority } from './values.js'
 
 export interface FilterOptions {
   readonly status?: ReadonlyArray<string>
@@ -20,7 +20,7 @@ export interface FilterOptions {
 
 export const addFilterOptions = (command: Command, known: ReadonlyArray<Status> = statuses): Command =>
   command
-    .option('-s, --status <names>', `with commas: ${known.join(', ')}`, list)
+    .option('-s, --status <names>', `with commas: ${known.join(', ')}`, filledList)
     .option('-t, --type <pattern>', 'exact, eng-* or *')
     .option('--phase <phase>', 'of this phase')
     .option('-p, --priority <n>', 'a number, or CRITICAL (10), HIGH (8), MEDIUM (5), LOW (3)', priority)

@@ -48,6 +48,13 @@ export const list = (text: string, before: ReadonlyArray<string> = []): Readonly
   ...text.split(',').map((part) => part.trim()).filter((part) => part !== ''),
 ]
 
+/** The same for what restricts: an empty list would let in everything, or nothing, in silence. A variable of a script was probably not set. */
+export const filledList = (text: string, before?: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const names = list(text, before)
+  if (names.length === 0) throw new InvalidArgumentError('it is empty: leave the option out, or name at least one')
+  return names
+}
+
 /** A number from 1 to 10, or a name. */
 export const priority = (text: string): number | string => {
   if (/^\d+$/.test(text)) return Number(text)

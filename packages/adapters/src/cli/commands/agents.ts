@@ -4,7 +4,7 @@ import type { AgentView, Terminated } from '../../client/index.js'
 import { type Cli, examples } from '../cli.js'
 import { paintStatus } from '../printer.js'
 import { clean, since, until } from '../text.js'
-import { defined, list, positive, secondsFrom } from '../values.js'
+import { defined, filledList, list, positive, secondsFrom } from '../values.js'
 
 const byStatus = (tasks: Terminated['tasks']): ReadonlyMap<string, ReadonlyArray<string>> => {
   const ids = new Map<string, Array<string>>()
@@ -55,8 +55,8 @@ export const agentsCommand = (cli: Cli): Command =>
       new Command('register')
         .description('say what an agent can take; this fills in what its claims do not say')
         .argument('<agent>', 'its name')
-        .option('--types <patterns>', 'only these types: exact, eng-* or *, with commas', list)
-        .option('--phases <names>', 'only these phases', list)
+        .option('--types <patterns>', 'only these types: exact, eng-* or *, with commas', filledList)
+        .option('--phases <names>', 'only these phases', filledList)
         .option('--skills <names>', 'what it can do; tasks that require more are left', list)
         .option('--tenant <name>', 'only tasks of this tenant')
         .option('--max-tasks <n>', 'the most tasks at the same time', positive)

@@ -6,7 +6,7 @@ import { defaultAgent } from '../who.js'
 import { memoryLine } from './memory.js'
 import { attemptText, subjectOf } from '../task-table.js'
 import { clean, until } from '../text.js'
-import { defined, list, number, positive, secondsFrom } from '../values.js'
+import { defined, filledList, list, number, positive, secondsFrom } from '../values.js'
 
 interface Options extends ClaimOptions {
   readonly max?: number
@@ -18,8 +18,8 @@ export const claimCommand = (cli: Cli): Command =>
   new Command('claim')
     .description('take tasks to work on; each comes with a lease')
     .option('--agent <name>', 'who holds them (env DAYBOOK_AGENT; default: this host and user)')
-    .option('--types <patterns>', 'only these types: exact, eng-* or *, with commas', list)
-    .option('--phases <names>', 'only these phases', list)
+    .option('--types <patterns>', 'only these types: exact, eng-* or *, with commas', filledList)
+    .option('--phases <names>', 'only these phases', filledList)
     .option('--skills <names>', 'what the agent can do; tasks that require more are left', list)
     .option('--tenant <name>', 'only tasks of this tenant')
     .option('--max <n>', 'at most so many', positive, 1)

@@ -9,15 +9,15 @@ import { ladderOf, reasonText } from '../explain/ladder.js'
 import type { Printer } from '../printer.js'
 import type { Row } from '../table.js'
 import { clean } from '../text.js'
-import { list } from '../values.js'
+import { filledList, list } from '../values.js'
 
 export const explainCommand = (cli: Cli): Command =>
   addPictureOptions(new Command('explain'))
     .description('why a task is not running: all reasons, what would change each, its position and its score')
     .argument('<id>', 'its id, or #number')
     .option('--agent <name>', 'for a claim of this agent')
-    .option('--types <patterns>', 'for a claim of these types: exact, eng-* or *, with commas', list)
-    .option('--phases <names>', 'for a claim of these phases', list)
+    .option('--types <patterns>', 'for a claim of these types: exact, eng-* or *, with commas', filledList)
+    .option('--phases <names>', 'for a claim of these phases', filledList)
     .option('--skills <names>', 'for an agent with these skills', list)
     .option('--tenant <name>', 'for a claim of this tenant')
     .addHelpText('after', examples(

@@ -8,7 +8,7 @@ import { tokenRoles } from '../roles.js'
 import { didYouMean } from '../suggest/nearest.js'
 import { roleWords } from '../suggest/words.js'
 import { clean, since, until } from '../text.js'
-import { defined, list, positive, time } from '../values.js'
+import { defined, filledList, list, positive, time } from '../values.js'
 
 /** Accepts `a,b` as well as repeated options. */
 const roleList = (text: string, before: ReadonlyArray<TokenRole> = []): ReadonlyArray<TokenRole> => {
@@ -39,8 +39,8 @@ const creating = (cli: Cli): Command =>
     .description('make a token and print it, once')
     .argument('<name>', 'the actor of what it does, in the log')
     .requiredOption('-r, --role <role>', `${tokenRoles.join(', ')}; repeatable`, roleList)
-    .option('--queues <queue>', 'the queues that it may use; repeatable; --queue names one; default: all', list)
-    .option('--tenant <tenant>', 'the tenants whose tasks it may see and change, in queues with tenants=isolated; repeatable; default: all', list)
+    .option('--queues <queue>', 'the queues that it may use; repeatable; --queue names one; default: all', filledList)
+    .option('--tenant <tenant>', 'the tenants whose tasks it may see and change, in queues with tenants=isolated; repeatable; default: all', filledList)
     .option('--rate <n/time>', 'the most requests in a time, on average, on each server: 50/s, 600/m; a bulk request is one', rate)
     .option('--burst <n>', 'the most requests at once; default: those of a second', positive)
     .option('--expires <time>', 'when it ends by itself: 30d, 12h, or a time', expiry)

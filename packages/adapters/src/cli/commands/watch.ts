@@ -4,7 +4,7 @@ import type { WatchMessage } from '../../client/index.js'
 import { type Cli, examples } from '../cli.js'
 import { UsageError } from '../exit-codes.js'
 import { clean, clock } from '../text.js'
-import { list, positive } from '../values.js'
+import { filledList, positive } from '../values.js'
 
 interface Options {
   readonly from: string
@@ -16,7 +16,7 @@ export const watchCommand = (cli: Cli): Command =>
   new Command('watch')
     .description('what happens in the queue, as it happens: tasks, agents, breakers, alerts')
     .option('--from <revision>', 'also what has happened since this revision; 0 is the beginning', 'end')
-    .option('--events <names>', 'only these, with commas: task_completed,alert_raised', list)
+    .option('--events <names>', 'only these, with commas: task_completed,alert_raised', filledList)
     .option('-n, --limit <n>', 'end after so many', positive)
     .addHelpText('after', examples(
       'daybook watch',

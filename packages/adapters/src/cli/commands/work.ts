@@ -11,7 +11,7 @@ import { programHandler } from '../../launcher/program-handler.js'
 import { NoSuchProgram } from '../../launcher/run-agent.js'
 import { startTracing } from '../../telemetry/index.js'
 import { stopWhenEmpty } from '../until-empty.js'
-import { defined, list, number, positive, secondsFrom } from '../values.js'
+import { defined, filledList, list, number, positive, secondsFrom } from '../values.js'
 import { watchSource } from '../watch-source.js'
 import { WorkReport } from '../work-report.js'
 
@@ -29,8 +29,8 @@ export const workCommand = (cli: Cli): Command =>
     .description('claim tasks, and run a program on each')
     .argument('<command...>', 'the program and its arguments, after --')
     .option('--agent <name>', 'under which name (default: this host and process)')
-    .option('--types <patterns>', 'only these types: exact, eng-* or *, with commas', list)
-    .option('--phases <names>', 'only these phases', list)
+    .option('--types <patterns>', 'only these types: exact, eng-* or *, with commas', filledList)
+    .option('--phases <names>', 'only these phases', filledList)
     .option('--skills <names>', 'what the program can do; tasks that require more are left', list)
     .option('--tenant <name>', 'only tasks of this tenant')
     .option('-c, --concurrency <n>', 'how many programs run at a time', positive, 1)
