@@ -64,6 +64,9 @@ const unsentCodes: ReadonlySet<string> = new Set([
   'UND_ERR_CONNECT_TIMEOUT',
 ])
 
+/** Codes of servers that take a request, and do not answer it in time. */
+const lateCodes: ReadonlySet<string> = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT'])
+
 const codeOf = (error: Error): string => {
   const code: unknown = (error as { code?: unknown }).code
   if (typeof code === 'string') return code
@@ -75,7 +78,8 @@ const codeOf = (error: Error): string => {
 const failureOf = (origin: string, error: Error): DaybookError => {
   if (error instanceof errors.InvalidArgumentError) return new DaybookError('invalid', `the request cannot be sent: ${error.message}`, { unsent: true, cause: error })
   const code = codeOf(error)
-  const why = code === '' ? error.message : `${error.message || 'failed'} (${code})`
+  const what = lateCodes.has(code) ? 'it has the request, and did not answer in time' : error.message || 'failed'
+  const why = code === '' ? error.message : `${what} (${code})`
   return new DaybookError('unreachable', `no answer from ${origin}: ${why}`, { unsent: unsentCodes.has(code), cause: error })
 }
 
