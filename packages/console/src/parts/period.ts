@@ -5,11 +5,12 @@ import { momentTime } from './moment-time.js'
 
 const quarterMs = 900_000
 const hourMs = 3_600_000
-const quarterBefore = (ms: number): string => new Date(Math.floor(ms / quarterMs) * quarterMs).toISOString()
+/** The beginning of its quarter of an hour, so that a request stays the same for that long. */
+export const quarterBefore = (ms: number): string => new Date(Math.floor(ms / quarterMs) * quarterMs).toISOString()
 
 /**
- * A period that began `hours` ago, rounded to a quarter of an hour, so that the request stays the same for that long. For a moment of the past, it ends with the quarter
- * before that moment, so that it includes nothing that happened later.
+ * A period that began `hours` ago. For a moment of the past, it ends with the quarter of an hour before that moment, so that it includes nothing that
+ * happened later.
  */
 export const sinceHours = (hours: number): { readonly from: string; readonly to?: string } => {
   const moment = momentTime.value

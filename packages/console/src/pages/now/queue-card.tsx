@@ -9,6 +9,7 @@ import { useQuestion, useQueue } from '../../api/use-query.js'
 import { type Action, ActionButton } from '../../parts/action.js'
 import { counted, durationText, numberText } from '../../parts/format.js'
 import { Moment } from '../../parts/moment.js'
+import { quarterBefore } from '../../parts/period.js'
 import { StatusBar } from '../../parts/status-bar.js'
 import { StatusMark } from '../../parts/status.js'
 import { pathOf } from '../../address/url.js'
@@ -41,7 +42,7 @@ const WholeQueue = ({ queue, onNeed }: QueueCardProps) => {
   const moment = momentShown.value
   const alerts = useQueue<{ readonly alerts: ReadonlyArray<AlertView> }>(name, ['alerts'], { everyMs: alertsMs })
   const status = useQuestion<QueueStatus>({ path: '/api/queue_status', query: { queue: name, ...moment }, ...(moment === undefined ? { everyMs: statusMs } : {}) })
-  const rates = useQueue<Report<ReportRows['throughput']>>(name, ['reports', 'throughput'], { query: sinceHours(6), everyMs: ratesMs, presentOnly: true, when: moment === undefined })
+  const rates = useQueue<Report<ReportRows['throughput']>>(name, ['reports', 'throughput'], { query: inQuarters(6), everyMs: ratesMs, presentOnly: true, when: moment === undefined })
   const raised = alerts.value?.alerts ?? []
   const need = needOf({ alerts: raised, isPaused: paused !== null, deadLetters: byStatus['dead-letter'], oldestWaitSeconds: status.value?.oldest_wait_seconds ?? 0 })
   useEffect(() => onNeed(name, need), [name, need])
@@ -125,11 +126,7 @@ const Paused = ({ paused }: { readonly paused: string | null }) =>
 /** Alerts tell people at a terminal what to call; here the page shows it. */
 const withoutCommand = (message: string): string => message.replace(/: see GET .*$/, '')
 
-/** Whole quarters of an hour, so that the request stays the same for that long. */
-const sinceHours = (hours: number): { readonly from: string; readonly bucket: string } => {
-  const quarterMs = 900_000
-  return { from: new Date(Math.floor((serverNow() - hours * 3_600_000) / quarterMs) * quarterMs).toISOString(), bucket: '15' }
-}
+const inQuarters = (hours: number): { readonly from: string; readonly bucket: string } => ({ from: quarterBefore(serverNow() - hours * 3_600_000), bucket: '15' })
 
 const pauseOrResume = (queue: string, paused: string | null, waiting: number): Action => {
   const [verb, path, said] = paused === null ? (['Pause', 'pause', 'is paused'] as const) : (['Resume', 'resume', 'goes on'] as const)
