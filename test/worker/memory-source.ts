@@ -89,12 +89,12 @@ export class MemorySource implements TaskSource {
   async claim(request: SourceClaim, signal: AbortSignal): Promise<ReadonlyArray<ClaimedWork>> {
     await this.beforeClaim()
     const arrivedAt = performance.now()
-    const until = Date.now() + request.waitMs
+    const until = performance.now() + request.waitMs
     for (;;) {
       const works = signal.aborted ? [] : this.grant(request, performance.now() - arrivedAt)
-      const left = until - Date.now()
+      const left = until - performance.now()
       if (works.length > 0 || left <= 0 || signal.aborted) {
-        this.claims.push({ ...request, got: works.length, at: Date.now() })
+        this.claims.push({ ...request, got: works.length, at: performance.now() })
         if (works.length > 0) await this.beforeClaimAnswer()
         return works
       }
@@ -103,7 +103,7 @@ export class MemorySource implements TaskSource {
   }
 
   async settle(outcomes: ReadonlyArray<SettleOutcome>, attempt: string): Promise<ReadonlyArray<SettleAnswer>> {
-    this.settles.push({ outcomes, attempt, at: Date.now() })
+    this.settles.push({ outcomes, attempt, at: performance.now() })
     await this.beforeSettle()
     const answers = outcomes.map((outcome): SettleAnswer => {
       const refused = this.refuseOutcome(outcome) ?? this.notHeld(outcome.taskId, outcome.token)
@@ -125,7 +125,7 @@ export class MemorySource implements TaskSource {
       const refused = this.refuseHeartbeat(heartbeat) ?? this.notHeld(heartbeat.taskId, heartbeat.token)
       if (refused !== undefined && !refused.ok) return refused
       const task = this.task(heartbeat.taskId)
-      task.leaseEndsAt = Math.min(Date.now() + task.leaseMs, task.leaseEndsMax)
+      task.leaseEndsAt = Math.min(performance.now() + task.leaseMs, task.leaseEndsMax)
       if (heartbeat.progress !== undefined) task.progress = heartbeat.progress
       if (heartbeat.checkpoint !== undefined) task.checkpoint = heartbeat.checkpoint
       return { ok: true }
@@ -136,7 +136,7 @@ export class MemorySource implements TaskSource {
 
   private notHeld(id: string, token: number): { ok: false; code: string; detail: string } | undefined {
     const task = this.task(id)
-    return task.token === token && task.status === 'in-progress' && task.leaseEndsAt > Date.now()
+    return task.token === token && task.status === 'in-progress' && task.leaseEndsAt > performance.now()
       ? undefined
       : { ok: false, code: 'lease-lost', detail: 'expired' }
   }
@@ -145,7 +145,7 @@ export class MemorySource implements TaskSource {
     const { maxRunSeconds = Number.POSITIVE_INFINITY } = this
     const leaseMs = Math.min(this.leaseMs, leaseSeconds * 1_000, maxRunSeconds * 1_000)
     const works: Array<ClaimedWork> = []
-    const now = Date.now()
+    const now = performance.now()
     let held = 0
     for (const task of this.tasks.values()) {
       if (task.status === 'in-progress' && task.leaseEndsAt > now) held++
@@ -191,8 +191,8 @@ export const sleep = (ms: number): Promise<void> => new Promise((resolve) => set
 
 /** Waits until the condition holds; fails after thirty seconds. */
 export const until = async (isSo: () => boolean | Promise<boolean>, what: string): Promise<void> => {
-  for (const end = Date.now() + 30_000; !(await isSo()); ) {
-    if (Date.now() > end) throw new Error(`not within thirty seconds: ${what}`)
+  for (const end = performance.now() + 30_000; !(await isSo()); ) {
+    if (performance.now() > end) throw new Error(`not within thirty seconds: ${what}`)
     await sleep(2)
   }
 }
