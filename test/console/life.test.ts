@@ -1,5 +1,5 @@
 /** CON-6: a task's way through its statuses and its attempts, from its events. */
-import { attemptsOf, visitsOf } from '@daybook/console/internal'
+import { attemptsOf, joined, visitsOf } from '@daybook/console/internal'
 import { expect, test } from 'vitest'
 
 const at = (second: number): string => new Date(Date.UTC(2026, 0, 1) + second * 1_000).toISOString()
@@ -48,4 +48,15 @@ test('CON-6: an attempt goes on while nothing ended it; a dead letter that was s
   expect(attemptsOf([event(1, 'Claimed', agent), event(2, 'TaskBumped')])).toMatchObject([{ to: undefined, outcome: 'running' }])
   const events = [event(0, 'TaskEnqueued', { availableAt: at(5) }), event(5, 'TaskDue'), event(6, 'Claimed', agent), event(7, 'Failed', { ...agent, error: 'x' }), event(7, 'DeadLettered', { reason: 'not-retryable' }), event(9, 'Requeued')]
   expect(visitsOf(events, 'pending').map(({ status }) => status)).toEqual(['scheduled', 'pending', 'in-progress', 'dead-letter', 'pending'])
+})
+
+test('CON-6: older events stay before the newest ones, which move on; unless some may be missing in between', () => {
+  const events = Array.from({ length: 10 }, (_, n) => ({ ...event(n, 'LeaseExtended'), revision: n * 10 }))
+  const older = { events: events.slice(2, 8), next: 10, upTo: 74 }
+  const page = (begin: number, end: number) => ({ events: events.slice(begin, end), next: begin === 0 ? null : (begin - 1) * 10 })
+  expect(joined(page(5, 8), undefined)).toEqual(page(5, 8))
+  expect(joined(page(5, 8), older)).toEqual({ events: events.slice(2, 8), next: 10 })
+  expect(joined(page(7, 10), older)).toEqual({ events: events.slice(2, 10), next: 10 })
+  expect(joined(page(9, 10), older)).toEqual(page(9, 10))
+  expect(joined(page(0, 10), older)).toEqual(page(0, 10))
 })

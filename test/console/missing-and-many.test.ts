@@ -41,6 +41,39 @@ describe.skipIf(withoutBrowser)('where something is missing', () => {
     }
   })
 
+  test('a history of more than one answer says so, and shows the older events when they are asked for', async () => {
+    const { page } = tab
+    const queue = server().admin.in('long')
+    await queue.enqueue({ id: 'of-many-events', type: 'mow' })
+    const [claim] = await queue.claim({ agentId: 'ada' })
+    const report = { agentId: 'ada', token: claim?.lease.token ?? 0, progress: 'half of it' }
+    for (let i = 0; i < 6; i++) await queue.heartbeat('of-many-events', report)
+    // As a server answers whose newest three events are as large as an answer may be.
+    const isNewest = ({ pathname, searchParams }: URL): boolean => pathname.endsWith('/history') && !searchParams.has('before')
+    await page.route(isNewest, async (route) => {
+      const response = await route.fetch()
+      const { events } = (await response.json()) as { readonly events: ReadonlyArray<{ readonly revision: number }> }
+      return route.fulfill({ response, json: { events: events.slice(-3), next: events.at(-4)?.revision } })
+    })
+    await tab.visit('/q/long/tasks/of-many-events')
+    const rows = page.getByRole('table', { name: 'Events of this task' }).locator('tbody tr')
+    const note = page.getByText('There may be older events')
+    await note.waitFor()
+    expect(await rows.count()).toBe(3)
+    await page.getByText('None began in the events that are shown.').waitFor()
+    await page.getByRole('button', { name: 'Show older events' }).click()
+    await note.waitFor({ state: 'detached' })
+    expect(await rows.count()).toBe(8)
+    expect(await rows.last().textContent()).toContain('TaskEnqueued')
+    await page.getByRole('table', { name: 'Attempts' }).getByRole('link', { name: '1', exact: true }).waitFor()
+    // They stay when the newest ones move on.
+    await queue.heartbeat('of-many-events', report)
+    await rows.nth(8).waitFor()
+    expect(await rows.last().textContent()).toContain('TaskEnqueued')
+    await page.unroute(isNewest)
+    expectQuiet(tab.watched)
+  })
+
   test('a browser that keeps nothing shows the console all the same, as long as the page is open', async () => {
     const context = await browser.newContext()
     await context.addInitScript(() => {

@@ -4,6 +4,7 @@ export { matchPath, parsePath, pathOf, queryOf, textOfQuery } from './address/ur
 export { byNeed, needOf } from './pages/now/need.js'
 export { csvCell, exportText } from './pages/tasks/export-text.js'
 export { attemptsOf, visitsOf } from './pages/task/life.js'
+export { joined } from './pages/task/older-events.js'
 export { heightMax, rowsWindow } from './pages/tasks/rows-window.js'
 export { complete } from './search/complete.js'
 export { filterAt, parseSearch, termsOf, termText } from './search/parse.js'

@@ -18,16 +18,17 @@ import { LifeDiagram } from './life-diagram.js'
 import { attemptsOf, type HistoryEvent, visitsOf } from './life.js'
 import { Neighbours } from './neighbours.js'
 import { TaskActions } from './task-actions.js'
+import { type History, useHistory } from './use-history.js'
 import { Why } from './why.js'
 
 export const TaskPage = ({ params: { queue = '', id = '' } }: { readonly params: PageParams }) => {
   const task = useQueue<TaskView>(queue, ['tasks', id], { exact: true })
-  const history = useQueue<{ readonly events: ReadonlyArray<HistoryEvent> }>(queue, ['tasks', id, 'history'], { exact: true })
+  const history = useHistory(queue, id)
   return (
     <div class="task-page">
       <p class="crumbs"><a href={queueLink(queue, 'tasks')}>Tasks</a> <span aria-hidden="true">›</span></p>
-      <Loaded shown={task} lines={4}>{(value) => <Known queue={queue} task={value} history={history.value?.events} />}</Loaded>
-      {task.error?.code !== 'not-found' || history.value === undefined ? null : <Events queue={queue} events={history.value.events} />}
+      <Loaded shown={task} lines={4}>{(value) => <Known queue={queue} task={value} history={history} />}</Loaded>
+      {task.error?.code !== 'not-found' || history === undefined ? null : <Events queue={queue} history={history} />}
     </div>
   )
 }
@@ -37,7 +38,7 @@ const isOver = ({ status }: TaskView): boolean => ['completed', 'cancelled', 'di
 /** Who may not read the log does not know when a revision was: it was not before the last event of the task. */
 const nowFor = (events: ReadonlyArray<HistoryEvent>): number => nowShown() ?? Date.parse(events.at(-1)?.at ?? '')
 
-const Known = ({ queue, task, history }: { readonly queue: string; readonly task: TaskView; readonly history: ReadonlyArray<HistoryEvent> | undefined }) => (
+const Known = ({ queue, task, history }: { readonly queue: string; readonly task: TaskView; readonly history: History | undefined }) => (
   <>
     <header class="task-head">
       <h1>{task.id}</h1>
@@ -49,19 +50,19 @@ const Known = ({ queue, task, history }: { readonly queue: string; readonly task
     {task.description !== undefined && <p>{task.description}</p>}
     <Facts queue={queue} task={task} />
     {task.lastError !== null && !isOver(task) && <p class="problem"><strong>Last error.</strong> {task.lastError}</p>}
-    {history !== undefined && <section aria-labelledby="life"><h2 id="life">Life</h2><LifeDiagram visits={visitsOf(history, task.status)} now={nowFor(history)} /></section>}
+    {history !== undefined && <section aria-labelledby="life"><h2 id="life">Life</h2><LifeDiagram visits={visitsOf(history.events, task.status)} now={nowFor(history.events)} /></section>}
     <div class="columns">
       {!isOver(task) && <Why queue={queue} id={task.id} />}
       <Neighbours queue={queue} task={task} />
     </div>
-    {history !== undefined && <Attempts queue={queue} events={history} />}
+    {history !== undefined && <Attempts queue={queue} history={history} />}
     <div class="columns">
       <Content title="Payload" value={task.payload} withheld={task.withheld} />
       {task.result !== undefined && <Content title="Result" value={task.result} withheld={undefined} />}
       {task.checkpoint !== undefined && <Content title="Checkpoint" value={task.checkpoint} withheld={undefined} />}
       {task.metadata !== undefined && <Content title="Metadata" value={task.metadata} withheld={undefined} />}
     </div>
-    {history !== undefined && <Events queue={queue} events={history} />}
+    {history !== undefined && <Events queue={queue} history={history} />}
   </>
 )
 
@@ -89,16 +90,16 @@ const Facts = ({ queue, task }: { readonly queue: string; readonly task: TaskVie
 const InLog = ({ queue, revision, children }: { readonly queue: string; readonly revision: number; readonly children: ComponentChildren }) =>
   may.seeAll.value ? <a href={linkTo(['q', queue, 'log'], { from: String(revision) })}>{children}</a> : <>{children}</>
 
-const Attempts = ({ queue, events }: { readonly queue: string; readonly events: ReadonlyArray<HistoryEvent> }) => {
+const Attempts = ({ queue, history: { events, next } }: { readonly queue: string; readonly history: History }) => {
   const attempts = [...attemptsOf(events)].reverse()
   return (
     <section aria-labelledby="attempts">
       <h2 id="attempts">Attempts</h2>
-      {attempts.length === 0 ? <p class="quiet">No agent has claimed it yet.</p> : (
+      {attempts.length === 0 ? <p class="quiet">{next === null ? 'No agent has claimed it yet.' : 'None began in the events that are shown.'}</p> : (
         <DataTable
           caption="Attempts" rows={attempts} rowKey={({ number }) => String(number)}
           columns={[
-            { key: 'number', title: 'Claim', kind: 'number', cell: ({ number, revision }) => <InLog queue={queue} revision={revision}>{number}</InLog> },
+            { key: 'number', title: 'Claim', kind: 'number', cell: ({ number, revision }) => <InLog queue={queue} revision={revision}>{next === null ? number : '…'}</InLog> },
             { key: 'agent', title: 'Agent', cell: ({ agent }) => agent },
             { key: 'from', title: 'Began', cell: ({ from }) => <Moment at={from} as="clock" /> },
             { key: 'took', title: 'Took', kind: 'number', cell: ({ from, to }) => durationText(((to ?? nowFor(events)) - from) / 1_000) },
@@ -122,11 +123,11 @@ const Content = ({ title, value, withheld }: { readonly title: string; readonly 
   </section>
 )
 
-const Events = ({ queue, events }: { readonly queue: string; readonly events: ReadonlyArray<HistoryEvent> }) => (
+const Events = ({ queue, history }: { readonly queue: string; readonly history: History }) => (
   <section aria-labelledby="events">
-    <h2 id="events">Events <span class="quiet small">{numberText(events.length)}, the newest first</span></h2>
+    <h2 id="events">Events <span class="quiet small">{numberText(history.events.length)}, the newest first</span></h2>
     <DataTable
-      caption="Events of this task" rows={[...events].reverse()} rowKey={({ revision }) => String(revision)}
+      caption="Events of this task" rows={[...history.events].reverse()} rowKey={({ revision }) => String(revision)}
       columns={[
         { key: 'revision', title: 'Revision', kind: 'number', cell: ({ revision }) => <InLog queue={queue} revision={revision}>{revision}</InLog> },
         { key: 'at', title: 'When', cell: ({ at }) => <Moment at={at} as="clock" /> },
@@ -135,8 +136,18 @@ const Events = ({ queue, events }: { readonly queue: string; readonly events: Re
         { key: 'data', title: 'Data', cell: ({ data }) => <Tree value={data} isOpen={false} /> },
       ]}
     />
+    <Older history={history} />
   </section>
 )
+
+/** The server sends the newest events of a long history, and searches the log step by step for a task that it no longer knows. */
+const Older = ({ history: { next, isAsking, problem, fetchOlder } }: { readonly history: History }) =>
+  next === null ? null : (
+    <p>
+      There may be older events: what this page tells of the task is from the newest alone. <button type="button" aria-busy={isAsking} onClick={() => void fetchOlder()}>Show older events</button>
+      {problem !== undefined && <span role="alert" class="failed">{problem}</span>}
+    </p>
+  )
 
 /** Browsers may refuse this, and have no clipboard on addresses that are neither HTTPS nor loopback. */
 const copy = async (text: string): Promise<void> => {
