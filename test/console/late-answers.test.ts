@@ -87,6 +87,33 @@ describe.skipIf(withoutBrowser)('answers that are lost or late', () => {
     expectQuiet(tab.watched, [/status of (?:429|503)/])
   })
 
+  test('of many tasks, a server that goes on putting them off ends the work, and the dialog says how many were changed', async () => {
+    const other = await openTab(browser, server().url, server().tokens.ada)
+    const { page } = other
+    const { dialog, press } = handsOf(other)
+    await server().admin.in('stuck').enqueueAll(Array.from({ length: 12 }, (_, n) => ({ id: `stuck-${n}`, type: 'mow', deduplicate: 'off' as const })))
+    await page.clock.install()
+    await other.visit('/q/stuck/tasks', 'stuck-1')
+    await press(/^Priority …$/)
+    const asked = new Set<string>()
+    await page.route(({ pathname }) => /\/tasks\/stuck-\d+$/.test(pathname), (route) => {
+      if (route.request().method() !== 'PATCH' || asked.size === 0) {
+        if (route.request().method() === 'PATCH') asked.add(route.request().url())
+        return route.continue()
+      }
+      asked.add(route.request().url())
+      return route.fulfill({ status: 503, contentType: 'application/problem+json', headers: { 'retry-after': '1' }, body: JSON.stringify({ status: 503, code: 'unavailable', detail: 'the disk is full' }) })
+    })
+    await dialog.locator('[name="reason"]').fill('the lawn is high')
+    await dialog.getByRole('button', { name: 'Change 12 tasks' }).click()
+    const said = dialog.getByRole('alert').getByText('the disk is full: 1 of 12 were changed before')
+    for (let i = 0; i < 600 && !(await said.isVisible()); i++) await page.clock.runFor(1_000)
+    expect(await said.isVisible()).toBe(true)
+    // One was changed, and four were under way.
+    expect(asked.size).toBeLessThanOrEqual(5)
+    await page.context().close()
+  })
+
   test('tasks that were counted for another search are not offered', async () => {
     const { page } = tab
     await tab.visit('/q/default/tasks?q=type:eng-*', 'tasks')

@@ -62,8 +62,8 @@ const patiently = async <A,>(send: (id: string) => Promise<A>, id: string): Prom
 }
 
 /**
- * One request for each task, four at a time. A refusal does not stop the others. A lost answer does: nothing more is sent then, and what is under way is
- * waited for, so that nothing goes on behind the dialog.
+ * One request for each task, four at a time. A refusal does not stop the others. A lost answer does, and so does a server that still puts off after all
+ * tries: nothing more is sent then, and what is under way is waited for, so that nothing goes on behind the dialog.
  */
 const toEach = async (queue: string, chosen: Chosen, { progress }: Given, what: string, send: (id: string) => Promise<{ readonly revision?: number }>): Promise<Done> => {
   const ids = await idsOf(queue, chosen)
@@ -79,7 +79,7 @@ const toEach = async (queue: string, chosen: Chosen, { progress }: Given, what: 
         done++
         if (revision !== undefined) last = Math.max(last ?? 0, revision)
       } catch (error) {
-        if (error instanceof ApiProblem && error.status !== 0 && error.status !== 401) refusals.set(error.code, (refusals.get(error.code) ?? 0) + 1)
+        if (error instanceof ApiProblem && error.status !== 0 && error.status !== 401 && !isPutOff(error)) refusals.set(error.code, (refusals.get(error.code) ?? 0) + 1)
         else {
           failure ??= error
           waiting.length = 0
