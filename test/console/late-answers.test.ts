@@ -155,6 +155,30 @@ describe.skipIf(withoutBrowser)('answers that are lost or late', () => {
     expectQuiet(tab.watched)
   })
 
+  test('what was asked for does not take the place of a dialog that was opened meanwhile', async () => {
+    const { page } = tab
+    const { dialog, press } = handsOf(tab)
+    await tab.visit('/q/default/dead-letters', '550 mailbox unavailable')
+    await page.getByRole('link', { name: /550 mailbox unavailable/ }).first().click()
+    const dryRun = held()
+    await page.route('**/dead-letters/retry', async (route) => {
+      dryRun.begin()
+      await dryRun.until
+      await route.continue()
+    }, { times: 1 })
+    await press(/^Discard …$/)
+    await dryRun.begun
+    await press(/^Retry …$/)
+    await dialog.getByRole('heading', { name: /^Retry/ }).waitFor()
+    const answered = page.waitForResponse('**/dead-letters/retry')
+    dryRun.letGo()
+    await (await answered).finished()
+    await tab.settled()
+    expect(await dialog.getByRole('heading').allTextContents()).toEqual([expect.stringMatching(/^Retry/)])
+    await dialog.getByRole('button', { name: 'Leave it' }).click()
+    expectQuiet(tab.watched)
+  })
+
   const openBreaker = async (type: string, reason: string): Promise<void> => {
     const { dialog } = handsOf(tab)
     await tab.page.getByRole('button', { name: 'Open for another type …' }).click()

@@ -62,11 +62,14 @@ export const offer = (action: Action): void => {
   offered.value = action
 }
 
-/** Offers what had to be asked for first, unless another place is shown by then: it would be about something that nobody sees any more. */
+/**
+ * Offers what had to be asked for first, unless another place is shown by then: it would be about something that nobody sees any more. Nor does it take the
+ * place of a dialog that was opened meanwhile.
+ */
 export const offerHere = async (asked: () => Promise<Action>): Promise<void> => {
   const place = placeShown()
   const action = await asked()
-  if (placeShown() === place) offer(action)
+  if (placeShown() === place && offered.peek() === undefined) offer(action)
 }
 
 /** Which columns a list has makes no other place. */
