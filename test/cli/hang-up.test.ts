@@ -71,6 +71,32 @@ test('a worker whose output nobody reads any more stops, and finishes the tasks 
   expect(await server.json('show', 'long', ...q)).toMatchObject({ status: 'completed' })
 })
 
+test('Ctrl-C that ends the reader of a pipe as well is one signal: what runs may finish', async () => {
+  const q = ['--queue', 'ctrl-c']
+  const [begun, next, goOn] = [join(server.dir, 'c-begun'), join(server.dir, 'c-next'), join(server.dir, 'c-go-on')]
+  await server.daybook(['settings', 'set', 'decisionReport=optional', ...q])
+  await server.daybook(['enqueue', 'long', '--id', 'long', ...q])
+  await server.daybook(['enqueue', 'short', '--id', 'short', ...q])
+  const program = `[ $DAYBOOK_TASK_TYPE = short ] && { until [ -e ${next} ]; do sleep 0.05; done; exit 0; }; touch ${begun}; until [ -e ${goOn} ]; do sleep 0.05; done`
+  const worker = start(['work', '--json', '--concurrency', '2', '--grace', '600', ...q, '--', 'bash', '-c', program], server.env)
+  const end = ended(worker)
+  let said = ''
+  worker.stderr.on('data', (text: string) => (said += text))
+  const status = async (id: string): Promise<unknown> => (await server.json('show', id, ...q) as { readonly status: unknown }).status
+  await until(() => existsSync(begun))
+  await until(async () => (await status('short')) === 'in-progress')
+  worker.kill('SIGINT')
+  await until(() => said.includes('stopping'))
+  worker.stdout.destroy()
+  writeFileSync(next, '')
+  await until(async () => (await status('short')) === 'completed')
+  // Its line could not be written.
+  await server.daybook(['list', ...q])
+  writeFileSync(goOn, '')
+  expect((await end).code).toBe(0)
+  expect(await status('long')).toBe('completed')
+})
+
 test.each(['/dev/full', '>(exec <&-)'])('a server goes on when its lines on stderr cannot be written (2> %s)', async (where) => {
   const other = spawn('bash', ['-c', `exec "$0" "$@" 2> ${where}`, process.execPath, join(root, 'packages/adapters/bin/daybook.js'), 'serve', '--port', '0', '--store', 'memory:', '--auth', 'off', '--log-requests', 'all', '--data', join(server.dir, 'deaf')], { stdio: ['ignore', 'pipe', 'inherit'] })
   const code = new Promise((resolve) => other.once('exit', resolve))

@@ -67,6 +67,8 @@ export const leave = (code: number): never => {
 /** Those that have something to clean up when the program is to end. */
 const listeners = new Set<(signal: NodeJS.Signals) => void>()
 const lost = new Set<NodeJS.WriteStream>()
+/** A signal has come. One that ended a pipe may have ended the reader of the output as well, which must not count as a second signal. */
+let isToEnd = false
 
 /** A server or a worker must not end in the middle of its work because nobody reads what it says, or because the disk of its log is full. */
 const outputLost = (stream: NodeJS.WriteStream, error: NodeJS.ErrnoException): void => {
@@ -79,7 +81,7 @@ const outputLost = (stream: NodeJS.WriteStream, error: NodeJS.ErrnoException): v
     if (stream === process.stderr) return
     hasOutputFailed = isRefused
     if (isRefused) process.stderr.write(unwritable(error))
-    for (const heard of [...listeners]) heard('SIGPIPE')
+    if (!isToEnd) for (const heard of [...listeners]) heard('SIGPIPE')
     return
   }
   // `daybook list | head` closes our output early. That is no failure.
@@ -108,6 +110,7 @@ export const processIo = (): Io => {
     onSignal: (heard) => {
       const names: ReadonlyArray<NodeJS.Signals> = ['SIGINT', 'SIGTERM', 'SIGHUP']
       const hear = (name: NodeJS.Signals): void => {
+        isToEnd = true
         if (name === 'SIGHUP') isTerminalGone ||= [process.stdin, process.stdout, process.stderr].some(({ isTTY }) => isTTY)
         heard(name)
       }
