@@ -133,7 +133,7 @@ describe.skipIf(goesWithout(python))('on a terminal', () => {
       await pty.until((text) => text.includes('asking'), 'the first frame')
       await until(() => asked() === 1)
       pty.type('q')
-      expect(await inTime('the end', pty.ended, 15_000)).toEqual({ code: 0, echo: true })
+      expect(await inTime('the end', pty.ended)).toEqual({ code: 0, echo: true })
     }, ['--url', url]))
   })
 

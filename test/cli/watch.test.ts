@@ -19,6 +19,6 @@ test('TQM-WS: daybook watch: what has happened since a revision, as lines or as 
 })
 
 test('daybook watch of a server that is not there says so, and ends', async () => {
-  const said = await inTime('an answer', server.daybook(['watch', '--url', 'http://127.0.0.1:1']), 10_000)
+  const said = await inTime('an answer', server.daybook(['watch', '--url', 'http://127.0.0.1:1']))
   expect(said).toMatchObject({ code: 3, err: expect.stringContaining('is the server running there?') as string })
 })
