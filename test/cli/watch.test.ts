@@ -1,3 +1,5 @@
+import { createServer } from 'node:http'
+import { type AddressInfo, connect } from 'node:net'
 import { expect, test } from 'vitest'
 import { inTime } from '../support/in-time.js'
 import { serverOfFile } from './program.js'
@@ -21,4 +23,25 @@ test('TQM-WS: daybook watch: what has happened since a revision, as lines or as 
 test('daybook watch of a server that is not there says so, and ends', async () => {
   const said = await inTime('an answer', server.daybook(['watch', '--url', 'http://127.0.0.1:1']))
   expect(said).toMatchObject({ code: 3, err: expect.stringContaining('is the server running there?') as string })
+})
+
+test('daybook watch behind a proxy that keeps the probes to itself', async () => {
+  await server.daybook(['enqueue', 'mail', '--queue', 'behind'])
+  const proxy = createServer((_, response) => response.writeHead(404).end())
+  proxy.on('upgrade', (request, socket) => {
+    const { hostname, port } = new URL(server.env.DAYBOOK_URL ?? '')
+    const to = connect(Number(port), hostname)
+    to.write(`GET ${request.url} HTTP/1.1\r\n${Object.entries(request.headers).map(([name, value]) => `${name}: ${String(value)}\r\n`).join('')}\r\n`)
+    to.pipe(socket).pipe(to)
+    for (const each of [to, socket]) each.on('error', () => undefined)
+  })
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
+  try {
+    const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`
+    const said = await inTime('a message', server.daybook(['watch', '--from', '0', '--limit', '1', '--queue', 'behind', '--url', url]))
+    expect(said).toMatchObject({ code: 0, out: expect.stringContaining('task_created') as string })
+  } finally {
+    proxy.closeAllConnections()
+    proxy.close()
+  }
 })
