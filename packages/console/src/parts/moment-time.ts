@@ -35,4 +35,9 @@ export const momentTime = computed((): number | undefined => {
 })
 
 /** What ages and countdowns are counted from: the moment shown, or the present, anew each second. `undefined` while the time of a revision is not known. */
-export const nowShown = (): number | undefined => (momentShown.value === undefined ? Math.max(now.value, serverNow()) : momentTime.value)
+export const nowShown = (): number | undefined => {
+  if (momentShown.value !== undefined) return momentTime.value
+  // Read for being told of each second. Its value may be from before the server first told its time.
+  void now.value
+  return serverNow()
+}
