@@ -1,7 +1,7 @@
 /** CON-5: what the console computes without a browser: addresses, figures, exact numbers, windows of long lists, order of queues, exports. */
-import { agoText, byNeed, csvCell, durationText, exactNumbers, exactText, exportText, forText, heightMax, matchPath, needOf, parsePath, pathOf, queryOf, rowsWindow, secondsOf, shortNumber, textOfQuery } from '@daybook/console/internal'
+import { agoText, byNeed, csvCell, durationText, exactNumbers, exactText, exportText, forText, heightMax, matchPath, needOf, noteDate, parsePath, pathOf, queryOf, rowsWindow, secondsOf, serverNow, shortNumber, textOfQuery } from '@daybook/console/internal'
 import * as fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 
 describe('CON-5: addresses', () => {
   test('any segments and any query survive', () => {
@@ -86,4 +86,26 @@ test('CON-5: the queue that needs somebody stands on top', () => {
 test('CON-5: an export has no formula, and every text in quotes that needs them', () => {
   expect(['=1+1', '+1', '-1', '@x', 'a,b', 'say "hi"', 'two\nlines', null, undefined, -5].map(csvCell)).toEqual(["'=1+1", "'+1", "'-1", "'@x", '"a,b"', '"say ""hi"""', '"two\nlines"', '', '', '-5'])
   expect(exportText([], 'csv')).toMatch(/^id,number,type,.*\r\n$/)
+})
+
+test('the time of the server goes on evenly, however its whole seconds and those of the browser fall', () => {
+  vi.useFakeTimers({ toFake: ['Date'] })
+  try {
+    // A clock that is wrong by a little less or a little more than what is left alone, by answer.
+    const errors = new Set<number>()
+    for (let ms = 0; ms < 10_000; ms += 300) {
+      vi.setSystemTime(1_800_000_004_700 + ms)
+      noteDate(new Date(Math.floor((Date.now() - 4_700) / 1_000) * 1_000).toUTCString())
+      errors.add(serverNow() - Date.now())
+    }
+    // At most one change: when it was first found to be wrong.
+    expect(errors.size).toBeLessThanOrEqual(2)
+    vi.setSystemTime(1_800_000_100_000)
+    noteDate(new Date(1_800_003_700_000).toUTCString())
+    expect(serverNow()).toBe(1_800_003_700_000)
+    noteDate(new Date(1_800_000_100_000).toUTCString())
+    expect(serverNow()).toBe(1_800_000_100_000)
+  } finally {
+    vi.useRealTimers()
+  }
 })

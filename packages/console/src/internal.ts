@@ -23,3 +23,4 @@ export { bucketOf, frameOf, frameSizes, placeIn, rangeOf, stepOf } from './time/
 export { otherMembers, wayOf, waysOf } from './pages/changes/ways.js'
 export { type Command, commandsOf, csvHeader, csvRow, findCommands, isAsked } from './pages/audit/commands.js'
 export { columnsOf, columnTitle, figureText, haveOneBucket } from './pages/reports/figures.js'
+export { noteDate, serverNow } from './api/server-time.js'

@@ -3,7 +3,7 @@
  * server, as its answers tell it.
  */
 
-/** A smaller difference is left alone: an answer may have been under way for long, and tells whole seconds. */
+/** A smaller difference, or change of it, is left alone: an answer may have been under way for long, and tells whole seconds. So ages do not jump to and fro. */
 const leftAloneMs = 5_000
 
 let aheadMs = 0
@@ -13,7 +13,7 @@ export const noteDate = (date: string | null): void => {
   const at = date === null ? Number.NaN : Date.parse(date)
   if (Number.isNaN(at)) return
   const found = at - Date.now()
-  aheadMs = Math.abs(found) < leftAloneMs ? 0 : found
+  if (Math.abs(found - aheadMs) >= leftAloneMs) aheadMs = Math.abs(found) < leftAloneMs ? 0 : found
 }
 
 /** Milliseconds since 1970. */
