@@ -15,6 +15,7 @@ export const cliPlants: ReadonlyArray<Plant> = [
   { title: 'command line: a token for no queue is one for all', file: 'packages/adapters/src/cli/values.ts', find: "if (names.length === 0) throw", replace: 'if (names.length < 0) throw', killedBy: ['test/cli/token.test.ts'] },
   { title: 'command line: an empty error fits all dead letters', file: 'packages/adapters/src/cli/values.ts', find: "if (text === '') throw new InvalidArgumentError('it is empty", replace: "if (text === 'none') throw new InvalidArgumentError('it is empty", killedBy: ['test/cli/commands.test.ts'], named: 'a filter of dead letters that is empty' },
   { title: 'command line: a worker whose output is lost breaks off its work', file: 'packages/adapters/src/cli/io.ts', find: 'if (listeners.size > 0) {', replace: 'if (listeners.size > 1_000) {', killedBy: ['test/cli/hang-up.test.ts'], named: 'whose output nobody reads' },
+  { title: 'command line: a reader of the output that Ctrl-C ended is a second signal', file: 'packages/adapters/src/cli/io.ts', find: 'if (!isToEnd) for', replace: 'for', killedBy: ['test/cli/hang-up.test.ts'], named: 'Ctrl-C that ends the reader' },
   { title: 'top: it cannot be quit while the server does not answer', file: 'packages/adapters/src/cli/top/live.ts', find: 'await Promise.race([looked, ended])', replace: 'await looked', killedBy: ['test/cli/top.test.ts'], named: 'q ends it also while' },
   {
     title: 'command line: a terminal that does not know its width has none',

@@ -100,8 +100,8 @@ export const consoleBrowserPlants: ReadonlyArray<Plant> = [
   {
     title: 'the console counts the ages of a past moment from now',
     file: `${source}parts/moment-time.ts`,
-    find: '(momentShown.value === undefined ? Math.max(now.value, serverNow()) : momentTime.value)',
-    replace: 'Math.max(now.value, serverNow())',
+    find: 'if (momentShown.value !== undefined) return momentTime.value\n',
+    replace: '',
     killedBy: pastTime,
     named: 'of an agent',
   },
@@ -203,8 +203,8 @@ export const consoleBrowserPlants: ReadonlyArray<Plant> = [
   {
     title: 'the console offers what was counted for another search',
     file: `${source}parts/action.tsx`,
-    find: 'if (placeShown() === place) offer(action)',
-    replace: 'offer(action)',
+    find: 'if (placeShown() === place && ',
+    replace: 'if (place.length > 0 && ',
     killedBy: late,
     named: 'for another search',
   },
@@ -231,5 +231,21 @@ export const consoleBrowserPlants: ReadonlyArray<Plant> = [
     replace: 'if (pauseMs > 0) throw error',
     killedBy: late,
     named: 'put off',
+  },
+  {
+    title: 'the console tries each of many tasks of a server that puts all off',
+    file: `${source}pages/tasks/bulk.tsx`,
+    find: ' && !isPutOff(error)) refusals',
+    replace: ') refusals',
+    killedBy: late,
+    named: 'goes on putting them off',
+  },
+  {
+    title: 'the console shows the newest events of a task as all that there are',
+    file: `${source}pages/task/task-page.tsx`,
+    find: '  next === null ? null : (\n    <p>',
+    replace: '  next !== undefined ? null : (\n    <p>',
+    killedBy: missing,
+    named: 'a history of more than one answer',
   },
 ]
