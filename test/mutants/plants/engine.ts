@@ -224,7 +224,7 @@ export const enginePlants: ReadonlyArray<Plant> = [
   {
     title: 'a queue whose append is not answered counts as available',
     file: at('append/slow-append.ts'),
-    find: '    availability.doubted(reason)\n',
+    find: '    this.availability.doubted(reason)\n',
     replace: '',
     killedBy: unavailable,
   },

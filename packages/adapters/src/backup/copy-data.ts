@@ -108,7 +108,7 @@ export const isInside = (folder: string, path: string): boolean => {
 const refuseCircle = async (folder: string, from: string, to: string): Promise<void> => {
   const place = await realpath(folder)
   if (isInside(place, await realpath(from)) || isInside(place, await realpath(to))) {
-    throw new Error(`${folder} is a link to ${place}, which contains it or the copy: remove the link, or put it elsewhere`)
+    throw new Error(`${folder} leads to ${place}, which contains it or the copy: remove the link, or make the backup elsewhere`)
   }
 }
 

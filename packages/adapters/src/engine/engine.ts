@@ -39,7 +39,7 @@ import { Mailbox } from './append/mailbox.js'
 import { QueueLog } from './log/queue-log.js'
 import { QueueClock } from './time/queue-clock.js'
 import { Recovery } from './append/recovery.js'
-import { reportIfSlow } from './append/slow-append.js'
+import { SlowAppends } from './append/slow-append.js'
 import { ReadOnly } from './state/read-only.js'
 import { describe, overloaded, unavailable } from './refusals.js'
 import { replay, type Replayed, type ReplayReport, streamOf } from './state/replay.js'
@@ -84,7 +84,8 @@ class Engine implements QueueEngine {
   private readonly inFlight = new InFlight()
   private readonly inFlightMax: number
   private readonly contentStore: Contents
-  readonly availability: Availability
+  private readonly availability: Availability
+  private readonly slowAppends: SlowAppends
   private readonly readOnly: ReadOnly
   private readonly withholding: Withholding
   private readonly hasPlaceForKeys: boolean
@@ -97,7 +98,7 @@ class Engine implements QueueEngine {
   private readonly follower: Follower | undefined
   private readonly turns = new Turns()
   private turn: NodeJS.Timeout | undefined
-  readonly warn: (message: string) => void
+  private readonly warn: (message: string) => void
   private scheduled = false
   private recovering = false
   private closed: Promise<void> | undefined
@@ -129,6 +130,7 @@ class Engine implements QueueEngine {
     this.hasPlaceForKeys = keys !== undefined
     this.eraser = new Eraser({ queue: name, keys, log: this.log, isShared: store.isShared, engine: this, warn })
     this.availability = new Availability(clock.monotonic)
+    this.slowAppends = new SlowAppends(this.availability, warn)
     const grace = new LeaseGrace(leaseGraceMs, store.isShared, clock.monotonic)
     this.readOnly = new ReadOnly(name, Object.hasOwn(pastUnreadable, name) ? (pastUnreadable[name] as number) : -1, warn)
     const { log, live, durable, mailbox, waiting, inFlight, contentStore: contents, availability, turns } = this
@@ -402,7 +404,7 @@ class Engine implements QueueEngine {
 
   private async append(batch: Batch, continues: Continues): Promise<void> {
     const unsaved = this.saveKeys()
-    const result = unsaved === undefined ? await reportIfSlow(this.log.append(batch.texts, batch.expected, continues), this) : await Promise.resolve(E.left(unsaved))
+    const result = unsaved === undefined ? await this.slowAppends.watch(this.log.append(batch.texts, batch.expected, continues)) : await Promise.resolve(E.left(unsaved))
     batch.result = E.isRight(result) ? { _tag: 'Appended', sealed: result.right } : result.left
     this.settle()
   }
