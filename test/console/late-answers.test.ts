@@ -24,6 +24,21 @@ describe.skipIf(withoutBrowser)('answers that are lost or late', () => {
     const begun = new Promise<void>((resolve) => (begin = resolve))
     return { begin: () => begin(), begun, until, letGo: () => letGo() }
   }
+  /** Asks to discard the dead letters of a pattern. The dry run that counts them is held, and a later request is not. */
+  const discardWithHeldDryRun = async () => {
+    const { page } = tab
+    await tab.visit('/q/default/dead-letters', '550 mailbox unavailable')
+    await page.getByRole('link', { name: /550 mailbox unavailable/ }).first().click()
+    const dryRun = held()
+    await page.route('**/dead-letters/retry', async (route) => {
+      dryRun.begin()
+      await dryRun.until
+      await route.continue()
+    }, { times: 1 })
+    await handsOf(tab).press(/^Discard …$/)
+    await dryRun.begun
+    return dryRun
+  }
   const isShut = async (): Promise<void> => {
     await tab.settled()
     expect(await handsOf(tab).dialog.count()).toBe(0)
@@ -136,17 +151,7 @@ describe.skipIf(withoutBrowser)('answers that are lost or late', () => {
 
   test('what was asked for on a page that is left is not offered on another', async () => {
     const { page } = tab
-    const { press } = handsOf(tab)
-    await tab.visit('/q/default/dead-letters', '550 mailbox unavailable')
-    await page.getByRole('link', { name: /550 mailbox unavailable/ }).first().click()
-    const dryRun = held()
-    await page.route('**/dead-letters/retry', async (route) => {
-      dryRun.begin()
-      await dryRun.until
-      await route.continue()
-    })
-    await press(/^Discard …$/)
-    await dryRun.begun
+    const dryRun = await discardWithHeldDryRun()
     await page.getByRole('link', { name: 'Agents', exact: true }).click()
     await page.getByText('mailer-1').first().waitFor()
     dryRun.letGo()
@@ -158,16 +163,7 @@ describe.skipIf(withoutBrowser)('answers that are lost or late', () => {
   test('what was asked for does not take the place of a dialog that was opened meanwhile', async () => {
     const { page } = tab
     const { dialog, press } = handsOf(tab)
-    await tab.visit('/q/default/dead-letters', '550 mailbox unavailable')
-    await page.getByRole('link', { name: /550 mailbox unavailable/ }).first().click()
-    const dryRun = held()
-    await page.route('**/dead-letters/retry', async (route) => {
-      dryRun.begin()
-      await dryRun.until
-      await route.continue()
-    }, { times: 1 })
-    await press(/^Discard …$/)
-    await dryRun.begun
+    const dryRun = await discardWithHeldDryRun()
     await press(/^Retry …$/)
     await dialog.getByRole('heading', { name: /^Retry/ }).waitFor()
     const answered = page.waitForResponse('**/dead-letters/retry')

@@ -97,7 +97,7 @@ export const spanOf = ({ from, to, ...page }: DiffOptions & EventFilter): object
   ...(to === undefined ? {} : { to: textOf(to) }),
 })
 
-/** How long an answer may take for which the server reads the log, in milliseconds. */
+/** Time-out of questions for which the server reads the log, in milliseconds. */
 export const replayTimeoutMs = 3_600_000
 
 /** Calls that name the moment in each request, and wait while the server replays the log up to there. */

@@ -64,7 +64,7 @@ const unsentCodes: ReadonlySet<string> = new Set([
   'UND_ERR_CONNECT_TIMEOUT',
 ])
 
-/** Codes of servers that take a request, and do not answer it in time. */
+/** Codes of failures of requests that were sent, and not answered in time. */
 const lateCodes: ReadonlySet<string> = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT'])
 
 const codeOf = (error: Error): string => {

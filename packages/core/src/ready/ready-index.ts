@@ -158,8 +158,8 @@ export class ReadyIndex {
   }
 
   /**
-   * The kept shape of this claim, or a shape made for this question. Without `asked`: a shape that matches everything, which is kept from now on. No
-   * answer depends on whether it is kept.
+   * The kept shape of this claim, or a shape made for this question. Without `asked`: a shape that matches everything. It is kept once the ready
+   * tasks are in order. No answer depends on whether a shape is kept.
    */
   shapeOf(asked: ShapeOf | undefined): ClaimShape {
     if (asked !== undefined) return this.shapes.get(shapeKey(asked)) ?? this.make(asked, false)

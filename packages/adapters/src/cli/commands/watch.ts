@@ -28,7 +28,7 @@ export const watchCommand = (cli: Cli): Command =>
     ))
     .action(cli.connected<Options>(async ({ io, printer, client }, { from, events, limit = Number.POSITIVE_INFINITY }) => {
       if (!/^(end|\d{1,15})$/.test(from)) throw new UsageError('--from must be a revision, or end')
-      // Later it waits for a server that is away. One that was never there may be a wrong address. A proxy may keep probes to itself: any answer will do.
+      // Later it waits for a server that is away. At the start, no answer may mean a wrong address. A refusal is an answer: a proxy may not pass probes on.
       await client.health().catch((error: unknown) => {
         if (codeOf(error) === 'unreachable') throw error
       })
