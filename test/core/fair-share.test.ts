@@ -1,6 +1,6 @@
 /** Tenants' fair share: start-time fair queueing over leases granted. */
 import { fork, mark, rollback } from '@daybook/core'
-import { FairShare, Group, GroupKinds, textOf, UndoLog } from '@daybook/core/testing'
+import { FairShare, Group, GroupKinds, type Head, textOf, UndoLog } from '@daybook/core/testing'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { runs } from '../properties/settings.js'
@@ -112,14 +112,74 @@ test('INV-15: whose turn it is comes back with a snapshot and with a rollback', 
 })
 
 test('turns are counted anew before they lose their precision', () => {
-  const head = { turn: 2 ** 51, lastToken: 1, hasTenants: true } as ConstructorParameters<typeof FairShare>[0]
-  const shares = new FairShare(head, () => head as never, new UndoLog())
-  const [a, b] = [shares.of('a'), shares.of('b')]
+  const shares = new FairShare({ lastToken: 1, hasTenants: true } as Partial<Head> as Head, new UndoLog())
   const kind = new GroupKinds(new Map()).of('work', undefined, [], undefined)
-  for (const share of [a, b]) shares.join(new Group(kind, share))
-  a.turn = 2 ** 51 + 3
-  b.turn = 2 ** 51 + 2
+  const [a, b] = ['a', 'b'].map((name) => new Group(kind, shares.of(name), shares.ofType(name, 'work'))) as [Group, Group]
+  for (const group of [a, b]) shares.join(group)
+  a.account.turn = 2 ** 51 + 3
+  b.account.turn = 2 ** 51 + 2
   shares.charge(b, 1, { default: 1 })
   shares.charge(a, 2, { default: 1 })
-  expect([a.turn - b.turn, head.turn < 10]).toEqual([1, true])
+  expect([a.account.turn - b.account.turn, a.account.pool.turn < 10]).toEqual([1, true])
+})
+
+/** Claims one task after the other and completes each at once. Returns how many of each tenant there were. */
+const done = (q: Queue, types: ReadonlyArray<string>, leases: number): Readonly<Record<string, number>> => {
+  const tenants: Array<string> = []
+  for (let i = 0; i < leases; i++) {
+    const { ids: [id = 'nothing-'], token } = q.claim('ann', { types })
+    if (id !== 'nothing-') q.complete(id, token)
+    tenants.push(id.slice(0, id.lastIndexOf('-')))
+  }
+  return counted(tenants)
+}
+
+/** The bound of start-time fair queueing, from any moment on: shares differ by one lease of each tenant at most. */
+const expectFair = (leases: Readonly<Record<string, number>>, weights: Readonly<Record<string, number>>): void => {
+  const shares = Object.entries(weights).map(([tenant, weight]) => ({ weight, share: (leases[tenant] ?? 0) / weight }))
+  for (const a of shares) for (const b of shares) expect(a.share - b.share).toBeLessThanOrEqual(1 / a.weight + 1 / b.weight + 1e-9)
+}
+
+test('INV-12: a fleet for one type shares its leases fairly, whatever leases another fleet grants', () => {
+  const q = new Queue().configure({ assignment: { tenants: { gold: 3 } } })
+  q.enqueue(...many('fast', 400, { type: 'fast' }), ...many('gold', 100), ...many('tin', 100))
+  expect(done(q, ['work'], 40)).toEqual({ gold: 30, tin: 10 })
+  done(q, ['fast'], 300)
+  expect(done(q, ['work'], 40)).toEqual({ gold: 30, tin: 10 })
+  // A new tenant does not wait until the others have had as many leases as the other fleet granted, and neither does one that had many of these.
+  q.enqueue(...many('new', 60), ...many('fast', 60, {}).map((one, i) => ({ ...one, id: `fast-w${i}`, idempotencyKey: `w${i}` })))
+  expectFair(done(q, ['work'], 60), { gold: 3, tin: 1, new: 1, fast: 1 })
+  // And what a tenant has not had of its own type is no credit for another type.
+  q.enqueue(...many('tin', 40, { type: 'fast' }).map((one, i) => ({ ...one, id: `tin-f${i}`, idempotencyKey: `f${i}` })))
+  expect(done(q, ['fast'], 40)).toEqual({ fast: 20, tin: 20 })
+})
+
+test('INV-12: fleets for several types each: no tenant waits for another one to catch up with a faster fleet', () => {
+  const q = new Queue().enqueue(...many('fast', 400, { type: 'fast' }), ...many('old', 200, { type: 'slow' }))
+  for (let i = 0; i < 5; i++) {
+    done(q, ['slow', 'slow too'], 1)
+    done(q, ['fast', 'fast too'], 50)
+  }
+  q.enqueue(...many('new', 30, { type: 'slow' }))
+  expect(done(q, ['slow', 'slow too'], 40)).toEqual({ old: 20, new: 20 })
+})
+
+test('INV-12: tenants that wait for a limit share what it admits, while others take tasks without a limit', () => {
+  for (const types of [['limited'], undefined]) {
+    const q = new Queue().enqueue(...many('z', 400), ...many('a', 60, { type: 'limited' }), ...many('b', 60, { type: 'limited' }))
+    q.do({ type: 'SetLimit', key: 'type:limited', concurrency: 1 })
+    const tenants: Array<string> = []
+    const next = () => {
+      const claimed = q.claim('ann', types === undefined ? {} : { types })
+      tenants.push(claimed.ids[0]?.slice(0, 1) ?? '')
+      return claimed
+    }
+    let held = next()
+    for (let i = 0; i < 40; i++) {
+      done(q, ['work'], 5)
+      q.complete(held.ids[0] as string, held.token)
+      held = next()
+    }
+    expect(counted(tenants)).toEqual({ a: 21, b: 20 })
+  }
 })

@@ -174,7 +174,7 @@ test('INV-22: a snapshot with widely spaced numbers takes memory only for its ta
   const far = 113_000_000
   const reader = snapshotReader()
   reader.page({ ...head!, text: head!.text.replace('"lastNumber":2', `"lastNumber":${far}`) })
-  const group = new Group(new GroupKinds(new Map()).of('work', undefined, [], undefined), { name: undefined } as TenantShare)
+  const group = new Group(new GroupKinds(new Map()).of('work', undefined, [], undefined), { name: undefined } as TenantShare, { name: undefined } as TenantShare)
   const plain = { group, priority: 5, timeout: 60, maxRetries: 3, backoffSeconds: 1, enqueuedAt: 0, enqueuedRevision: 0, dependencies: [], status: 'pending', retries: 0, missing: 0, delayedUntil: 0, finishedAt: 0, extras: {} } as const
   const groups = new Map<Group, number>()
   for (const [number, id] of [[1, 'old'], [far, 'new']] as const) reader.page(pageOf([newTaskRecord({ ...plain, number, id, key: `key of ${id}` })], groups, 0))

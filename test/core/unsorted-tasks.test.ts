@@ -90,7 +90,7 @@ test('EV-10: after a rollback, too', () => {
   expect(ask(state, 44)).toEqual(ask(kept, 44))
 })
 
-const group = new Group(new GroupKinds(new Map()).of('work', undefined, [], undefined), { name: undefined } as TenantShare)
+const group = new Group(new GroupKinds(new Map()).of('work', undefined, [], undefined), { name: undefined } as TenantShare, { name: undefined } as TenantShare)
 const few = fc.nat({ max: 100 })
 const lease = fc.record({ agent: fc.constantFrom('ann', 'bob'), token: fc.nat(), claimedAt: fc.nat(), expiresAt: fc.nat(), durationMs: fc.nat(), epoch: few, probe: fc.boolean(), end: fc.constantFrom('failed' as const, 'lease-expired' as const, null) })
 const plainLease = fc.record({ agent: fc.constant('ann'), token: fc.nat(), claimedAt: fc.constant(start), expiresAt: fc.constant(start + 60_000), durationMs: fc.constant(60_000), epoch: fc.constant(0), probe: fc.constant(false), end: fc.constant(null) })

@@ -11,7 +11,7 @@ import { runs } from './settings.js'
 
 const kinds = new GroupKinds(new Map())
 const share = { name: undefined } as TenantShare
-const groups = ['code', 'docs', 'test'].map((type) => new Group(kinds.of(type, undefined, [], undefined), share))
+const groups = ['code', 'docs', 'test'].map((type) => new Group(kinds.of(type, undefined, [], undefined), share, share))
 
 /** Texts that are kept in different ways: UUIDs, hashes, ASCII, other characters, lone surrogates; and some with equal ends, which have the same hash. */
 const text = fc.oneof(

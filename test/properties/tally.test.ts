@@ -9,7 +9,7 @@ import { runs } from './settings.js'
 const listsOf = new Map([undefined, ...phases].map((phase) => [phase, {} as never]))
 const kinds = new GroupKinds(listsOf)
 const groups: ReadonlyArray<Group> = Array.from({ length: 12 }, (_, i) =>
-  new Group(kinds.of(`type ${i % 4}`, phases[i % 3] as Phase, [], undefined), { name: `tenant ${i}` } as TenantShare))
+  new Group(kinds.of(`type ${i % 4}`, phases[i % 3] as Phase, [], undefined), { name: `tenant ${i}` } as TenantShare, { name: `tenant ${i}` } as TenantShare))
 /** Bands of two statuses, with two priorities each. */
 const bands = [1, 5, 133, 137]
 

@@ -7,7 +7,7 @@ import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { runs } from './settings.js'
 
-const group = new Group(new GroupKinds(new Map()).of('work', undefined, [], undefined), { name: undefined } as TenantShare)
+const group = new Group(new GroupKinds(new Map()).of('work', undefined, [], undefined), { name: undefined } as TenantShare, { name: undefined } as TenantShare)
 const record = (number: number): TaskRecord =>
   newTaskRecord({ number, id: `task ${number}`, key: 'k', group, priority: 5, timeout: 60, maxRetries: 3, backoffSeconds: 1, enqueuedAt: 0, enqueuedRevision: number, dependencies: [], status: 'pending', retries: 0, missing: 0, delayedUntil: 0, finishedAt: 0, extras: {} })
 

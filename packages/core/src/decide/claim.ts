@@ -185,6 +185,8 @@ class Picks {
 /** The tenants in the order of their turns. The picks of this claim count already. */
 class Turns {
   private readonly begun = new Heap<TenantTasks>((a, b) => a.turn < b.turn || (a.turn === b.turn && byName(a.share, b.share) < 0))
+  /** The virtual time of the pool, with the picks. */
+  private poolTurn = 0
 
   constructor(
     private readonly others: Cursor<ShapeTurn>,
@@ -198,10 +200,11 @@ class Turns {
     const other = others.item
     if (other === undefined) return begun.first
     const known = begun.first
-    if (known !== undefined && (known.turn < other.share.turn || (known.turn === other.share.turn && byName(known.share, other.share) < 0))) {
+    if (known !== undefined && (known.turn < other.account.turn || (known.turn === other.account.turn && byName(known.share, other.share) < 0))) {
       return known
     }
     others.advance()
+    this.poolTurn = Math.max(this.poolTurn, other.account.pool.turn)
     begun.add(new TenantTasks(other, this.instant, this.tables, this.picks))
     return begun.first
   }
@@ -210,7 +213,8 @@ class Turns {
   charge(cost: number): void {
     const tenant = this.begun.first
     if (tenant === undefined) return
-    tenant.turn += cost
+    this.poolTurn = Math.max(this.poolTurn, tenant.turn)
+    tenant.turn = this.poolTurn + cost
     this.begun.sinkFirst()
   }
 
@@ -228,7 +232,7 @@ class TenantTasks {
 
   constructor(turn: ShapeTurn, instant: Instant, private readonly tables: Tables, private readonly picks: Picks) {
     this.share = turn.share
-    this.turn = turn.share.turn
+    this.turn = turn.account.turn
     this.runs = runsOf(turn, instant)
   }
 

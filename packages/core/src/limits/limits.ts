@@ -5,7 +5,7 @@
 import type { Group } from '../records/group.js'
 import { SmallSet } from '../structures/small-set.js'
 import { SortedList } from '../structures/sorted-list.js'
-import type { Head, TaskRecord, TenantShare } from '../records/records.js'
+import type { Head, TaskRecord } from '../records/records.js'
 import type { UndoLog } from '../structures/undo-log.js'
 import { defaultOf, isDefault, isOfKey, isSameRate, type Limit, tenantLimit, typeLimit } from '../model/limit.js'
 import { isShut, type Meter, periodMs, Starts } from './meter.js'
@@ -14,8 +14,8 @@ import { isShut, type Meter, periodMs, Starts } from './meter.js'
 export interface Limited {
   readonly groups: () => Iterable<Group>
   readonly held: () => Iterable<TaskRecord>
-  /** Opens and closes groups. Returns the tenants that have open groups again. */
-  readonly refresh: (groups: Iterable<Group>) => ReadonlyArray<TenantShare>
+  /** Opens and closes groups. */
+  readonly refresh: (groups: Iterable<Group>) => void
 }
 
 /** A meter with its counted starts, for snapshots. */
@@ -63,15 +63,13 @@ export class Limits {
     group.meters = none
   }
 
-  /** A lease of the group has begun (1) or ended (-1). Returns the tenants that have open groups again. */
-  moved(group: Group, by: 1 | -1): ReadonlyArray<TenantShare> {
-    let back: ReadonlyArray<TenantShare> = none
+  /** A lease of the group has begun (1) or ended (-1). */
+  moved(group: Group, by: 1 | -1): void {
     for (const meter of group.meters) {
       const was = isShut(meter)
       meter.live += by
-      if (was !== isShut(meter)) back = [...back, ...this.limited.refresh(meter.groups)]
+      if (was !== isShut(meter)) this.limited.refresh(meter.groups)
     }
-    return back
   }
 
   /** Counts a start of a task of the group. */
@@ -86,21 +84,23 @@ export class Limits {
     }
   }
 
-  /** The rate of this key admits starts again. Returns the tenants that have open groups again; `undefined` if it admits them already, or not yet at `at`. */
-  opened(key: string, at: number): ReadonlyArray<TenantShare> | undefined {
+  /** The rate of this key admits starts again. False if it admits them already, or not yet at `at`. */
+  opened(key: string, at: number): boolean {
     const meter = this.meters.get(key)
-    return meter === undefined || meter.shutUntil === 0 || meter.shutUntil > at ? undefined : this.shut(key, 0)
+    if (meter === undefined || meter.shutUntil === 0 || meter.shutUntil > at) return false
+    this.shut(key, 0)
+    return true
   }
 
-  /** Sets or removes a limit. Returns the tenants that have open groups again. Cost: O(groups and leases), for a concurrency key O(its groups). */
-  put(key: string, limit: Limit | undefined): ReadonlyArray<TenantShare> {
+  /** Sets or removes a limit. Cost: O(groups and leases), for a concurrency key O(its groups). */
+  put(key: string, limit: Limit | undefined): void {
     const before = this.set.get(key)
     const saved = [...this.affected(key)].map((meter) => ({ ...meter }))
     this.noteUndo(() => {
       this.apply(key, before)
       for (const one of saved) this.putBack(one)
     })
-    return this.apply(key, limit)
+    this.apply(key, limit)
   }
 
   /** Forgets all limits. There must be no tasks. */
@@ -199,15 +199,15 @@ export class Limits {
     else this.drop(meter)
   }
 
-  private shut(key: string, until: number): ReadonlyArray<TenantShare> {
+  private shut(key: string, until: number): void {
     const meter = this.meters.get(key)
-    if (meter === undefined) return none
+    if (meter === undefined) return
     const before = meter.shutUntil
     this.noteUndo(() => this.shut(key, before))
     this.closed.remove(meter)
     meter.shutUntil = until
     if (until > 0) this.closed.add(meter)
-    return this.limited.refresh(meter.groups)
+    this.limited.refresh(meter.groups)
   }
 
   /** The meters for which this limit holds, or will hold. */
@@ -216,7 +216,7 @@ export class Limits {
     return [...this.meters.values()].filter((meter) => defaultOf(meter.key) === key && !this.set.has(meter.key))
   }
 
-  private apply(key: string, limit: Limit | undefined): ReadonlyArray<TenantShare> {
+  private apply(key: string, limit: Limit | undefined): void {
     const changed = new Set<Group>()
     if (limit === undefined) this.set.delete(key)
     else this.set.set(key, limit)
@@ -225,7 +225,7 @@ export class Limits {
       for (const group of meter.groups) changed.add(group)
     }
     if (!isOfKey(key)) this.reassign(key, changed)
-    return this.limited.refresh(changed)
+    this.limited.refresh(changed)
   }
 
   private relimit(meter: Meter): void {

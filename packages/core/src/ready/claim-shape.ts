@@ -7,15 +7,15 @@ import type { CommandOf } from '../model/commands.js'
 import { isGroupShut } from '../gates/gates.js'
 import type { Group } from '../records/group.js'
 import { SortedList } from '../structures/sorted-list.js'
-import type { TaskRecord, TenantShare } from '../records/records.js'
+import type { Account, TaskRecord, TenantShare } from '../records/records.js'
 import type { Placements } from './placements.js'
 import { ShapeTurn } from './shape-turn.js'
 
 export type ShapeOf = Pick<CommandOf<'Claim'>, 'types' | 'phases' | 'skills' | 'tenant'>
 
-const turnOf = ({ share }: ShapeTurn): number => share.turn
+const turnOf = ({ account }: ShapeTurn): number => account.turn
 /** Tenants with equal turns are ordered by name; tasks without a tenant come first. */
-export const byName = (a: TenantShare, b: TenantShare): number =>
+export const byName = (a: Pick<Account, 'name'>, b: Pick<Account, 'name'>): number =>
   a.name === b.name ? 0 : a.name === undefined || (b.name !== undefined && a.name < b.name) ? -1 : 1
 
 export class ClaimShape {
@@ -30,6 +30,8 @@ export class ClaimShape {
   /** The types that it names; `undefined` if it has a pattern or takes all types. */
   readonly types: ReadonlySet<string> | undefined
   readonly tenant: string | undefined
+  /** Whether it names exactly one type. Then tenants take turns by their leases of this type, otherwise by all of their leases. */
+  private readonly isOfType: boolean
 
   /** `asked`: `undefined` for everything, whatever skills it requires. `isKept`: the shape is told of changes; otherwise it is made for one question. */
   constructor(
@@ -40,6 +42,7 @@ export class ClaimShape {
     const types = asked?.types
     this.tenant = asked?.tenant
     this.types = types === undefined || types.some((pattern) => pattern.endsWith('*')) ? undefined : new Set(types)
+    this.isOfType = this.types?.size === 1
   }
 
   get hasWork(): boolean {
@@ -54,10 +57,11 @@ export class ClaimShape {
     const { share } = group
     const known = this.byShare.get(share)
     if (known !== undefined) return known.add(group)
-    const turn = new ShapeTurn(this, share, this.places, group)
+    const account = this.isOfType ? group.account : share
+    const turn = new ShapeTurn(this, share, account, this.places, group)
     this.byShare.set(share, turn)
     this.turns.add(turn)
-    if (this.isKept) share.turns = [...share.turns, turn]
+    if (this.isKept) account.turns = [...account.turns, turn]
   }
 
   close(group: Group): void {
@@ -97,11 +101,11 @@ export class ClaimShape {
   }
 
   private leave(turn: ShapeTurn): void {
-    const { share } = turn
+    const { share, account } = turn
     this.turns.remove(turn)
     this.byShare.delete(share)
     turn.end()
-    if (this.isKept) share.turns = share.turns.filter((other) => other !== turn)
+    if (this.isKept) account.turns = account.turns.filter((other) => other !== turn)
   }
 }
 

@@ -1,13 +1,18 @@
 /**
  * Tenants' fair share (TQM-ASSIGN-004, INV-12): start-time fair queueing (Goyal, Vin, Cheng 1996) over leases granted. Each tenant has a virtual
- * time, its *turn*, which grows by 1/weight with each lease. The tenant with the least turn is served next. A tenant that had nothing to take comes
- * back at the virtual time of the last lease, so it has saved no credit. If it was ahead of that time, it stays ahead, unless {@link debtLeases}
- * leases were granted since its last.
+ * time, its *turn*, which grows by 1/weight with each lease. The tenant with the least turn is served next.
+ *
+ * Tenants are compared within a *pool*: the tasks of one type, for claims that name one type, and all tasks of the queue, for all other claims. A lease
+ * counts in both. So a fleet of workers for one type shares its leases fairly, whatever leases other fleets grant.
+ *
+ * A pool has a virtual time, too: that of its last lease. A tenant that has a ready task again, or was kept from its tasks by a breaker or a limit,
+ * is charged from there on, so it has saved no credit. If it was ahead of that time, it stays ahead, unless {@link debtLeases} leases were granted
+ * since its last.
  */
 import type { Group } from '../records/group.js'
 import { SortedList } from '../structures/sorted-list.js'
-import type { Head, TenantShare } from '../records/records.js'
-import type { UndoLog } from '../structures/undo-log.js'
+import type { Account, Head, TenantShare } from '../records/records.js'
+import type { Undoable, UndoLog } from '../structures/undo-log.js'
 import { byName } from './claim-shape.js'
 import { groupsIn, withGroup, withoutGroup } from './tenant-groups.js'
 
@@ -46,27 +51,60 @@ const knownCosts = new WeakMap<Weights, Costs>()
 
 const costOf = (weight: number): number => Math.max(1, Math.round(turnUnit / weight))
 
+/** Tasks whose leases the tenants share: those of one type, or all tasks of the queue. */
+export interface Pool<A extends Account = Account> extends Undoable {
+  /** `undefined`: all types. */
+  readonly type: string | undefined
+  /** The virtual time of the last lease: the turn of its tenant before that lease. */
+  turn: number
+  /** Tenants with tasks, and tenants without tasks that may come back ahead of the others. */
+  readonly byTenant: Map<string | undefined, A>
+}
+
+const newPool = <A extends Account>(type?: string): Pool<A> => ({ savedFor: 0, type, turn: 0, byTenant: new Map() })
+
 export type ShareEntry = readonly [tenant: string | null, turn: number, lastToken: number]
+export type PoolEntry = readonly [type: string | null, turn: number, shares: ReadonlyArray<ShareEntry>]
 
 export class FairShare {
-  /** Tenants with tasks, and tenants without tasks that may come back ahead of the others. */
-  readonly byTenant = new Map<string | undefined, TenantShare>()
-  /** The tenants without tasks, by the token of their last lease. */
-  private readonly idle = new SortedList<TenantShare>((share) => share.lastToken, byName)
+  private readonly all = newPool<TenantShare>()
+  /** The pools of the types with tasks, and of those without tasks that have tenants that may come back ahead of the others. */
+  private readonly byType = new Map<string, Pool>()
+  /** The accounts without tasks, by the token of their last lease. */
+  private readonly idle = new SortedList<Account>((account) => account.lastToken, byPool)
 
   constructor(
     private readonly head: Readonly<Head>,
-    private readonly touchHead: () => Head,
     private readonly undoLog: UndoLog,
   ) {}
 
-  /** The share of this tenant. The caller adds a task to it. */
+  get byTenant(): ReadonlyMap<string | undefined, TenantShare> {
+    return this.all.byTenant
+  }
+
+  /** The tenant's account for all tasks. The caller adds a group to it. */
   of(name: string | undefined): TenantShare {
-    const known = this.byTenant.get(name)
+    const { byTenant } = this.all
+    const known = byTenant.get(name)
     if (known !== undefined) return known
-    const share: TenantShare = { savedFor: 0, name, turn: 0, lastToken: 0, groups: undefined, turns: noTurns }
-    this.byTenant.set(name, share)
+    const share = { ...newAccount(name, this.all), groups: undefined }
+    byTenant.set(name, share)
     return share
+  }
+
+  /** The tenant's account for the tasks of a type. The caller adds a group to it. */
+  ofType(name: string | undefined, type: string): Account {
+    let pool = this.byType.get(type)
+    if (pool === undefined) this.byType.set(type, (pool = newPool(type)))
+    const known = pool.byTenant.get(name)
+    if (known !== undefined) return known
+    const account = newAccount(name, pool)
+    pool.byTenant.set(name, account)
+    return account
+  }
+
+  pools(): ReadonlyArray<Pool> {
+    return [this.all, ...this.byType.values()]
   }
 
   /** All groups with tasks. */
@@ -76,98 +114,166 @@ export class FairShare {
 
   /** Called when the tenant gets tasks in one more group. */
   join(group: Group): void {
-    const { share } = group
-    const isFirst = share.groups === undefined
+    const { share, account } = group
     share.groups = withGroup(share.groups, group)
-    if (!isFirst) return
-    this.byTenant.set(share.name, share)
-    if (this.idle.remove(share)) this.noteUndo(() => this.keepIdle(share))
+    this.enter(share)
+    this.enter(account)
   }
 
   /** Called when the tenant has no more tasks in a group. */
   part(group: Group): void {
-    const { share } = group
+    const { share, account } = group
     share.groups = withoutGroup(share.groups, group)
-    if (share.groups !== undefined) return
-    // When a first task is undone, the undo of `join` restores what the tenant was before.
-    if (this.isAhead(share) && !this.undoLog.isUndoing) this.idle.add(share)
-    else this.byTenant.delete(share.name)
+    this.leave(share)
+    this.leave(account)
   }
 
-  /** Called when the tenant has something to take again. */
-  comeBack(share: TenantShare): void {
-    if (!this.isAhead(share)) this.setTurn(share, this.head.turn, share.lastToken)
+  /** The accounts of the group without ready tasks: see {@link comeBack}. */
+  withoutReady({ share, account }: Group): ReadonlyArray<Account> {
+    if (share.readyGroups === 0) return [share, account]
+    return account.readyGroups === 0 ? [account] : none
+  }
+
+  /** Called when accounts that had no ready tasks may have some. */
+  comeBack(accounts: ReadonlyArray<Account>): void {
+    for (const account of accounts) {
+      const { pool, turn, readyGroups, lastToken } = account
+      if (readyGroups > 0 && turn !== pool.turn && !this.isAhead(account)) this.setTurn(account, pool.turn, lastToken)
+    }
   }
 
   /** Charges the tenant for a lease. A queue without tenants counts nothing. */
-  charge(share: TenantShare, token: number, weights: Weights): void {
+  charge({ share, account }: Group, token: number, weights: Weights): void {
     if (!this.head.hasTenants) return
-    const head = this.touchHead()
-    head.turn = Math.max(head.turn, share.turn)
-    this.setTurn(share, share.turn + turnCost(share.name, weights), token)
+    const cost = turnCost(share.name, weights)
+    this.chargeTo(share, cost, token)
+    this.chargeTo(account, cost, token)
     for (let first = this.idle.first(); first !== undefined && !this.isRecent(first); first = this.idle.first()) this.forget(first)
-    if (head.turn > turnMax) this.countAnew(head)
   }
 
-  /** All shares whose turn is not 0, for a snapshot. Not sorted: sorting a million names would stop the queue for seconds. */
-  entries(): ReadonlyArray<ShareEntry> {
-    const shares = [...this.byTenant.values()].filter(({ turn }) => turn > 0)
-    return shares.map(({ name = null, turn, lastToken }) => [name, turn, lastToken])
+  /** For a snapshot: the pools with all accounts whose turn is not 0. Not sorted: sorting a million names would stop the queue for seconds. */
+  entries(): ReadonlyArray<PoolEntry> {
+    return this.pools().flatMap(({ type = null, turn, byTenant }): ReadonlyArray<PoolEntry> => {
+      const counted = [...byTenant.values()].filter((account) => account.turn > 0)
+      return turn === 0 && counted.length === 0 ? none : [[type, turn, counted.map((account) => [account.name ?? null, account.turn, account.lastToken])]]
+    })
   }
 
   /** Restores the turns of a snapshot. Its tasks must be restored before. */
-  restore(entries: ReadonlyArray<ShareEntry>): void {
-    for (const share of this.byTenant.values()) if (share.turn !== 0) this.setTurn(share, 0, 0)
-    for (const [name, turn, lastToken] of entries) {
-      const share = this.of(name ?? undefined)
-      this.setTurn(share, turn, lastToken)
-      if (share.groups === undefined) this.idle.add(share)
+  restore(entries: ReadonlyArray<PoolEntry>): void {
+    for (const [type, turn, shares] of entries) {
+      for (const [name, ...counted] of shares) {
+        const account = type === null ? this.of(name ?? undefined) : this.ofType(name ?? undefined, type)
+        this.setTurn(account, ...counted)
+        if (account.groupCount === 0) this.idle.add(account)
+      }
+      const pool = type === null ? this.all : this.byType.get(type)
+      if (pool !== undefined) pool.turn = turn
     }
   }
 
-  private isAhead(share: TenantShare): boolean {
-    return share.turn > this.head.turn && this.isRecent(share)
+  private enter(account: Account): void {
+    if (account.groupCount++ > 0) return
+    this.keep(account)
+    if (this.idle.remove(account)) this.noteUndo(() => this.keepIdle(account))
   }
 
-  private isRecent({ lastToken }: TenantShare): boolean {
+  private leave(account: Account): void {
+    if (--account.groupCount > 0) return
+    // When a first task is undone, the undo of `enter` restores what the tenant was before.
+    if (this.isAhead(account) && !this.undoLog.isUndoing) this.idle.add(account)
+    else this.drop(account)
+  }
+
+  /** A tenant that was kept from its tasks for a while may be behind the pool. It is charged as if it were not. */
+  private chargeTo(account: Account, cost: number, token: number): void {
+    const { pool } = account
+    const start = Math.max(pool.turn, account.turn)
+    if (start !== pool.turn) this.setPoolTurn(pool, start)
+    this.setTurn(account, start + cost, token)
+    if (start > turnMax) this.countAnew(pool)
+  }
+
+  private isAhead(account: Account): boolean {
+    return account.turn > account.pool.turn && this.isRecent(account)
+  }
+
+  private isRecent({ lastToken }: Account): boolean {
     return lastToken > this.head.lastToken - debtLeases
   }
 
-  private setTurn(share: TenantShare, turn: number, lastToken: number): void {
-    if (!this.undoLog.isUndoing && this.undoLog.mustSave(share)) {
-      const { turn: turnBefore, lastToken: tokenBefore } = share
-      this.undoLog.note({ undo: () => this.moveTo(share, turnBefore, tokenBefore) })
+  private setPoolTurn(pool: Pool, turn: number): void {
+    if (this.undoLog.mustSave(pool)) {
+      const before = pool.turn
+      this.undoLog.note({ undo: () => void (pool.turn = before) })
     }
-    this.moveTo(share, turn, lastToken)
+    pool.turn = turn
   }
 
-  private moveTo(share: TenantShare, turn: number, lastToken: number): void {
-    const isIdle = share.groups === undefined && this.idle.remove(share)
-    for (const place of share.turns) place.shape.turns.remove(place)
-    share.turn = turn
-    share.lastToken = lastToken
-    for (const place of share.turns) place.shape.turns.add(place)
-    if (isIdle) this.idle.add(share)
+  private setTurn(account: Account, turn: number, lastToken: number): void {
+    if (!this.undoLog.isUndoing && this.undoLog.mustSave(account)) {
+      const { turn: turnBefore, lastToken: tokenBefore } = account
+      this.undoLog.note({ undo: () => this.moveTo(account, turnBefore, tokenBefore) })
+    }
+    this.moveTo(account, turn, lastToken)
   }
 
-  private forget(share: TenantShare): void {
-    this.idle.remove(share)
-    this.byTenant.delete(share.name)
-    this.noteUndo(() => this.keepIdle(share))
+  private moveTo(account: Account, turn: number, lastToken: number): void {
+    const isIdle = account.groupCount === 0 && this.idle.remove(account)
+    for (const place of account.turns) place.shape.turns.remove(place)
+    account.turn = turn
+    account.lastToken = lastToken
+    for (const place of account.turns) place.shape.turns.add(place)
+    if (isIdle) this.idle.add(account)
   }
 
-  private keepIdle(share: TenantShare): void {
-    this.byTenant.set(share.name, share)
-    this.idle.add(share)
+  private forget(account: Account): void {
+    this.idle.remove(account)
+    this.drop(account)
+    this.noteUndo(() => this.keepIdle(account))
+  }
+
+  private keepIdle(account: Account): void {
+    this.keep(account)
+    this.idle.add(account)
+  }
+
+  private keep(account: Account): void {
+    const { pool } = account
+    if (pool.type !== undefined) this.byType.set(pool.type, pool)
+    pool.byTenant.set(account.name, account)
+  }
+
+  private drop({ pool, name }: Account): void {
+    pool.byTenant.delete(name)
+    if (pool.type !== undefined && pool.byTenant.size === 0) this.byType.delete(pool.type)
   }
 
   private noteUndo(undo: () => void): void {
     if (this.undoLog.isRecording && !this.undoLog.isUndoing) this.undoLog.note({ undo })
   }
 
-  private countAnew(head: Head): void {
-    for (const share of this.byTenant.values()) this.setTurn(share, Math.max(0, share.turn - head.turn), share.lastToken)
-    head.turn = 0
+  private countAnew(pool: Pool): void {
+    for (const account of pool.byTenant.values()) this.setTurn(account, Math.max(0, account.turn - pool.turn), account.lastToken)
+    this.setPoolTurn(pool, 0)
   }
 }
+const none: ReadonlyArray<never> = []
 const noTurns: ReadonlyArray<never> = []
+
+const newAccount = (name: string | undefined, pool: Pool): Account => ({
+  savedFor: 0,
+  name,
+  pool,
+  turn: 0,
+  lastToken: 0,
+  groupCount: 0,
+  readyGroups: 0,
+  turns: noTurns,
+})
+
+/** One lease counts in two pools, so accounts of one tenant have the same token. */
+function byPool(a: Account, b: Account): number {
+  const [typeA, typeB] = [a.pool.type, b.pool.type]
+  return byName(a, b) || (typeA === typeB ? 0 : typeA === undefined || (typeB !== undefined && typeA < typeB) ? -1 : 1)
+}

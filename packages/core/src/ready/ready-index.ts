@@ -14,7 +14,7 @@ import { Placements } from './placements.js'
 import type { Policy } from './policy.js'
 import { ReadyKinds } from './ready-kinds.js'
 import { Instant } from './runs.js'
-import { ManyGroups, openIn } from './tenant-groups.js'
+import { ManyGroups } from './tenant-groups.js'
 import { type AllReady, UnsortedTasks } from './unsorted-tasks.js'
 
 /** While the order is put aside, this many questions go over all ready tasks. The next one makes the order, which takes about as long as three of them. */
@@ -76,7 +76,9 @@ export class ReadyIndex {
     const { ready } = group
     group.ready += tasks
     if (ready === 0) {
-      const { kind } = group
+      const { kind, share, account } = group
+      share.readyGroups++
+      account.readyGroups++
       if (kind.ready.length === 0) this.kinds.add(kind)
       kind.addReady(group)
       this.refresh(group)
@@ -90,7 +92,9 @@ export class ReadyIndex {
     this.takeOut(task)
     if (this.bumped.size > 0) this.bumped.delete(task)
     if (--group.ready > 0) return
-    const { kind } = group
+    const { kind, share, account } = group
+    share.readyGroups--
+    account.readyGroups--
     kind.removeReady(group)
     if (kind.ready.length === 0) this.kinds.remove(kind)
     this.refresh(group)
@@ -144,17 +148,14 @@ export class ReadyIndex {
     return this.kinds.groups()
   }
 
-  /** Must be called when a breaker may have begun or ceased to hold back this type. Returns the tenants that have open groups again. */
-  breakerMoved(type: string): ReadonlyArray<TenantShare> {
-    return this.refreshAll(this.groupsOf(type))
+  /** Must be called when a breaker may have begun or ceased to hold back this type. */
+  breakerMoved(type: string): void {
+    this.refreshAll(this.groupsOf(type))
   }
 
-  /** Opens and closes groups whose gates may have moved. Returns the tenants that have open groups again. */
-  refreshAll(groups: Iterable<Group>): ReadonlyArray<TenantShare> {
-    const idle = new Set<TenantShare>()
-    for (const { share } of groups) if (openIn(share.groups) === 0) idle.add(share)
+  /** Opens and closes groups whose gates may have moved. */
+  refreshAll(groups: Iterable<Group>): void {
     for (const group of groups) this.refresh(group)
-    return idle.size === 0 ? none : [...idle].filter(({ groups }) => openIn(groups) > 0)
   }
 
   /**

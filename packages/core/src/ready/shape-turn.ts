@@ -5,7 +5,7 @@
  */
 import type { Group } from '../records/group.js'
 import { SmallSet } from '../structures/small-set.js'
-import type { TaskRecord, TenantShare } from '../records/records.js'
+import type { Account, TaskRecord, TenantShare } from '../records/records.js'
 import type { ClaimShape } from './claim-shape.js'
 import { headsOf } from './group-tasks.js'
 import { Heads } from './heads.js'
@@ -24,6 +24,8 @@ export class ShapeTurn {
   constructor(
     readonly shape: ClaimShape,
     readonly share: TenantShare,
+    /** By which the shape's tenants take turns. */
+    readonly account: Account,
     private readonly places: Placements,
     group: Group,
   ) {

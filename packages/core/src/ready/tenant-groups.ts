@@ -67,6 +67,3 @@ const none: ReadonlyArray<never> = []
 
 /** Number of open groups. */
 export const openIn = (groups: TenantGroups): number => (groups instanceof ManyGroups ? groups.open : groups?.isOpen === true ? 1 : 0)
-
-/** Whether the tenant of this group has an open group. Mostly it is this one. */
-export const hasOpenGroup = ({ isOpen, share }: Group): boolean => isOpen || openIn(share.groups) > 0

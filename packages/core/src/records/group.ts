@@ -2,7 +2,7 @@
 import type { Meter } from '../limits/meter.js'
 import type { ClaimShape } from '../ready/claim-shape.js'
 import type { ReadyTasks } from '../ready/group-tasks.js'
-import type { ListsByStatus, TenantShare } from './records.js'
+import type { Account, ListsByStatus, TenantShare } from './records.js'
 import type { Phase } from '../model/task.js'
 
 /** What groups share that differ only in their tenant. A queue may have a million tenants, but has few kinds of tasks. */
@@ -58,6 +58,8 @@ export class Group {
   constructor(
     readonly kind: GroupKind,
     readonly share: TenantShare,
+    /** The tenant's account in the pool of this type. */
+    readonly account: Account,
   ) {}
 
   get type(): string {

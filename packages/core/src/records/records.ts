@@ -4,6 +4,7 @@ import type { DeadLetterFilter } from '../model/commands.js'
 import type { Group } from './group.js'
 import type { Undoable } from '../structures/undo-log.js'
 import type { BreakerSettings, Settings } from '../model/settings.js'
+import type { Pool } from '../ready/fair-share.js'
 import type { ShapeTurn } from '../ready/shape-turn.js'
 import type { TenantGroups } from '../ready/tenant-groups.js'
 import type { StatusList } from '../state/status-lists.js'
@@ -137,18 +138,26 @@ export interface TaskRecord extends Undoable {
 /** One list for each status and priority, by number. The index is the priority. */
 export type ListsByStatus = Readonly<Record<Status, ReadonlyArray<StatusList>>>
 
-/** What a tenant has had of the queue's leases (TQM-ASSIGN-004): see `ready/fair-share.ts`. */
-export interface TenantShare extends Undoable {
-  /** `undefined` for the tasks without a tenant. */
+/** What a tenant has had of the leases of a pool (TQM-ASSIGN-004): see `ready/fair-share.ts`. */
+export interface Account extends Undoable {
+  /** The tenant; `undefined` for the tasks without a tenant. */
   readonly name: string | undefined
+  readonly pool: Pool
   /** Its virtual time, which grows by 1/weight with each lease. The tenant with the least is served next. */
   turn: number
   /** The token of its last lease, 0 for none. */
   lastToken: number
-  /** Its groups with tasks. */
-  groups: TenantGroups
+  /** Number of its groups with tasks, and of those with ready tasks. */
+  groupCount: number
+  readyGroups: number
   /** Its entries in the kept shapes of claims. */
   turns: ReadonlyArray<ShapeTurn>
+}
+
+/** A tenant's account in the pool of all tasks. */
+export interface TenantShare extends Account {
+  /** Its groups with tasks. */
+  groups: TenantGroups
 }
 
 export type BreakerState = 'closed' | 'open' | 'half-open'
@@ -187,8 +196,6 @@ export interface Head extends Undoable {
   forgottenUntil: number
   lastNumber: number
   lastToken: number
-  /** The virtual time of the last lease: the turn of its tenant before that lease. */
-  turn: number
   /** Whether there ever was a task with a tenant. */
   hasTenants: boolean
   settings: Settings

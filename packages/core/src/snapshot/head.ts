@@ -2,7 +2,7 @@
 import type { RowStore } from '../rows/row-store.js'
 import type { Limit } from '../model/limit.js'
 import type { MeterEntry } from '../limits/limits.js'
-import type { ShareEntry } from '../ready/fair-share.js'
+import type { PoolEntry } from '../ready/fair-share.js'
 import { policyOf } from '../ready/policy.js'
 import type { RegisteredAgent } from '../state/agent-register.js'
 import type { Alert, FailureCounts } from '../state/alerts.js'
@@ -27,7 +27,7 @@ export type HeadText = Omit<Head, 'savedFor'> & {
   readonly unfinished: number
   readonly limits: ReadonlyArray<readonly [string, Limit]>
   readonly meters: ReadonlyArray<MeterEntry>
-  readonly turns: ReadonlyArray<ShareEntry>
+  readonly turns: ReadonlyArray<PoolEntry>
   readonly schedules: ReadonlyArray<Schedule>
   /** Which of their tasks are not final follows from these. */
   readonly batches: ReadonlyArray<Omit<Batch, 'live'>>
@@ -110,6 +110,5 @@ export const restoreRest = ({ breakers, slowdowns, sleepers, meters, turns }: He
   for (const { name, until } of slowdowns) tables.slowDown(name, until)
   for (const { name, until } of sleepers) tables.sleepers.set(name, until)
   tables.limits.restore(meters)
-  // Last, because a tenant whose tasks become ready gets a turn.
   tables.shares.restore(turns)
 }

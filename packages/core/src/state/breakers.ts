@@ -1,6 +1,6 @@
 /** The breakers of a queue: one for each task type whose tasks ever failed, or whose breaker an operator ever opened. */
 import type { Alerts } from './alerts.js'
-import { type Breaker, newBreaker, type TenantShare } from '../records/records.js'
+import { type Breaker, newBreaker } from '../records/records.js'
 import { SortedList } from '../structures/sorted-list.js'
 import type { UndoLog } from '../structures/undo-log.js'
 
@@ -11,11 +11,11 @@ export class Breakers {
   /** Open breakers that turn half-open by themselves. */
   readonly cooling = new SortedList<Breaker>((breaker) => breaker.halfOpenAt, byType)
 
-  /** `moved`: called when the breaker of a type may have begun or ceased to hold back its tasks. Returns the tenants that have something to take again. */
+  /** `moved`: called when the breaker of a type may have begun or ceased to hold back its tasks. */
   constructor(
     private readonly undoLog: UndoLog,
     private readonly alerts: Alerts,
-    private readonly moved: (type: string) => ReadonlyArray<TenantShare>,
+    private readonly moved: (type: string) => void,
   ) {}
 
   get size(): number {
@@ -40,22 +40,21 @@ export class Breakers {
     return breaker
   }
 
-  /** Returns the tenants that have something to take again. */
-  update(breaker: Breaker, change: (breaker: Breaker) => void): ReadonlyArray<TenantShare> {
+  update(breaker: Breaker, change: (breaker: Breaker) => void): void {
     if (this.undoLog.mustSave(breaker)) {
       const before = { ...breaker }
-      this.undoLog.note({ undo: () => void this.apply(breaker, () => Object.assign(breaker, before)) })
+      this.undoLog.note({ undo: () => this.apply(breaker, () => Object.assign(breaker, before)) })
     }
-    return this.apply(breaker, change)
+    this.apply(breaker, change)
   }
 
-  private apply(breaker: Breaker, change: (breaker: Breaker) => void): ReadonlyArray<TenantShare> {
+  private apply(breaker: Breaker, change: (breaker: Breaker) => void): void {
     const { state, probe } = breaker
     this.unlink(breaker)
     change(breaker)
     this.link(breaker)
     // Only these two hold tasks back. Most changes count a failure, and a type may have a group for each of a million tenants.
-    return breaker.state === state && breaker.probe === probe ? none : this.moved(breaker.type)
+    if (breaker.state !== state || breaker.probe !== probe) this.moved(breaker.type)
   }
 
   clear(): void {
@@ -82,4 +81,3 @@ export class Breakers {
     this.alerts.countBreaker(breaker, -1)
   }
 }
-const none: ReadonlyArray<never> = []

@@ -25,13 +25,13 @@ import type { LoadedTasks, RowList } from '../rows/loaded-tasks.js'
 import { FairShare } from '../ready/fair-share.js'
 import { policyOf } from '../ready/policy.js'
 import { ReadyIndex } from '../ready/ready-index.js'
-import { groupIn, hasOpenGroup } from '../ready/tenant-groups.js'
+import { groupIn } from '../ready/tenant-groups.js'
 import { Schedules } from './schedules.js'
 import type { NumberSet } from '../structures/number-set.js'
 import { UndoLog } from '../structures/undo-log.js'
 import { settingsDefault } from '../model/settings.js'
 import { SortedList, sortedByKey } from '../structures/sorted-list.js'
-import { blocksDuplicates, type Breaker, type Head, isHeld, type ListsByStatus, type TaskRecord, type TenantShare } from '../records/records.js'
+import { blocksDuplicates, type Breaker, type Head, isHeld, type ListsByStatus, type TaskRecord } from '../records/records.js'
 import { addTo, removeFrom } from '../structures/by-key.js'
 import { newStatusLists } from './status-lists.js'
 import { TaskBefore } from './task-before.js'
@@ -54,7 +54,6 @@ export class Tables {
     forgottenUntil: 0,
     lastNumber: 0,
     lastToken: 0,
-    turn: 0,
     hasTenants: false,
     settings: settingsDefault,
     paused: null,
@@ -97,7 +96,7 @@ export class Tables {
   /** The unfinished tasks of each ordering key, first in, first out: only the first may run. */
   readonly lines = new Map<string, SortedList<TaskRecord>>()
   readonly kinds = new GroupKinds(this.lists)
-  readonly shares = new FairShare(this.head, () => this.touchHead(), this.undoLog)
+  readonly shares = new FairShare(this.head, this.undoLog)
   readonly agents = new AgentRegister(this.undoLog)
   /** After a rate limit (LK-16): types of which other agents get no task for a while, and agents that get no task at all. */
   readonly slowdowns = new Deadlines(this.undoLog, (type) => this.ready.breakerMoved(type))
@@ -164,12 +163,12 @@ export class Tables {
 
   insert(task: TaskRecord): void {
     const { group } = task
-    const hadWork = hasOpenGroup(group)
+    const idle = this.shares.withoutReady(group)
     this.changed?.add(task.number)
     this.undoLog.mustSave(task)
     if (isCritical(task)) task.extras = { ...task.extras, readySince: this.head.at }
     this.enter(task)
-    if (!hadWork && hasOpenGroup(group)) this.shares.comeBack(group.share)
+    this.shares.comeBack(idle)
     if (this.undoLog.isRecording) this.undoLog.note({ undo: () => this.leave(task) })
     if (isFinal(task.status)) this.retire(task)
   }
@@ -235,14 +234,12 @@ export class Tables {
     for (const walk of this.walks) walk.beforeChange(task)
     this.changed?.add(task.number)
     if (this.undoLog.mustSave(task)) this.undoLog.note(new TaskBefore(this, task))
-    const { group } = task
-    const hadWork = hasOpenGroup(group)
+    const idle = this.shares.withoutReady(task.group)
     const wasHeld = this.agents.size > 0 && isHeld(task)
     const wasFinal = isFinal(task.status)
     const active = this.leases.size
-    const back = this.relink(task, change, revision)
-    if (!hadWork && hasOpenGroup(group)) this.shares.comeBack(group.share)
-    for (const other of back) if (other !== group.share) this.shares.comeBack(other)
+    this.relink(task, change, revision)
+    this.shares.comeBack(idle)
     // An agent has become inactive, so other agents may start (TQM-CAP-003).
     if (this.leases.size < active && active >= this.head.settings.capacity.maxConcurrentAgents) this.ready.wakeAll()
     // An agent has more or less room than before.
@@ -298,14 +295,14 @@ export class Tables {
   }
 
   updateBreaker(breaker: Breaker, change: (breaker: Breaker) => void): void {
-    for (const share of this.breakers.update(breaker, change)) this.shares.comeBack(share)
+    this.breakers.update(breaker, change)
   }
 
   /** The group with these fields. A new group is not in the state until it has a task. */
   group(type: string, phase: Phase | undefined, skills: ReadonlyArray<string>, tenant: string | undefined, concurrencyKey: string | undefined): Group {
     const kind = this.kinds.of(type, phase, skills, concurrencyKey)
     const share = this.shares.of(tenant)
-    return groupIn(share.groups, kind) ?? new Group(kind, share)
+    return groupIn(share.groups, kind) ?? new Group(kind, share, this.shares.ofType(tenant, type))
   }
 
   /** Until this time other agents get no task of the type; `0` ends the wait. */
@@ -314,7 +311,7 @@ export class Tables {
     this.slowdowns.set(type, until)
     // A longer wait opens and closes nothing.
     if (this.slowdowns.has(type) === wasSlow) return
-    for (const share of this.ready.breakerMoved(type)) this.shares.comeBack(share)
+    this.ready.breakerMoved(type)
   }
 
   private enter(task: TaskRecord): void {
@@ -373,8 +370,7 @@ export class Tables {
     this.depart(task)
   }
 
-  /** Returns the tenants that have something to take again because a lease has ended. */
-  private relink<T extends TaskRecord>(task: T, change: (task: T) => void, revision: number): ReadonlyArray<TenantShare> {
+  private relink<T extends TaskRecord>(task: T, change: (task: T) => void, revision: number): void {
     const { status } = task
     const [blocked, held] = [blocksDuplicates(status), isHeld(task)]
     const wasCritical = isCritical(task)
@@ -387,10 +383,9 @@ export class Tables {
     link(this, task)
     if (status !== task.status && this.batches.size > 0) this.batches.moved(task, status, task.status)
     const { meters } = task.group
-    const back = meters.length > 0 && held !== isHeld(task) ? this.limits.moved(task.group, held ? -1 : 1) : noShares
-    if (blocked === blocksDuplicates(task.status)) return back
+    if (meters.length > 0 && held !== isHeld(task)) this.limits.moved(task.group, held ? -1 : 1)
+    if (blocked === blocksDuplicates(task.status)) return
     if (!blocked) this.keys.set(task.key, task.number)
     else if (this.keys.get(task.key) === task) this.keys.delete(task.key)
-    return back
   }
 }

@@ -15,13 +15,13 @@ import { GroupKinds } from '../state/group-kinds.js'
 import { QueueState } from '../fold/queue-state.js'
 import { Limits } from '../limits/limits.js'
 import type { Meter } from '../limits/meter.js'
-import { FairShare } from '../ready/fair-share.js'
+import { FairShare, type Pool } from '../ready/fair-share.js'
 import { readyIn } from '../ready/group-tasks.js'
 import { groupsIn, openIn } from '../ready/tenant-groups.js'
 import { Schedules } from '../state/schedules.js'
 import { SortedList } from '../structures/sorted-list.js'
 import { StatusList } from '../state/status-lists.js'
-import type { Breaker, TaskRecord, TenantShare } from '../records/records.js'
+import type { Account, Breaker, TaskRecord } from '../records/records.js'
 import type { Tables } from '../state/tables.js'
 
 /** Values, and the markers of {@link sign} between them. */
@@ -81,6 +81,14 @@ const addTable = (into: Parts, value: unknown, tables: Tables): void => {
       for (const group of [...groupsIn(share.groups)].sort(byKey)) {
         into.push(sign.line)
         addRecord(into, group)
+      }
+    }
+    for (const { type, turn, byTenant } of [...value.pools()].sort(byPoolType)) {
+      into.push(sign.line, type, turn)
+      if (type === undefined) continue
+      for (const account of [...byTenant.values()].sort(byName)) {
+        into.push(sign.line)
+        addRecord(into, account)
       }
     }
   } else if (value instanceof GroupKinds) {
@@ -177,7 +185,8 @@ const addValue = (into: Parts, value: unknown): void => {
   else if (isTask(value)) into.push(sign.task, value.number)
   else if (isGroup(value)) into.push(sign.group, value.kind.key, sign.share, value.share.name)
   else if (value instanceof GroupKind) into.push(value.key)
-  else if (isShare(value)) into.push(sign.share, value.name)
+  else if (isAccount(value)) into.push(sign.share, value.name, value.pool.type)
+  else if (isPool(value)) into.push(value.type)
   else if (isBreaker(value)) into.push(sign.breaker, value.type)
   else addObject(into, value)
 }
@@ -223,10 +232,12 @@ const sortedEntries = (map: ReadonlyMap<string, unknown>): ReadonlyArray<readonl
 
 const byNumber = (a: TaskRecord, b: TaskRecord): number => a.number - b.number
 const byKey = (a: Group, b: Group): number => (a.kind.key < b.kind.key ? -1 : 1)
-const byName = (a: TenantShare, b: TenantShare): number => ((a.name ?? '') < (b.name ?? '') ? -1 : 1)
+const byPoolType = (a: Pool, b: Pool): number => ((a.type ?? '') < (b.type ?? '') ? -1 : 1)
+const byName = (a: Account, b: Account): number => ((a.name ?? '') < (b.name ?? '') ? -1 : 1)
 
 const isTask = (value: object): value is TaskRecord => 'enqueuedRevision' in value
 const isGroup = (value: object): value is Group => value instanceof Group
-const isShare = (value: object): value is TenantShare => 'turn' in value && 'groups' in value
+const isAccount = (value: object): value is Account => 'pool' in value
+const isPool = (value: object): value is Pool => 'byTenant' in value
 const isBreaker = (value: object): value is Breaker => 'halfOpenAt' in value
 const isRecord = (value: unknown): value is object => typeof value === 'object' && value !== null && (isTask(value) || isGroup(value) || isBreaker(value) || 'savedFor' in value)

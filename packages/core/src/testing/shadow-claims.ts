@@ -24,7 +24,13 @@ export class ShadowClaims extends ShadowQueue {
     const takeable = this.takeable(this.registeredRequest(request, now))
     let left = takeable.filter((task) => (only === undefined || task === only) && hasRoom(task) && this.hasCapacityFor(task, request.agent)).sort(this.orderAt(now))
     let passedOver = 0
-    const turns = new Map(this.turns)
+    const asked = this.registeredRequest(request, now).types
+    // A claim that names one type goes by the turns of that type.
+    const named = new Set(asked)
+    const [first] = named
+    const pool = this.pool(named.size === 1 && first?.endsWith('*') === false ? first : undefined)
+    const turns = new Map(pool.turns)
+    let poolTurn = pool.turn
     while (left.length > 0 && picked.length < most) {
       const byTurn = (a: ShadowTask, b: ShadowTask): number =>
         Number(b.isBumped) - Number(a.isBumped) ||
@@ -43,7 +49,10 @@ export class ShadowClaims extends ShadowQueue {
       if (probe) left = left.filter(({ facts }) => facts.type !== type)
       picked.push({ task, probe })
       left = left.filter(hasRoom)
-      if (this.hasTenants && !task.isBumped) turns.set(tenant, (turns.get(tenant) ?? 0) + this.leaseCost(tenant))
+      if (this.hasTenants && !task.isBumped) {
+        poolTurn = Math.max(poolTurn, turns.get(tenant) ?? 0)
+        turns.set(tenant, poolTurn + this.leaseCost(tenant))
+      }
     }
     // Tasks that the agent failed lately come last, and only if no other agent could take them.
     for (const task of deferred) {

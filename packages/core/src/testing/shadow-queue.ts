@@ -7,16 +7,20 @@ import type { ShadowAgent, ShadowBreaker, ShadowTask } from './shadow-task.js'
 
 const ended = ['completed', 'cancelled', 'discarded']
 
+interface ShadowPool {
+  turn: number
+  readonly turns: Map<string | undefined, number>
+  readonly lastTokens: Map<string | undefined, number>
+}
+
 export class ShadowQueue {
   tasks: Array<ShadowTask> = []
   /** Finished tasks whose retention was over by the last event. */
   gone: Array<ShadowTask> = []
   protected forgottenUntil = 0
-  /** Virtual times of the tenants, and that of the last lease. Counted only once there was a task with a tenant. */
-  protected readonly turns = new Map<string | undefined, number>()
-  protected readonly lastTokens = new Map<string | undefined, number>()
+  /** Virtual times of the tenants, and that of the last lease: of all tasks, and of each type. Counted only once there was a task with a tenant. */
+  private readonly pools = new Map<string | undefined, ShadowPool>()
   protected lastToken = 0
-  protected turn = 0
   protected hasTenants = false
   readonly breakers = new Map<string, ShadowBreaker>()
   readonly schedules = new ShadowSchedules()
@@ -115,9 +119,18 @@ export class ShadowQueue {
     return this.agents.filter(({ seenAt, ttlMs }) => seenAt + ttlMs > at)
   }
 
-  /** Tenants with a pending task other than this one, whose type is not held back by its breaker. */
-  protected tenantsWithWork(except?: ShadowTask): ReadonlySet<string | undefined> {
-    return new Set(this.tasks.filter((task) => task !== except && this.statusOf(task) === 'pending' && this.admits(task)).map(({ facts }) => facts.tenant))
+  /** The pool of a type, or of all tasks. */
+  protected pool(type?: string): ShadowPool {
+    const known = this.pools.get(type) ?? { turn: 0, turns: new Map<string | undefined, number>(), lastTokens: new Map<string | undefined, number>() }
+    this.pools.set(type, known)
+    return known
+  }
+
+  /** Of each pool, its tenants with a pending task other than this one. */
+  protected waitingTenants(except?: ShadowTask): ReadonlyMap<string | undefined, ReadonlySet<string | undefined>> {
+    const pending = this.tasks.filter((task) => task !== except && this.statusOf(task) === 'pending')
+    const types = new Set([undefined, ...pending.map(({ facts }) => facts.type)])
+    return new Map([...types].map((type) => [type, new Set(pending.filter(({ facts }) => type === undefined || facts.type === type).map(({ facts }) => facts.tenant))]))
   }
 
   /** Whether a limit keeps all tasks with these facts from starting. */

@@ -38,26 +38,30 @@ export class Shadow extends ShadowClaims {
     if (named !== undefined) named.lastRevision = this.revision
     this.deleted = null
     // A cancelled task is removed before the next task of its line takes its place.
-    const withWork = this.hasTenants ? this.tenantsWithWork(event.type === 'Cancelled' ? task : undefined) : undefined
+    const waited = this.hasTenants ? this.waitingTenants(event.type === 'Cancelled' ? task : undefined) : undefined
     if (event.type === 'Claimed') this.lastToken = event.data.token
     if (event.type === 'Claimed' && task !== undefined && this.hasTenants && !task.isBumped) this.chargeFor(task, event.data.token)
     this.foldOn(event, task as ShadowTask)
     this.schedules.fold(event, (other) => this.isOver(other))
     this.hear(event)
     if (!this.hasTenants) return
-    // A tenant that had nothing to take comes back at the virtual time of the last lease.
-    for (const tenant of this.tenantsWithWork()) {
-      if (withWork?.has(tenant) === true) continue
-      const isForgiven = (this.lastTokens.get(tenant) ?? 0) <= this.lastToken - 10_000
-      this.turns.set(tenant, isForgiven ? this.turn : Math.max(this.turns.get(tenant) ?? 0, this.turn))
+    // A tenant that had nothing ready comes back at the virtual time of the last lease.
+    for (const [type, tenants] of this.waitingTenants()) {
+      const { turn, turns, lastTokens } = this.pool(type)
+      for (const tenant of tenants) {
+        if (waited?.get(type)?.has(tenant) === true) continue
+        const isForgiven = (lastTokens.get(tenant) ?? 0) <= this.lastToken - 10_000
+        turns.set(tenant, isForgiven ? turn : Math.max(turns.get(tenant) ?? 0, turn))
+      }
     }
   }
 
-  private chargeFor({ facts: { tenant } }: ShadowTask, token: number): void {
-    this.lastTokens.set(tenant, token)
-    const turn = this.turns.get(tenant) ?? 0
-    this.turn = Math.max(this.turn, turn)
-    this.turns.set(tenant, turn + this.leaseCost(tenant))
+  private chargeFor({ facts: { tenant, type } }: ShadowTask, token: number): void {
+    for (const pool of [this.pool(), this.pool(type)]) {
+      pool.lastTokens.set(tenant, token)
+      pool.turn = Math.max(pool.turn, pool.turns.get(tenant) ?? 0)
+      pool.turns.set(tenant, pool.turn + this.leaseCost(tenant))
+    }
   }
 
   private hear(event: QueueEvent): void {
