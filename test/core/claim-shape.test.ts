@@ -76,6 +76,12 @@ test('INV-28: shapes that name a tenant follow its groups, also groups that were
   expect([hasWork(), q.claim('ann', later).ids]).toEqual([[true, true, true], ['c']])
 })
 
+const entriesOf = (shape: ReturnType<typeof keepShape>): number => {
+  let count = 0
+  for (const walk = shape.walk(); walk.item !== undefined; walk.advance()) count++
+  return count
+}
+
 test('a new shape finds the open groups of its type, in whatever order others have closed', () => {
   const tenants = ['a', 'b', 'c', 'd']
   const q = new Queue()
@@ -83,7 +89,7 @@ test('a new shape finds the open groups of its type, in whatever order others ha
   const types = ['work', 'more']
   for (const [closed, tenant] of ['b', 'd', 'a'].entries()) {
     expect(q.claim('ann', { tenant }).ids).toEqual([tenant])
-    expect(keepShape(q.state, { types: [...types, `more${closed}`] }).turns.size).toBe(tenants.length - closed - 1)
+    expect(entriesOf(keepShape(q.state, { types: [...types, `more${closed}`] }))).toBe(tenants.length - closed - 1)
   }
   expect(q.claim('ann', { types }).ids).toEqual(['c'])
 })

@@ -13,15 +13,17 @@ import { isAgentShut, isAskerShut, isGroupShut, isLastShut, isQueueShut } from '
 import { Heap } from '../structures/heap.js'
 import { OtherAgents } from '../gates/other-agents.js'
 import { refusalOfAgent } from '../model/isolation.js'
+import { isShut, isTakeable } from '../limits/meter.js'
 import { Room } from '../limits/room.js'
-import { byName, type ShapeOf } from '../ready/claim-shape.js'
+import type { ShapeOf } from '../ready/claim-shape.js'
 import { turnCost } from '../ready/fair-share.js'
 import { inOrder } from '../ready/policy.js'
-import { type Instant, type Run, runsOf } from '../ready/runs.js'
+import { addRuns, type Instant, isBetter, type Run } from '../ready/runs.js'
 import type { ShapeTurn } from '../ready/shape-turn.js'
+import { byName } from '../ready/turn-list.js'
+import type { TurnWalk } from '../ready/turn-walk.js'
 import type { Rejection } from '../model/rejections.js'
 import { toInstant } from '../model/scalars.js'
-import type { Cursor } from '../structures/sorted-list.js'
 import type { TaskRecord } from '../records/records.js'
 import type { Tables } from '../state/tables.js'
 
@@ -95,7 +97,7 @@ export const scan = (tables: Tables, asking: Asker | undefined, max: number, at:
   }
   if (!picks.isOver && !isAskerShut(tables, agent, at, false)) {
     const shape = ready.shapeOf(asker)
-    const turns = new Turns(shape.turns.cursor(), ready.instantOf(shape, at), tables, picks)
+    const turns = new Turns(shape.walk((meter) => !isShut(meter) && picks.room.hasRoomFor(meter)), ready.instantOf(shape, at), tables, picks)
     while (!picks.isOver) {
       const tenant = turns.first
       if (tenant === undefined) break
@@ -110,7 +112,7 @@ export const scan = (tables: Tables, asking: Asker | undefined, max: number, at:
 
 /** The bumped tasks of the groups from which the claim may take, in the policy's order. At most {@link bumpedMax}. */
 const bumpedFor = ({ ready }: Tables, asker: Asker | undefined, at: number): ReadonlyArray<TaskRecord> =>
-  inOrder(ready.policy, [...ready.bumped].filter(({ group }) => group.isOpen && (asker === undefined || !isGroupShut(asker, group))), at)
+  inOrder(ready.policy, [...ready.bumped].filter(({ group }) => isTakeable(group) && (asker === undefined || !isGroupShut(asker, group))), at)
 
 /** Which of the offered tasks a claim takes, and which it passes over. */
 class Picks {
@@ -130,7 +132,7 @@ class Picks {
     private readonly at: number,
     private readonly last: TaskRecord | undefined,
     /** The room that limits leave. */
-    private readonly room: Room,
+    readonly room: Room,
   ) {}
 
   private get isCut(): boolean {
@@ -189,7 +191,7 @@ class Turns {
   private poolTurn = 0
 
   constructor(
-    private readonly others: Cursor<ShapeTurn>,
+    private readonly others: TurnWalk,
     private readonly instant: Instant,
     private readonly tables: Tables,
     private readonly picks: Picks,
@@ -203,9 +205,10 @@ class Turns {
     if (known !== undefined && (known.turn < other.account.turn || (known.turn === other.account.turn && byName(known.share, other.share) < 0))) {
       return known
     }
-    others.advance()
     this.poolTurn = Math.max(this.poolTurn, other.account.pool.turn)
-    begun.add(new TenantTasks(other, this.instant, this.tables, this.picks))
+    const tenant = new TenantTasks(other, this.instant, this.tables, this.picks)
+    for (others.advance(); others.item?.share === other.share; others.advance()) tenant.add(others.item)
+    begun.add(tenant)
     return begun.first
   }
 
@@ -228,12 +231,18 @@ class Turns {
 class TenantTasks {
   turn: number
   readonly share: ShapeTurn['share']
-  private readonly runs: Heap<Run>
+  private readonly runs = new Heap<Run>(isBetter)
 
-  constructor(turn: ShapeTurn, instant: Instant, private readonly tables: Tables, private readonly picks: Picks) {
+  constructor(turn: ShapeTurn, private readonly instant: Instant, private readonly tables: Tables, private readonly picks: Picks) {
     this.share = turn.share
     this.turn = turn.account.turn
-    this.runs = runsOf(turn, instant)
+    addRuns(this.runs, turn, instant)
+  }
+
+  /** Adds the tenant's tasks of another list. */
+  add(turn: ShapeTurn): void {
+    // While the order is put aside, the first entry has all tasks of the tenant.
+    if (this.instant.unsorted === undefined) addRuns(this.runs, turn, this.instant)
   }
 
   /** Takes out the next task that may start. */

@@ -13,7 +13,7 @@ import { aheadOf, atCapacity, barred, failedHere, failedLately, haltText, incomp
 import { OtherAgents } from './other-agents.js'
 import { plural } from '../text/plural.js'
 import { holderOfKey } from '../state/retention.js'
-import { isFull } from '../limits/meter.js'
+import { isFull, type Meter } from '../limits/meter.js'
 import { isBumped, isHeld, type TaskRecord } from '../records/records.js'
 import type { Tables } from '../state/tables.js'
 import { isFinal } from '../model/task.js'
@@ -27,8 +27,8 @@ interface Scopes {
   readonly queue: (tables: Tables) => boolean
   /** Asked when something of the type changes. A shut gate closes the groups of the type. */
   readonly type: (tables: Tables, type: string) => boolean
-  /** Asked when a counter of the group moves. A shut gate closes the group. */
-  readonly limit: (group: Group) => boolean
+  /** Asked when a counter of the meter moves. A shut gate closes the groups of the meter. */
+  readonly limit: (meter: Meter) => boolean
   /** Asked once for each shape of claims and each group. */
   readonly group: (asked: ShapeOf, group: Group) => boolean
   /** Asked once for each claim about bumped tasks, and once about all others. */
@@ -179,13 +179,13 @@ export const gates: ReadonlyArray<Gate> = [
   {
     code: 'concurrency-limit',
     scope: 'limit',
-    isShut: ({ meters }) => meters.some(isFull),
+    isShut: isFull,
     words: ({ task: { group: { meters } } }) => isFullBy(meters.filter(isFull)),
   },
   {
     code: 'rate-limit',
     scope: 'limit',
-    isShut: ({ meters }) => meters.some(({ shutUntil }) => shutUntil > 0),
+    isShut: ({ shutUntil }) => shutUntil > 0,
     words: ({ task: { group: { meters } } }) => isUsedUp(meters.filter(({ shutUntil }) => shutUntil > 0)),
   },
   {
@@ -275,9 +275,9 @@ export const isTypeShut = (tables: Tables, type: string): boolean => {
   for (const isShut of typeGates) if (isShut(tables, type)) return true
   return false
 }
-/** Whether no task of this group is claimed now, because a limit is reached. */
-export const isLimited = (group: Group): boolean => {
-  if (group.meters.length > 0) for (const isShut of limitGates) if (isShut(group)) return true
+/** Whether a limit closes this group. One that stands apart closes no groups: see `limits/meter.ts`. */
+export const isLimited = ({ meters }: Group): boolean => {
+  for (const meter of meters) if (meter.apartIn === undefined) for (const isShut of limitGates) if (isShut(meter)) return true
   return false
 }
 /** Whether a claim of this shape gets no task of the group. */
@@ -323,7 +323,7 @@ export const isShutFor = (gate: Gate, { tables, task, at, asker }: Question): bo
     case 'type':
       return gate.isShut(tables, task.group.type)
     case 'limit':
-      return gate.isShut(task.group)
+      return task.group.meters.some(gate.isShut)
     case 'group':
       return asker !== undefined && gate.isShut(asker, task.group)
     case 'asker':

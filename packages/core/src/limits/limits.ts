@@ -2,12 +2,13 @@
  * The limits of a queue, and what they count. When a limit is reached, its meter closes the groups that it counts, as an open breaker closes the
  * groups of its type.
  */
+import type { ClaimShape } from '../ready/claim-shape.js'
 import type { Group } from '../records/group.js'
 import { SmallSet } from '../structures/small-set.js'
 import { SortedList } from '../structures/sorted-list.js'
 import type { Head, TaskRecord } from '../records/records.js'
 import type { UndoLog } from '../structures/undo-log.js'
-import { defaultOf, isDefault, isOfKey, isSameRate, type Limit, tenantLimit, typeLimit } from '../model/limit.js'
+import { defaultOf, isDefault, isOfKey, isOfType, isSameRate, type Limit, tenantLimit, typeLimit } from '../model/limit.js'
 import { isShut, type Meter, periodMs, Starts } from './meter.js'
 
 /** The part of the tables that limits need. */
@@ -16,11 +17,17 @@ export interface Limited {
   readonly held: () => Iterable<TaskRecord>
   /** Opens and closes groups. */
   readonly refresh: (groups: Iterable<Group>) => void
+  /** Closes groups before their meters change. `refresh` must follow. */
+  readonly close: (groups: Iterable<Group>) => void
+  /** There may be tasks for these shapes of claims. */
+  readonly wake: (shapes: Iterable<ClaimShape>) => void
 }
 
 /** A meter with its counted starts, for snapshots. */
 export type MeterEntry = readonly [key: string, starts: ReadonlyArray<number>, shutUntil: number]
 
+/** A limit of a type that counts at least this many groups stands apart once it was reached. */
+const apartMin = 16
 /** The largest number of meters that are forgotten with one event. */
 const forgottenMax = 4
 const byKey = (a: Meter, b: Meter): number => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0)
@@ -68,7 +75,7 @@ export class Limits {
     for (const meter of group.meters) {
       const was = isShut(meter)
       meter.live += by
-      if (was !== isShut(meter)) this.limited.refresh(meter.groups)
+      if (was !== isShut(meter)) this.turned(meter)
     }
   }
 
@@ -143,7 +150,7 @@ export class Limits {
       meter.starts = new Starts(rate.starts, times)
       meter.shutUntil = shutUntil
       this.keep(meter)
-      this.limited.refresh(meter.groups)
+      this.turned(meter)
     }
   }
 
@@ -172,7 +179,7 @@ export class Limits {
   private newMeter(key: string): Meter {
     const limit = this.limitOf(key)
     const starts = limit?.rate === undefined ? undefined : new Starts(limit.rate.starts)
-    return { key, limit, live: 0, starts, shutUntil: 0, groups: new SmallSet() }
+    return { key, limit, live: 0, starts, shutUntil: 0, groups: new SmallSet(), apartIn: undefined }
   }
 
   /** Puts the meter into the lists in which it belongs. */
@@ -207,7 +214,18 @@ export class Limits {
     this.closed.remove(meter)
     meter.shutUntil = until
     if (until > 0) this.closed.add(meter)
-    this.limited.refresh(meter.groups)
+    if ((before > 0) !== (until > 0)) this.turned(meter)
+  }
+
+  /** The meter may have been shut or opened. Only the limit of a type gets to stand apart: others mostly have few groups. */
+  private turned(meter: Meter): void {
+    const { groups, limit, key } = meter
+    if (meter.apartIn === undefined && groups.size >= apartMin && limit !== undefined && isOfType(key)) {
+      this.limited.close(groups)
+      meter.apartIn = new Set()
+      this.limited.refresh(groups)
+    } else if (meter.apartIn === undefined) this.limited.refresh(groups)
+    if (meter.apartIn !== undefined && !isShut(meter)) this.limited.wake(meter.apartIn)
   }
 
   /** The meters for which this limit holds, or will hold. */
@@ -220,12 +238,14 @@ export class Limits {
     const changed = new Set<Group>()
     if (limit === undefined) this.set.delete(key)
     else this.set.set(key, limit)
-    for (const meter of this.affected(key)) {
+    const affected = [...this.affected(key)]
+    for (const meter of affected) {
       this.relimit(meter)
       for (const group of meter.groups) changed.add(group)
     }
     if (!isOfKey(key)) this.reassign(key, changed)
     this.limited.refresh(changed)
+    for (const { apartIn } of affected) if (apartIn !== undefined) this.limited.wake(apartIn)
   }
 
   private relimit(meter: Meter): void {
@@ -248,6 +268,7 @@ export class Limits {
     for (const group of this.limited.groups()) {
       if (!isNamedBy(group, key)) continue
       const before = group.meters
+      this.limited.close([group])
       group.meters = this.metersOf(group)
       for (const meter of before) if (!group.meters.includes(meter)) this.takeOut(meter, group)
       for (const meter of group.meters) if (!before.includes(meter)) meter.groups.add(group)
@@ -263,7 +284,7 @@ export class Limits {
     this.unlist(meter)
     Object.assign(meter, { limit, starts, shutUntil })
     this.keep(meter)
-    this.limited.refresh(meter.groups)
+    this.turned(meter)
   }
 
   private noteUndo(undo: () => void): void {

@@ -9,20 +9,21 @@ export class Room {
 
   /** Whether another task of this group may start in addition to those that were taken. */
   hasRoom({ meters }: Group): boolean {
-    for (const meter of meters) if (!this.isOpen(meter)) return false
+    for (const meter of meters) if (!this.hasRoomFor(meter)) return false
     return true
   }
 
   /** The limit of this group that the picks so far have used up; `undefined` if there is none. */
   usedUp({ meters }: Group): Meter | undefined {
-    return meters.find((meter) => !this.isOpen(meter))
+    return meters.find((meter) => !this.hasRoomFor(meter))
   }
 
   take({ meters }: Group): void {
     for (const meter of meters) this.taken.set(meter, (this.taken.get(meter) ?? 0) + 1)
   }
 
-  private isOpen(meter: Meter): boolean {
+  /** Whether another task that this meter counts may start. */
+  hasRoomFor(meter: Meter): boolean {
     const { limit, live, starts } = meter
     if (limit === undefined) return true
     const wanted = (this.taken.get(meter) ?? 0) + 1

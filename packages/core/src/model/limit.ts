@@ -30,6 +30,8 @@ export const isDefault = (key: string): boolean => key === defaultOf(key)
 /** Whether the limit is for one concurrency key, or for all of them. */
 export const isOfKey = (key: string): boolean => defaultOf(key) === '*'
 
+export const isOfType = (key: string): boolean => key.startsWith(ofType)
+
 /** The key in words. */
 export const nameOf = (key: string): string =>
   key.startsWith(ofType) ? `type ${key.slice(ofType.length)}` : key.startsWith(ofTenant) ? `tenant ${key.slice(ofTenant.length)}` : `concurrency key ${key}`

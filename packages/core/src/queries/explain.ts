@@ -17,7 +17,7 @@ import { QueueState } from '../fold/queue-state.js'
 import { priorityPart, retriesPart, type Score } from '../ready/score.js'
 import { ready, reasonsAt } from './reasons.js'
 import type { Settings } from '../model/settings.js'
-import type { TaskRecord } from '../records/records.js'
+import type { TaskRecord, TenantShare } from '../records/records.js'
 import type { Status } from '../model/task.js'
 
 /** Positions up to this one are exact. */
@@ -131,9 +131,12 @@ const testing = ({ tables, task: { group: { type } } }: Question): ReadonlyArray
 const tenantTurn = ({ tables, task, asker }: Question): ReadonlyArray<Reason> => {
   const before: Array<string> = []
   let count = 0
-  for (const { share } of tables.ready.shapeOf(asker).turns) {
-    if (share === task.group.share) break
-    if (++count <= namedMax) before.push(nameOf(share.name))
+  const walk = tables.ready.shapeOf(asker).walk()
+  for (let last: TenantShare | undefined; walk.item !== undefined && walk.item.share !== task.group.share; walk.advance()) {
+    const { share } = walk.item
+    // A tenant may have several entries, one after the other.
+    if (share !== last && ++count <= namedMax) before.push(nameOf(share.name))
+    last = share
   }
   if (count === 0) return []
   const others = count > namedMax ? ` and ${count - namedMax} more` : ''

@@ -7,6 +7,7 @@ import { isQueueShut, reasonOfClaim } from '../gates/gates.js'
 import type { Reason } from '../gates/reason.js'
 import { timeOf } from './query.js'
 import { QueueState } from '../fold/queue-state.js'
+import { isTakeable } from '../limits/meter.js'
 import type { ClaimShape } from '../ready/claim-shape.js'
 
 /**
@@ -27,7 +28,7 @@ export const servedOf = (state: QueueState, shape: ClaimShape): 'all' | 'active'
   if (!shape.hasWork) return 'none'
   if (!isAtCapacity(tables)) return 'all'
   const { maxConcurrentAgents, overcapLimit, bumpAndStart } = tables.head.settings.capacity
-  const hasBumped = bumpAndStart && [...tables.ready.bumped].some(({ group }) => group.isOpen && shape.matches(group))
+  const hasBumped = bumpAndStart && [...tables.ready.bumped].some(({ group }) => isTakeable(group) && shape.matches(group))
   if (hasBumped) return activeAgents(tables) < maxConcurrentAgents + overcapLimit ? 'all' : 'active'
   return activeAgents(tables) === maxConcurrentAgents ? 'active' : 'none'
 }

@@ -5,23 +5,20 @@
  */
 import type { CommandOf } from '../model/commands.js'
 import { isGroupShut } from '../gates/gates.js'
+import { isShut, type Meter, apartOf } from '../limits/meter.js'
 import type { Group } from '../records/group.js'
-import { SortedList } from '../structures/sorted-list.js'
-import type { Account, TaskRecord, TenantShare } from '../records/records.js'
+import type { TaskRecord, TenantShare } from '../records/records.js'
 import type { Placements } from './placements.js'
-import { ShapeTurn } from './shape-turn.js'
+import { TurnList } from './turn-list.js'
+import { TurnWalk } from './turn-walk.js'
 
 export type ShapeOf = Pick<CommandOf<'Claim'>, 'types' | 'phases' | 'skills' | 'tenant'>
 
-const turnOf = ({ account }: ShapeTurn): number => account.turn
-/** Tenants with equal turns are ordered by name; tasks without a tenant come first. */
-export const byName = (a: Pick<Account, 'name'>, b: Pick<Account, 'name'>): number =>
-  a.name === b.name ? 0 : a.name === undefined || (b.name !== undefined && a.name < b.name) ? -1 : 1
-
 export class ClaimShape {
-  /** The tenants with open groups, in the order of their turns. */
-  readonly turns = new SortedList<ShapeTurn>(turnOf, (a, b) => byName(a.share, b.share))
-  private readonly byShare = new Map<TenantShare, ShapeTurn>()
+  /** The open groups, except for those below. */
+  private readonly plain: TurnList
+  /** The open groups of limits that stand apart: each such limit opens and closes its groups all at once. No list is empty. */
+  private readonly apart = new Map<Meter, TurnList>()
   /** When it was last used, on a counter of uses of all shapes. */
   lastUse = 0
   /** Number of claims that wait for this shape, and whether there may be tasks for them. */
@@ -31,7 +28,7 @@ export class ClaimShape {
   readonly types: ReadonlySet<string> | undefined
   readonly tenant: string | undefined
   /** Whether it names exactly one type. Then tenants take turns by their leases of this type, otherwise by all of their leases. */
-  private readonly isOfType: boolean
+  readonly isOfType: boolean
 
   /** `asked`: `undefined` for everything, whatever skills it requires. `isKept`: the shape is told of changes; otherwise it is made for one question. */
   constructor(
@@ -43,10 +40,13 @@ export class ClaimShape {
     this.tenant = asked?.tenant
     this.types = types === undefined || types.some((pattern) => pattern.endsWith('*')) ? undefined : new Set(types)
     this.isOfType = this.types?.size === 1
+    this.plain = new TurnList(this, places)
   }
 
   get hasWork(): boolean {
-    return this.turns.size > 0
+    if (this.plain.size > 0) return true
+    for (const meter of this.apart.keys()) if (!isShut(meter)) return true
+    return false
   }
 
   matches(group: Group): boolean {
@@ -54,60 +54,74 @@ export class ClaimShape {
   }
 
   open(group: Group): void {
-    const { share } = group
-    const known = this.byShare.get(share)
-    if (known !== undefined) return known.add(group)
-    const account = this.isOfType ? group.account : share
-    const turn = new ShapeTurn(this, share, account, this.places, group)
-    this.byShare.set(share, turn)
-    this.turns.add(turn)
-    if (this.isKept) account.turns = [...account.turns, turn]
+    const meter = apartOf(group)
+    let list = this.listOf(group)
+    if (list === undefined && meter !== undefined) {
+      this.apart.set(meter, (list = new TurnList(this, this.places)))
+      if (this.isKept) meter.apartIn?.add(this)
+    }
+    list?.open(group)
   }
 
   close(group: Group): void {
-    const turn = this.byShare.get(group.share)
-    if (turn === undefined) return
-    turn.remove(group)
-    if (!turn.hasGroups) this.leave(turn)
+    const list = this.listOf(group)
+    list?.close(group)
+    const meter = apartOf(group)
+    if (meter !== undefined && list?.size === 0) this.dropList(meter)
   }
 
-  /** The tenant's matching open groups. */
-  turnOf(share: TenantShare): ShapeTurn | undefined {
-    return this.byShare.get(share)
+  /** The list that has the group while it is open. `undefined` if it is that of a limit, and empty. */
+  listOf(group: Group): TurnList | undefined {
+    const meter = apartOf(group)
+    return meter === undefined ? this.plain : this.apart.get(meter)
+  }
+
+  /** The tenant's matching groups. */
+  *groupsOf(share: TenantShare): Generator<Group, void> {
+    for (const list of this.lists()) yield* list.of(share) ?? none
+  }
+
+  /** The tenants that a claim looks at, in the order of their turns. `hasRoom`: whether the claim may take a task of this limit; asked again at each step. */
+  walk(hasRoom: (meter: Meter) => boolean = (meter) => !isShut(meter)): TurnWalk {
+    return new TurnWalk(this.plain.turns, this.apart, hasRoom)
   }
 
   /** Adds a task that may now be the first of its group, which is open and matches. */
   addHead(task: TaskRecord): void {
-    this.byShare.get(task.group.share)?.addHead(task)
+    this.listOf(task.group)?.addHead(task)
   }
 
   /** Removes a task that can no longer be the first of its group, or has left it. */
   removeHead(task: TaskRecord): void {
-    this.byShare.get(task.group.share)?.removeHead(task)
+    this.listOf(task.group)?.removeHead(task)
   }
 
   /** Sorts the tasks of the tenants that a claim of `max` tasks looks at first. */
   sortFirst(max: number): void {
-    const cursor = this.turns.cursor()
-    for (let i = 0; i < max && cursor.item !== undefined; i++) {
-      cursor.item.sort()
-      cursor.advance()
+    const walk = this.walk()
+    for (let i = 0; i < max && walk.item !== undefined; i++) {
+      walk.item.sort()
+      walk.advance()
     }
   }
 
   /** Called when the shape is no longer kept. */
   drop(): void {
-    for (const turn of [...this.turns]) this.leave(turn)
+    for (const list of this.lists()) list.clear()
+    for (const meter of [...this.apart.keys()]) this.dropList(meter)
   }
 
-  private leave(turn: ShapeTurn): void {
-    const { share, account } = turn
-    this.turns.remove(turn)
-    this.byShare.delete(share)
-    turn.end()
-    if (this.isKept) account.turns = account.turns.filter((other) => other !== turn)
+  private *lists(): Generator<TurnList, void> {
+    yield this.plain
+    yield* this.apart.values()
+  }
+
+  private dropList(meter: Meter): void {
+    this.apart.delete(meter)
+    meter.apartIn?.delete(this)
   }
 }
+const none: ReadonlyArray<never> = []
 
 /** A key that is equal for shapes that name the same things in any order. For a single type the key is the type itself, unless that looks like a list. */
 export const shapeKey = ({ types, phases, skills, tenant }: ShapeOf): string => {

@@ -13,7 +13,7 @@ import type { Group } from '../records/group.js'
 import { SortedList } from '../structures/sorted-list.js'
 import type { Account, Head, TenantShare } from '../records/records.js'
 import type { Undoable, UndoLog } from '../structures/undo-log.js'
-import { byName } from './claim-shape.js'
+import { byName } from './turn-list.js'
 import { groupsIn, withGroup, withoutGroup } from './tenant-groups.js'
 
 /** The cost of a lease at weight 1, in virtual time. Divisible by 1 to 10, so that turns are whole numbers for the usual weights. */
@@ -220,10 +220,10 @@ export class FairShare {
 
   private moveTo(account: Account, turn: number, lastToken: number): void {
     const isIdle = account.groupCount === 0 && this.idle.remove(account)
-    for (const place of account.turns) place.shape.turns.remove(place)
+    for (const place of account.turns) place.list.turns.remove(place)
     account.turn = turn
     account.lastToken = lastToken
-    for (const place of account.turns) place.shape.turns.add(place)
+    for (const place of account.turns) place.list.turns.add(place)
     if (isIdle) this.idle.add(account)
   }
 

@@ -3,6 +3,7 @@
  * without ready tasks cost nothing here.
  */
 import { isBumped } from '../records/records.js'
+import { isTakeable } from '../limits/meter.js'
 import type { Group } from '../records/group.js'
 import { addTo, removeFrom } from '../structures/by-key.js'
 import type { Head, TaskRecord, TenantShare } from '../records/records.js'
@@ -82,7 +83,7 @@ export class ReadyIndex {
       if (kind.ready.length === 0) this.kinds.add(kind)
       kind.addReady(group)
       this.refresh(group)
-    } else if (group.isOpen) {
+    } else if (isTakeable(group)) {
       for (const shape of this.shapesOf(group)) this.wake(shape)
     }
   }
@@ -156,6 +157,16 @@ export class ReadyIndex {
   /** Opens and closes groups whose gates may have moved. */
   refreshAll(groups: Iterable<Group>): void {
     for (const group of groups) this.refresh(group)
+  }
+
+  /** Takes groups out of all shapes before the limits that count them change. {@link refreshAll} must follow. */
+  closeAll(groups: Iterable<Group>): void {
+    for (const group of groups) if (group.isOpen) this.set(group, false)
+  }
+
+  /** A limit that stands apart admits tasks again. */
+  wakeAllIn(shapes: Iterable<ClaimShape>): void {
+    for (const shape of shapes) this.wake(shape)
   }
 
   /**
@@ -248,7 +259,10 @@ export class ReadyIndex {
 
   private refresh(group: Group): void {
     const isOpen = group.ready > 0 && !this.isShut(group)
-    if (isOpen === group.isOpen) return
+    if (isOpen !== group.isOpen) this.set(group, isOpen)
+  }
+
+  private set(group: Group, isOpen: boolean): void {
     group.isOpen = isOpen
     const { groups } = group.share
     const shapes = this.shapesOf(group)
@@ -257,9 +271,10 @@ export class ReadyIndex {
         groups.opened(group)
         if (this.isOrdered) groups.sort(this.places)
       }
+      const isWaking = isTakeable(group)
       for (const shape of shapes) {
         shape.open(group)
-        this.wake(shape)
+        if (isWaking) this.wake(shape)
       }
     } else {
       if (groups instanceof ManyGroups) groups.closed(group)
@@ -281,7 +296,7 @@ export class ReadyIndex {
     const { tenant } = asked ?? {}
     if (tenant !== undefined && this.byTenant !== undefined) {
       const share = this.shareOf(tenant)
-      open((share === undefined ? undefined : this.byTenant.turnOf(share)) ?? none)
+      if (share !== undefined) open(this.byTenant.groupsOf(share))
     } else if (shape.types === undefined) open(this.groupsWithTasks())
     else for (const type of shape.types) open(this.groupsOf(type))
     return shape

@@ -62,15 +62,15 @@ export abstract class Run {
     return cursor
   }
 }
-const isBefore = (a: Run, b: Run): boolean => byStanding(a.first as Standing, b.first as Standing) < 0
+/** Whether the first task of run `a` comes before that of run `b`. */
+export const isBetter = (a: Run, b: Run): boolean => byStanding(a.first as Standing, b.first as Standing) < 0
 
-/** The runs of the open groups of a tenant that match a claim. */
-export const runsOf = (turn: ShapeTurn, instant: Instant): Heap<Run> => {
-  const heap = new Heap(isBefore)
+/** Adds the runs of open groups of a tenant that match a claim. */
+export const addRuns = (heap: Heap<Run>, turn: ShapeTurn, instant: Instant): void => {
   const add = (run: Run): void => void (run.first !== undefined && heap.add(run))
   if (instant.unsorted !== undefined) {
     add(new UnsortedRun(instant.unsorted, turn, instant))
-    return heap
+    return
   }
   const { heads } = turn
   if (heads === undefined) addLooked(turn, instant, add)
@@ -79,7 +79,6 @@ export const runsOf = (turn: ShapeTurn, instant: Instant): Heap<Run> => {
     const isLooked = heads === undefined && lanesIn(task.group).length === 0
     if (!isLooked && turn.has(task.group)) add(new OneTask(task, instant))
   }
-  return heap
 }
 const none: ReadonlyArray<never> = []
 

@@ -6,11 +6,11 @@
 import type { Group } from '../records/group.js'
 import { SmallSet } from '../structures/small-set.js'
 import type { Account, TaskRecord, TenantShare } from '../records/records.js'
-import type { ClaimShape } from './claim-shape.js'
 import { headsOf } from './group-tasks.js'
 import { Heads } from './heads.js'
 import type { Placements } from './placements.js'
 import { ManyGroups } from './tenant-groups.js'
+import type { TurnList } from './turn-list.js'
 
 /** Up to this many tasks of a tenant, a claim looks at one by one. */
 const looksMax = 32
@@ -22,7 +22,7 @@ export class ShapeTurn {
   private own: Heads | undefined = undefined
 
   constructor(
-    readonly shape: ClaimShape,
+    readonly list: TurnList,
     readonly share: TenantShare,
     /** By which the shape's tenants take turns. */
     readonly account: Account,
@@ -47,7 +47,8 @@ export class ShapeTurn {
 
   /** Whether this group is in it. */
   has(group: Group): boolean {
-    return group.isOpen && group.share === this.share && this.shape.matches(group)
+    const { shape } = this.list
+    return group.isOpen && group.share === this.share && shape.matches(group) && shape.listOf(group) === this.list
   }
 
   add(group: Group): void {
@@ -84,8 +85,8 @@ export class ShapeTurn {
 
   /** The tenant's own order, if the shape takes all of the tenant's open groups. */
   private get ofTenant(): Heads | undefined {
-    const { many, groups, shape } = this
-    return shape.isKept && groups.size === many?.open ? many.heads : undefined
+    const { many, groups, list } = this
+    return list.shape.isKept && groups.size === many?.open ? many.heads : undefined
   }
 
   /** `undefined` if the tenant has one group: its lanes are as many as those of an order would be. */

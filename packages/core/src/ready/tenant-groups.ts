@@ -64,6 +64,3 @@ export const withoutGroup = (groups: TenantGroups, group: Group): TenantGroups =
 export const groupsIn = (groups: TenantGroups): Iterable<Group> =>
   groups === undefined ? none : groups instanceof ManyGroups ? groups.byKind.values() : [groups]
 const none: ReadonlyArray<never> = []
-
-/** Number of open groups. */
-export const openIn = (groups: TenantGroups): number => (groups instanceof ManyGroups ? groups.open : groups?.isOpen === true ? 1 : 0)

@@ -3,6 +3,7 @@
  * the tasks of a tenant are put in a heap when its turn comes. That takes a fraction of the time of putting all tasks in order, and only the tasks
  * that come first need records. But the next question has to do it again.
  */
+import { isTakeable } from '../limits/meter.js'
 import type { Group, GroupKind } from '../records/group.js'
 import type { TaskRecord, TenantShare } from '../records/records.js'
 import { Heap } from '../structures/heap.js'
@@ -48,7 +49,7 @@ export class UnsortedTasks {
     let tasks = 0
     for (const group of groups) {
       const start = this.startOf(group.kind)
-      if (!group.isOpen || !shape.matches(group)) continue
+      if (!isTakeable(group) || !shape.matches(group)) continue
       this.groups[start + group.place] = group
       if (!this.byShare.has(group.share)) this.byShare.set(group.share, [])
       tasks += group.ready

@@ -52,7 +52,7 @@ export class Group {
   readyTasks: ReadyTasks = undefined
   /** Its index in {@link GroupKind.ready}, while it has ready tasks. */
   place = 0
-  /** Whether claims may take its tasks: see `ready/ready-index.ts`. */
+  /** Whether it has ready tasks, and no gate of its type or limits closes it: see `ready/ready-index.ts`. */
   isOpen = false
 
   constructor(

@@ -92,6 +92,8 @@ export class Tables {
     groups: () => this.shares.groups(),
     held: () => this.leaseEnds,
     refresh: (groups) => this.ready.refreshAll(groups),
+    close: (groups) => this.ready.closeAll(groups),
+    wake: (shapes) => this.ready.wakeAllIn(shapes),
   })
   /** The unfinished tasks of each ordering key, first in, first out: only the first may run. */
   readonly lines = new Map<string, SortedList<TaskRecord>>()

@@ -14,10 +14,10 @@ import { Group, GroupKind } from '../records/group.js'
 import { GroupKinds } from '../state/group-kinds.js'
 import { QueueState } from '../fold/queue-state.js'
 import { Limits } from '../limits/limits.js'
-import type { Meter } from '../limits/meter.js'
+import { isTakeable, type Meter } from '../limits/meter.js'
 import { FairShare, type Pool } from '../ready/fair-share.js'
 import { readyIn } from '../ready/group-tasks.js'
-import { groupsIn, openIn } from '../ready/tenant-groups.js'
+import { groupsIn } from '../ready/tenant-groups.js'
 import { Schedules } from '../state/schedules.js'
 import { SortedList } from '../structures/sorted-list.js'
 import { StatusList } from '../state/status-lists.js'
@@ -46,7 +46,7 @@ export const sign = {
  * Members of the tables and records that are not part of the state: undo log, walks, noted changes, hash seed, and the kept shapes of claims. Others
  * are listed elsewhere: the groups show which of their tasks are ready, and the indexes of all tasks contain those of unfinished ones.
  */
-const beside: ReadonlySet<string> = new Set(['undoLog', 'walks', 'changed', 'seed', 'unfinished', 'ids', 'keys', 'ready', 'turns', 'meters', 'place', 'savedFor'])
+const beside: ReadonlySet<string> = new Set(['undoLog', 'walks', 'changed', 'seed', 'unfinished', 'ids', 'keys', 'ready', 'turns', 'meters', 'place', 'savedFor', 'isOpen'])
 
 export const contentsOf = (state: QueueState): Contents => {
   const tables = QueueState.tablesOf(state)
@@ -77,7 +77,7 @@ const addTable = (into: Parts, value: unknown, tables: Tables): void => {
     for (const share of [...value.byTenant.values()].sort(byName)) {
       into.push(sign.line)
       addRecord(into, share)
-      into.push(openIn(share.groups))
+      into.push([...groupsIn(share.groups)].filter(isTakeable).map(({ kind }) => kind.key).sort().join())
       for (const group of [...groupsIn(share.groups)].sort(byKey)) {
         into.push(sign.line)
         addRecord(into, group)
