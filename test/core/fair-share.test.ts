@@ -23,6 +23,17 @@ const served = (q: Queue, leases: number, max = 1): ReadonlyArray<string> => {
 const counted = (tenants: ReadonlyArray<string>): Readonly<Record<string, number>> =>
   tenants.reduce<Record<string, number>>((counts, tenant) => ({ ...counts, [tenant]: (counts[tenant] ?? 0) + 1 }), {})
 
+/** Claims one task after the other and completes each at once. Returns how many of each tenant there were. */
+const done = (q: Queue, types: ReadonlyArray<string>, leases: number): Readonly<Record<string, number>> => {
+  const tenants: Array<string> = []
+  for (let i = 0; i < leases; i++) {
+    const { ids: [id = 'nothing-'], token } = q.claim('ann', { types })
+    if (id !== 'nothing-') q.complete(id, token)
+    tenants.push(id.slice(0, id.lastIndexOf('-')))
+  }
+  return counted(tenants)
+}
+
 test('TQM-ASSIGN-004: tenants take turns, however many tasks each has and whatever their priority', () => {
   const q = new Queue().enqueue(...many('big', 50, { priority: 10 }), ...many('small', 3, { priority: 1 }), ...many(undefined, 3))
   expect(served(q, 9)).toEqual(['none', 'big', 'small', 'none', 'big', 'small', 'none', 'big', 'small'])
@@ -52,6 +63,16 @@ test('TQM-ASSIGN-004: a tenant that had nothing to take has saved no credit, and
     alternating.complete(ids[0] as string, token)
   }
   expect(order.filter((id) => id.startsWith('always')).length).toBeGreaterThanOrEqual(9)
+})
+
+test('TQM-ASSIGN-004: whose turn it is does not depend on which finished tasks have left memory', () => {
+  const orders = [0, 3_600].map((retentionSeconds) => {
+    const q = new Queue().configure({ retentionSeconds }).enqueue(...many('always', 100), ...many('b', 1))
+    done(q, ['work', 'more'], 40)
+    q.enqueue(...many('c', 1)).enqueue(...many('b', 2).slice(1))
+    return served(q, 3)
+  })
+  expect(orders).toEqual([['b', 'c', 'always'], ['b', 'c', 'always']])
 })
 
 test('TQM-ASSIGN-004: work-conserving: what one tenant cannot use goes to the others', () => {
@@ -123,17 +144,6 @@ test('turns are counted anew before they lose their precision', () => {
   expect([a.account.turn - b.account.turn, a.account.pool.turn < 10]).toEqual([1, true])
 })
 
-/** Claims one task after the other and completes each at once. Returns how many of each tenant there were. */
-const done = (q: Queue, types: ReadonlyArray<string>, leases: number): Readonly<Record<string, number>> => {
-  const tenants: Array<string> = []
-  for (let i = 0; i < leases; i++) {
-    const { ids: [id = 'nothing-'], token } = q.claim('ann', { types })
-    if (id !== 'nothing-') q.complete(id, token)
-    tenants.push(id.slice(0, id.lastIndexOf('-')))
-  }
-  return counted(tenants)
-}
-
 /** The bound of start-time fair queueing, from any moment on: shares differ by one lease of each tenant at most. */
 const expectFair = (leases: Readonly<Record<string, number>>, weights: Readonly<Record<string, number>>): void => {
   const shares = Object.entries(weights).map(([tenant, weight]) => ({ weight, share: (leases[tenant] ?? 0) / weight }))
@@ -142,13 +152,19 @@ const expectFair = (leases: Readonly<Record<string, number>>, weights: Readonly<
 
 test('INV-12: a fleet for one type shares its leases fairly, whatever leases another fleet grants', () => {
   const q = new Queue().configure({ assignment: { tenants: { gold: 3 } } })
-  q.enqueue(...many('fast', 400, { type: 'fast' }), ...many('gold', 100), ...many('tin', 100))
+  q.enqueue(...many('fast', 600, { type: 'fast' }), ...many('gold', 100), ...many('tin', 100))
   expect(done(q, ['work'], 40)).toEqual({ gold: 30, tin: 10 })
   done(q, ['fast'], 300)
   expect(done(q, ['work'], 40)).toEqual({ gold: 30, tin: 10 })
   // A new tenant does not wait until the others have had as many leases as the other fleet granted, and neither does one that had many of these.
   q.enqueue(...many('new', 60), ...many('fast', 60, {}).map((one, i) => ({ ...one, id: `fast-w${i}`, idempotencyKey: `w${i}` })))
-  expectFair(done(q, ['work'], 60), { gold: 3, tin: 1, new: 1, fast: 1 })
+  const leases: Record<string, number> = {}
+  for (let i = 0; i < 60; i++) {
+    const [tenant = ''] = Object.keys(done(q, ['work'], 1))
+    leases[tenant] = (leases[tenant] ?? 0) + 1
+    done(q, ['fast'], 2)
+  }
+  expectFair(leases, { gold: 3, tin: 1, new: 1, fast: 1 })
   // And what a tenant has not had of its own type is no credit for another type.
   q.enqueue(...many('tin', 40, { type: 'fast' }).map((one, i) => ({ ...one, id: `tin-f${i}`, idempotencyKey: `f${i}` })))
   expect(done(q, ['fast'], 40)).toEqual({ fast: 20, tin: 20 })

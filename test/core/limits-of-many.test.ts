@@ -23,7 +23,8 @@ const doings = fc.array(
     { weight: 1, arbitrary: fc.record({ do: fc.constant('breaker' as const), pick }) },
     { weight: 2, arbitrary: fc.record({ do: fc.constant('limit' as const), key: fc.nat({ max: keys.length - 1 }), limit: fc.nat({ max: limits.length - 1 }) }) },
     { weight: 1, arbitrary: fc.record({ do: fc.constant('no limit' as const), key: fc.nat({ max: keys.length - 1 }) }) },
-    { weight: 2, arbitrary: fc.record({ do: fc.constant('wait' as const), seconds: fc.constantFrom(1, 10, 30) }) },
+    { weight: 2, arbitrary: fc.record({ do: fc.constant('wait' as const), seconds: fc.constantFrom(1, 10, 30, 800) }) },
+    { weight: 2, arbitrary: fc.record({ do: fc.constant('later' as const), seconds: fc.constantFrom(400, 1_200) }) },
     { weight: 2, arbitrary: fc.record({ do: fc.constant('undo' as const), shape: fc.nat({ max: asked.length - 1 }), key: fc.nat({ max: keys.length - 1 }) }) },
   ),
   { minLength: 20, maxLength: 60, size: 'max' },
@@ -40,8 +41,9 @@ const follow = (list: typeof doings extends fc.Arbitrary<infer L> ? L : never): 
     q.enqueue(
       ...Array.from({ length: count }, () => {
         const i = from + made++
-        const tenant = i % 23 === 0 ? undefined : `n${i % 23}`
-        return task(`${made}`, { type: types[i % 7 === 0 ? 2 : i % 3 === 0 ? 1 : 0]!, priority: 1 + (i % 3), ...(tenant === undefined ? {} : { tenant }), ...(i % 5 === 0 ? { phase: 'TESTING' as const } : {}), ...(i % 11 === 0 ? { concurrencyKey: 'k' } : {}) })
+        // One tenant has many tasks, which are in lanes.
+        const tenant = i % 23 === 0 ? undefined : `n${made % 2 === 0 ? 1 : i % 23}`
+        return task(`${made}`, { type: types[i % 7 === 0 ? 2 : i % 3 === 0 ? 1 : 0]!, priority: 1 + (i % 3), ...(tenant === undefined ? {} : { tenant }), ...(i % 5 === 0 ? { phase: 'TESTING' as const } : {}), ...(i % 11 === 0 ? { concurrencyKey: 'k' } : {}), ...(i % 4 === 0 ? { deadlineAt: q.at + 1_000 * ((i * 31) % 4_000) } : {}) })
       }),
     )
   }
@@ -56,7 +58,7 @@ const follow = (list: typeof doings extends fc.Arbitrary<infer L> ? L : never): 
     if (limitsApart(q.state).length > 0) apart += ids.length
   }
   const setLimit = (key: number, limit: number): void => void q.do({ type: 'SetLimit', key: keys[key]!, ...limits[limit]! })
-  add(60, 0)
+  add(90, 0)
   setLimit(0, 1)
   for (const doing of list) {
     switch (doing.do) {
@@ -96,6 +98,10 @@ const follow = (list: typeof doings extends fc.Arbitrary<infer L> ? L : never): 
       }
       case 'wait':
         q.wait(doing.seconds)
+        break
+      case 'later':
+        // Without a tick, so that tasks whose deadline has come are in their old lanes.
+        q.at += doing.seconds * 1_000
         break
       case 'undo': {
         const [point, { length }, at, before, leases] = [mark(q.state), q.log, q.at, textOf(q.state), [...held]]
@@ -169,4 +175,19 @@ test('INV-28: when a limit of many tenants has room again, the claims that wait 
   q.claim()
   q.do({ type: 'SetLimit', key: 'type:x', concurrency: 2 })
   expect(new Set(takeWokenShapes(q.state))).toEqual(new Set([waits, also]))
+})
+
+test('INV-11: a tenant with tasks under such a limit and others, when deadlines come that no event has moved yet', () => {
+  const q = new Queue().enqueue(...tenants(20))
+  q.do({ type: 'SetLimit', key: 'type:x', concurrency: 1 })
+  const { ids, token } = q.claim()
+  expect(limitsApart(q.state)).toEqual(['type:x'])
+  q.do({ type: 'SetLimit', key: 'type:x', concurrency: 40 })
+  q.enqueue(task('z', { tenant: 'n' }), ...Array.from({ length: 30 }, (_, i) => task(`late ${i}`, { type: 'x', tenant: 'n', deadlineAt: q.at + 1_000_000 + i })))
+  q.at += 500_000
+  const command = { type: 'Claim' as const, agent: 'bob', max: 60 }
+  expect(q.look('bob', command)).toEqual(Shadow.of(q.log).pick(command, 60, q.at).map((one) => one.task.facts.task))
+  q.do({ type: 'SetLimit', key: 'type:x', concurrency: 1 })
+  expect(q.look('bob', command)).toEqual(['z'])
+  q.complete(ids[0] as string, token)
 })

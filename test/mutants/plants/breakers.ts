@@ -66,15 +66,15 @@ export const breakerPlants: ReadonlyArray<Plant> = [
   {
     title: 'each failure that a breaker counts looks at all groups of the type',
     file: `${core}state/breakers.ts`,
-    find: 'breaker.state === state && breaker.probe === probe ? none : this.moved(breaker.type)',
-    replace: 'this.moved(breaker.type)',
+    find: 'if (breaker.state !== state || breaker.probe !== probe) this.moved',
+    replace: 'this.moved',
     killedBy: ['test/core/breaker-cost.test.ts'],
   },
   {
     title: 'the test of a half-open breaker does not close the groups of the type',
     file: `${core}state/breakers.ts`,
-    find: 'breaker.state === state && breaker.probe === probe ? none',
-    replace: 'breaker.state === state ? none',
+    find: 'if (breaker.state !== state || breaker.probe !== probe) this.moved',
+    replace: 'if (breaker.state !== state) this.moved',
     killedBy: breakers,
   },
   {

@@ -45,8 +45,8 @@ export const explainPlants: ReadonlyArray<Plant> = [
   {
     title: 'all tenants are said to be before the task',
     file: `${core}queries/explain.ts`,
-    find: 'if (share === task.group.share) break',
-    replace: '',
+    find: 'walk.item !== undefined && walk.item.share !== task.group.share',
+    replace: 'walk.item !== undefined',
     killedBy: explains,
   },
   {

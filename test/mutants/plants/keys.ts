@@ -72,8 +72,8 @@ export const keyPlants: ReadonlyArray<Plant> = [
   {
     title: 'a dead letter counts as a duplicate of a new task',
     file: `${core}state/tables.ts`,
-    find: 'else if (this.keys.get(task.key) === task) this.keys.delete(task.key)\n    return back',
-    replace: 'return back',
+    find: 'else if (this.keys.get(task.key) === task) this.keys.delete(task.key)',
+    replace: '',
     killedBy: enqueues,
   },
   {

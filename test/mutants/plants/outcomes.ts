@@ -200,7 +200,7 @@ export const outcomePlants: ReadonlyArray<Plant> = [
   {
     title: 'a slow-down ends in the state, and its groups stay closed',
     file: `${core}state/tables.ts`,
-    find: 'for (const share of this.ready.breakerMoved(type)) this.shares.comeBack(share)\n  }\n\n  private enter',
+    find: 'this.ready.breakerMoved(type)\n  }\n\n  private enter',
     replace: 'if (until > 0) this.ready.breakerMoved(type)\n  }\n\n  private enter',
     killedBy: limits,
   },

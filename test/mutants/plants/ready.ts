@@ -3,8 +3,10 @@ import type { Plant } from '../plant.js'
 
 const ready = 'packages/core/src/ready/'
 const decide = 'packages/core/src/decide/'
+const limits = 'packages/core/src/limits/'
 const shares = ['test/core/fair-share.test.ts']
 const shapes = ['test/core/claim-shape.test.ts']
+const limitsOfMany = ['test/core/limits-of-many.test.ts']
 
 export const readyPlants: ReadonlyArray<Plant> = [
   {
@@ -17,8 +19,8 @@ export const readyPlants: ReadonlyArray<Plant> = [
   {
     title: 'a snapshot begins with all tenants, with a turn or without',
     file: `${ready}fair-share.ts`,
-    find: '[...this.byTenant.values()].filter(({ turn }) => turn > 0)',
-    replace: '[...this.byTenant.values()]',
+    find: '[...byTenant.values()].filter((account) => account.turn > 0)',
+    replace: '[...byTenant.values()]',
     killedBy: ['test/core/snapshot.test.ts'],
   },
   // Replay.
@@ -94,7 +96,7 @@ export const readyPlants: ReadonlyArray<Plant> = [
   },
   // Questions while the order is put aside.
   ...[
-    { title: 'without the order, the tasks of a shut group are looked at', file: `${ready}unsorted-tasks.ts`, find: '!group.isOpen || ', replace: '' },
+    { title: 'without the order, the tasks of a shut group are looked at', file: `${ready}unsorted-tasks.ts`, find: '!isTakeable(group) || ', replace: '' },
     { title: 'without the order, a claim finds tasks that it did not ask for', file: `${ready}unsorted-tasks.ts`, find: ' || !shape.matches(group)', replace: '' },
     { title: 'without the order, tasks that score alike are served last in, first out', file: `${ready}unsorted-tasks.ts`, find: 'by(times, a, b)', replace: 'by(times, b, a)' },
     { title: 'without the order, tasks are ranked by score alone', file: `${ready}unsorted-tasks.ts`, find: 'by(ranks, b, a) || ', replace: '' },
@@ -184,15 +186,15 @@ export const readyPlants: ReadonlyArray<Plant> = [
   {
     title: 'a tenant that comes back has saved credit',
     file: `${ready}fair-share.ts`,
-    find: 'if (!this.isAhead(share)) this.setTurn(share, this.head.turn, share.lastToken)',
-    replace: '',
+    find: 'this.setTurn(account, pool.turn, lastToken)',
+    replace: 'void lastToken',
     killedBy: shares,
   },
   {
     title: 'a tenant that left forgets its debt',
     file: `${ready}fair-share.ts`,
-    find: 'if (!this.isAhead(share)) this.setTurn',
-    replace: 'this.setTurn',
+    find: 'turn !== pool.turn && !this.isAhead(account)',
+    replace: 'turn !== pool.turn',
     killedBy: shares,
   },
   {
@@ -205,16 +207,80 @@ export const readyPlants: ReadonlyArray<Plant> = [
   {
     title: 'turns are not counted anew, and lose their precision',
     file: `${ready}fair-share.ts`,
-    find: 'if (head.turn > turnMax) this.countAnew(head)',
+    find: 'if (start > turnMax) this.countAnew(pool)',
     replace: '',
     killedBy: shares,
   },
   {
     title: 'the picks of one claim all go to one tenant',
     file: `${decide}claim.ts`,
-    find: 'tenant.turn += cost',
+    find: 'tenant.turn = this.poolTurn + cost',
     replace: '',
     killedBy: shares,
+  },
+  {
+    title: 'a tenant that a limit kept from its tasks has saved credit',
+    file: `${ready}fair-share.ts`,
+    find: 'const start = Math.max(pool.turn, account.turn)',
+    replace: 'const start = account.turn',
+    killedBy: shares,
+  },
+  {
+    title: 'a fleet for one type goes by the leases of all types',
+    file: `${ready}claim-shape.ts`,
+    find: 'this.isOfType = this.types?.size === 1',
+    replace: 'this.isOfType = false',
+    killedBy: shares,
+  },
+  {
+    title: 'a rollback leaves the virtual time of a pool as it is',
+    file: `${ready}fair-share.ts`,
+    find: 'undo: () => void (pool.turn = before)',
+    replace: 'undo: () => undefined',
+    killedBy: shares,
+  },
+  {
+    title: 'a snapshot loses the virtual time of a pool',
+    file: `${ready}fair-share.ts`,
+    find: 'if (pool !== undefined) pool.turn = turn',
+    replace: '',
+    killedBy: shares,
+  },
+  // Limits of many tenants.
+  {
+    title: 'a limit of many tenants opens and closes each of their groups',
+    file: `${limits}limits.ts`,
+    find: 'groups.size >= apartMin',
+    replace: 'groups.size < 0',
+    killedBy: limitsOfMany,
+  },
+  {
+    title: 'a limit of many tenants wakes nobody when it has room again',
+    file: `${limits}limits.ts`,
+    find: 'if (meter.apartIn !== undefined && !isShut(meter)) this.limited.wake(meter.apartIn)',
+    replace: '',
+    killedBy: limitsOfMany,
+  },
+  {
+    title: 'groups stay in the list of a limit that is removed',
+    file: `${limits}limits.ts`,
+    find: 'this.limited.close([group])',
+    replace: '',
+    killedBy: limitsOfMany,
+  },
+  {
+    title: 'a claim finds only some of the tasks of a tenant that has tasks with and without a limit',
+    file: `${decide}claim.ts`,
+    find: 'tenant.add(others.item)',
+    replace: 'void others.item',
+    killedBy: limitsOfMany,
+  },
+  {
+    title: 'a task whose deadline has come is found behind a full limit',
+    file: `${ready}shape-turn.ts`,
+    find: ' && shape.listOf(group) === this.list',
+    replace: '',
+    killedBy: limitsOfMany,
   },
   {
     title: 'a snapshot forgets whose turn it is',
@@ -227,8 +293,8 @@ export const readyPlants: ReadonlyArray<Plant> = [
   {
     title: 'a kept shape does not notice a group that opens',
     file: `${ready}ready-index.ts`,
-    find: 'shape.open(group)\n        this.wake(shape)',
-    replace: 'this.wake(shape)',
+    find: 'shape.open(group)\n        if (isWaking)',
+    replace: 'if (isWaking)',
     killedBy: shapes,
   },
   {
@@ -248,7 +314,7 @@ export const readyPlants: ReadonlyArray<Plant> = [
   {
     title: 'claims that wait are not woken by a second task',
     file: `${ready}ready-index.ts`,
-    find: '} else if (group.isOpen) {',
+    find: '} else if (isTakeable(group)) {',
     replace: '} else if (false) {',
     killedBy: shapes,
   },

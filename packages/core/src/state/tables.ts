@@ -43,7 +43,6 @@ import { TextIndex } from '../structures/text-index.js'
 
 /** Whether the task is CRITICAL and ready: alerts count such tasks. */
 const isCritical = ({ priority, status }: TaskRecord): boolean => priority === priorityOf.CRITICAL && status === 'pending'
-const noShares: ReadonlyArray<never> = []
 
 export class Tables {
   readonly undoLog = new UndoLog()
