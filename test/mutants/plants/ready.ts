@@ -250,15 +250,29 @@ export const readyPlants: ReadonlyArray<Plant> = [
   {
     title: 'a limit of many tenants opens and closes each of their groups',
     file: `${limits}limits.ts`,
-    find: 'groups.size >= apartMin',
+    find: 'groups.size >= this.apartMin',
     replace: 'groups.size < 0',
     killedBy: limitsOfMany,
   },
   {
     title: 'a limit of many tenants wakes nobody when it has room again',
     file: `${limits}limits.ts`,
-    find: 'if (meter.apartIn !== undefined && !isShut(meter)) this.limited.wake(meter.apartIn)',
+    find: 'if (meter.apart !== undefined && !isShut(meter)) this.limited.wake(meter.apart.shapes)',
     replace: '',
+    killedBy: limitsOfMany,
+  },
+  {
+    title: 'of two limits of many groups, one alone is asked whether it is full',
+    file: `${limits}section.ts`,
+    find: 'pairOf(first, first.apart, meter)',
+    replace: 'meter.apart.alone',
+    killedBy: limitsOfMany,
+  },
+  {
+    title: 'the order of first tasks of a tenant has tasks behind a full limit',
+    file: `${ready}ready-index.ts`,
+    find: 'sectionOf(group) === undefined ? share.groups.heads : undefined',
+    replace: 'share.groups.heads',
     killedBy: limitsOfMany,
   },
   {

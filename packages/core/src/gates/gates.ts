@@ -275,9 +275,9 @@ export const isTypeShut = (tables: Tables, type: string): boolean => {
   for (const isShut of typeGates) if (isShut(tables, type)) return true
   return false
 }
-/** Whether a limit closes this group. One that stands apart closes no groups: see `limits/meter.ts`. */
+/** Whether a limit closes this group. One that stands apart closes no groups: see `limits/section.ts`. */
 export const isLimited = ({ meters }: Group): boolean => {
-  for (const meter of meters) if (meter.apartIn === undefined) for (const isShut of limitGates) if (isShut(meter)) return true
+  for (const meter of meters) if (meter.apart === undefined) for (const isShut of limitGates) if (isShut(meter)) return true
   return false
 }
 /** Whether a claim of this shape gets no task of the group. */

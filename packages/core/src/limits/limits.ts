@@ -8,8 +8,9 @@ import { SmallSet } from '../structures/small-set.js'
 import { SortedList } from '../structures/sorted-list.js'
 import type { Head, TaskRecord } from '../records/records.js'
 import type { UndoLog } from '../structures/undo-log.js'
-import { defaultOf, isDefault, isOfKey, isOfType, isSameRate, type Limit, tenantLimit, typeLimit } from '../model/limit.js'
+import { defaultOf, isDefault, isOfKey, isOfTenant, isSameRate, type Limit, tenantLimit, typeLimit } from '../model/limit.js'
 import { isShut, type Meter, periodMs, Starts } from './meter.js'
+import { standApart } from './section.js'
 
 /** The part of the tables that limits need. */
 export interface Limited {
@@ -26,8 +27,8 @@ export interface Limited {
 /** A meter with its counted starts, for snapshots. */
 export type MeterEntry = readonly [key: string, starts: ReadonlyArray<number>, shutUntil: number]
 
-/** A limit of a type that counts at least this many groups stands apart once it was reached. */
-const apartMin = 16
+/** A limit that counts at least this many groups, and this many for each limit that stands apart already, does so too once it is reached. */
+const [manyGroups, groupsPerSection] = [16, 2]
 /** The largest number of meters that are forgotten with one event. */
 const forgottenMax = 4
 const byKey = (a: Meter, b: Meter): number => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0)
@@ -45,6 +46,8 @@ export class Limits {
   readonly closed = new SortedList<Meter>(({ shutUntil }) => shutUntil, byKey)
   /** The meters without tasks, by the time when their last start no longer counts. */
   private readonly idle = new SortedList<Meter>(countsUntil, byKey)
+  /** The meters that stand apart. Those of tenants do not: there may be thousands, and each has the groups of one tenant only. */
+  private readonly apart = new Set<Meter>()
 
   constructor(
     private readonly head: Readonly<Head>,
@@ -179,12 +182,13 @@ export class Limits {
   private newMeter(key: string): Meter {
     const limit = this.limitOf(key)
     const starts = limit?.rate === undefined ? undefined : new Starts(limit.rate.starts)
-    return { key, limit, live: 0, starts, shutUntil: 0, groups: new SmallSet(), apartIn: undefined }
+    return { key, limit, live: 0, starts, shutUntil: 0, groups: new SmallSet(), apart: undefined }
   }
 
   /** Puts the meter into the lists in which it belongs. */
   private keep(meter: Meter): void {
     this.meters.set(meter.key, meter)
+    if (meter.apart !== undefined) this.apart.add(meter)
     if (meter.shutUntil > 0) this.closed.add(meter)
     if (meter.groups.size === 0) this.idle.add(meter)
   }
@@ -192,6 +196,7 @@ export class Limits {
   private drop(meter: Meter): void {
     this.unlist(meter)
     this.meters.delete(meter.key)
+    this.apart.delete(meter)
   }
 
   private unlist(meter: Meter): void {
@@ -217,15 +222,27 @@ export class Limits {
     if ((before > 0) !== (until > 0)) this.turned(meter)
   }
 
-  /** The meter may have been shut or opened. Only the limit of a type gets to stand apart: others mostly have few groups. */
+  /** The meter may have been shut or opened. */
   private turned(meter: Meter): void {
-    const { groups, limit, key } = meter
-    if (meter.apartIn === undefined && groups.size >= apartMin && limit !== undefined && isOfType(key)) {
+    if (meter.apart === undefined) {
+      const { groups } = meter
+      const isToStandApart = groups.size >= this.apartMin && !isOfTenant(meter.key) && meter.limit !== undefined
+      if (!isToStandApart) return this.limited.refresh(groups)
       this.limited.close(groups)
-      meter.apartIn = new Set()
+      standApart(meter)
+      this.apart.add(meter)
       this.limited.refresh(groups)
-    } else if (meter.apartIn === undefined) this.limited.refresh(groups)
-    if (meter.apartIn !== undefined && !isShut(meter)) this.limited.wake(meter.apartIn)
+    }
+    this.wake(meter)
+  }
+
+  /** Each section costs a lease of its tenants an entry in a list. So the more of them there are, the more groups a limit must have. */
+  private get apartMin(): number {
+    return Math.max(manyGroups, groupsPerSection * this.apart.size)
+  }
+
+  private wake(meter: Meter): void {
+    if (meter.apart !== undefined && !isShut(meter)) this.limited.wake(meter.apart.shapes)
   }
 
   /** The meters for which this limit holds, or will hold. */
@@ -245,7 +262,7 @@ export class Limits {
     }
     if (!isOfKey(key)) this.reassign(key, changed)
     this.limited.refresh(changed)
-    for (const { apartIn } of affected) if (apartIn !== undefined) this.limited.wake(apartIn)
+    for (const meter of affected) this.wake(meter)
   }
 
   private relimit(meter: Meter): void {

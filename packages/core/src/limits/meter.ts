@@ -1,8 +1,8 @@
 /** The count of a limit: live leases and the last starts under one concurrency key, type or tenant. */
 import type { Group } from '../records/group.js'
-import type { ClaimShape } from '../ready/claim-shape.js'
 import type { SmallSet } from '../structures/small-set.js'
 import type { Limit, Rate } from '../model/limit.js'
+import type { Apart } from './section.js'
 
 export interface Meter {
   /** The concurrency key, `type:TYPE` or `tenant:TENANT`. */
@@ -17,11 +17,8 @@ export interface Meter {
   shutUntil: number
   /** Groups with tasks that this meter counts. */
   readonly groups: SmallSet<Group>
-  /**
-   * The kept shapes with open groups of this meter. Only if it stands apart: its groups then have a list of their own in each shape, and stay open
-   * while it is shut. Opening and closing thousands of groups for each task that starts or ends would take milliseconds.
-   */
-  apartIn: Set<ClaimShape> | undefined
+  /** Set if the limit stands apart: see `section.ts`. */
+  apart: Apart | undefined
 }
 
 
@@ -30,17 +27,6 @@ export const periodMs = ({ perSeconds }: Rate): number => Math.ceil(perSeconds *
 export const isFull = ({ limit, live }: Meter): boolean => limit?.concurrency !== undefined && live >= limit.concurrency
 /** Whether no task that it counts may start. */
 export const isShut = (meter: Meter): boolean => meter.shutUntil > 0 || isFull(meter)
-
-/** The meter of this group that stands apart. There is one at most, that of its type. */
-export const apartOf = ({ meters }: Group): Meter | undefined => {
-  for (const meter of meters) if (meter.apartIn !== undefined) return meter
-  return undefined
-}
-/** Whether claims may take tasks of this group now: it is open, and so is its limit that stands apart, if it has one. */
-export const isTakeable = (group: Group): boolean => {
-  const meter = group.isOpen ? apartOf(group) : undefined
-  return group.isOpen && (meter === undefined || !isShut(meter))
-}
 
 /**
  * The instants of the last starts, as many as a rate allows in its period. A start is allowed when the oldest of them is a whole period ago, so no

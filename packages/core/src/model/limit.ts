@@ -30,7 +30,7 @@ export const isDefault = (key: string): boolean => key === defaultOf(key)
 /** Whether the limit is for one concurrency key, or for all of them. */
 export const isOfKey = (key: string): boolean => defaultOf(key) === '*'
 
-export const isOfType = (key: string): boolean => key.startsWith(ofType)
+export const isOfTenant = (key: string): boolean => key.startsWith(ofTenant)
 
 /** The key in words. */
 export const nameOf = (key: string): string =>

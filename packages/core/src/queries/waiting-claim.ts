@@ -7,7 +7,7 @@ import { isQueueShut, reasonOfClaim } from '../gates/gates.js'
 import type { Reason } from '../gates/reason.js'
 import { timeOf } from './query.js'
 import { QueueState } from '../fold/queue-state.js'
-import { isTakeable } from '../limits/meter.js'
+import { isTakeable } from '../limits/section.js'
 import type { ClaimShape } from '../ready/claim-shape.js'
 
 /**

@@ -5,7 +5,8 @@
  */
 import type { CommandOf } from '../model/commands.js'
 import { isGroupShut } from '../gates/gates.js'
-import { isShut, type Meter, apartOf } from '../limits/meter.js'
+import { isShut, type Meter } from '../limits/meter.js'
+import { isSectionShut, type Section, sectionOf } from '../limits/section.js'
 import type { Group } from '../records/group.js'
 import type { TaskRecord, TenantShare } from '../records/records.js'
 import type { Placements } from './placements.js'
@@ -17,8 +18,8 @@ export type ShapeOf = Pick<CommandOf<'Claim'>, 'types' | 'phases' | 'skills' | '
 export class ClaimShape {
   /** The open groups, except for those below. */
   private readonly plain: TurnList
-  /** The open groups of limits that stand apart: each such limit opens and closes its groups all at once. No list is empty. */
-  private readonly apart = new Map<Meter, TurnList>()
+  /** The open groups of limits that stand apart. No list is empty. */
+  private readonly sections = new Map<Section, TurnList>()
   /** When it was last used, on a counter of uses of all shapes. */
   lastUse = 0
   /** Number of claims that wait for this shape, and whether there may be tasks for them. */
@@ -45,7 +46,7 @@ export class ClaimShape {
 
   get hasWork(): boolean {
     if (this.plain.size > 0) return true
-    for (const meter of this.apart.keys()) if (!isShut(meter)) return true
+    for (const section of this.sections.keys()) if (!isSectionShut(section)) return true
     return false
   }
 
@@ -54,11 +55,11 @@ export class ClaimShape {
   }
 
   open(group: Group): void {
-    const meter = apartOf(group)
+    const section = sectionOf(group)
     let list = this.listOf(group)
-    if (list === undefined && meter !== undefined) {
-      this.apart.set(meter, (list = new TurnList(this, this.places)))
-      if (this.isKept) meter.apartIn?.add(this)
+    if (list === undefined && section !== undefined) {
+      this.sections.set(section, (list = new TurnList(this, this.places, section)))
+      if (this.isKept) for (const { apart } of section.meters) apart?.shapes.add(this)
     }
     list?.open(group)
   }
@@ -66,14 +67,14 @@ export class ClaimShape {
   close(group: Group): void {
     const list = this.listOf(group)
     list?.close(group)
-    const meter = apartOf(group)
-    if (meter !== undefined && list?.size === 0) this.dropList(meter)
+    const section = sectionOf(group)
+    if (section !== undefined && list?.size === 0) this.dropSection(section)
   }
 
-  /** The list that has the group while it is open. `undefined` if it is that of a limit, and empty. */
+  /** The list that has the group while it is open. `undefined` if its section has none. */
   listOf(group: Group): TurnList | undefined {
-    const meter = apartOf(group)
-    return meter === undefined ? this.plain : this.apart.get(meter)
+    const section = sectionOf(group)
+    return section === undefined ? this.plain : this.sections.get(section)
   }
 
   /** The tenant's matching groups. */
@@ -83,7 +84,7 @@ export class ClaimShape {
 
   /** The tenants that a claim looks at, in the order of their turns. `hasRoom`: whether the claim may take a task of this limit; asked again at each step. */
   walk(hasRoom: (meter: Meter) => boolean = (meter) => !isShut(meter)): TurnWalk {
-    return new TurnWalk(this.plain.turns, this.apart, hasRoom)
+    return new TurnWalk(this.plain.turns, this.sections, hasRoom)
   }
 
   /** Adds a task that may now be the first of its group, which is open and matches. */
@@ -108,17 +109,20 @@ export class ClaimShape {
   /** Called when the shape is no longer kept. */
   drop(): void {
     for (const list of this.lists()) list.clear()
-    for (const meter of [...this.apart.keys()]) this.dropList(meter)
+    for (const section of [...this.sections.keys()]) this.dropSection(section)
   }
 
   private *lists(): Generator<TurnList, void> {
     yield this.plain
-    yield* this.apart.values()
+    yield* this.sections.values()
   }
 
-  private dropList(meter: Meter): void {
-    this.apart.delete(meter)
-    meter.apartIn?.delete(this)
+  private dropSection(section: Section): void {
+    this.sections.delete(section)
+    for (const meter of section.meters) {
+      const hasOther = [...this.sections.keys()].some(({ meters }) => meters.includes(meter))
+      if (!hasOther) meter.apart?.shapes.delete(this)
+    }
   }
 }
 const none: ReadonlyArray<never> = []

@@ -3,7 +3,7 @@
  * without ready tasks cost nothing here.
  */
 import { isBumped } from '../records/records.js'
-import { isTakeable } from '../limits/meter.js'
+import { isTakeable, sectionOf } from '../limits/section.js'
 import type { Group } from '../records/group.js'
 import { addTo, removeFrom } from '../structures/by-key.js'
 import type { Head, TaskRecord, TenantShare } from '../records/records.js'
@@ -252,7 +252,8 @@ export class ReadyIndex {
     const { isOpen, share } = group
     if (!isOpen) return none
     if (!(share.groups instanceof ManyGroups)) return none
-    const { sorted, heads } = share.groups
+    const { sorted } = share.groups
+    const heads = sectionOf(group) === undefined ? share.groups.heads : undefined
     if (heads === undefined) return sorted === 0 ? none : this.shapesOf(group)
     return sorted === 0 ? heads.asWatchers : [...this.shapesOf(group), heads]
   }
@@ -264,20 +265,19 @@ export class ReadyIndex {
 
   private set(group: Group, isOpen: boolean): void {
     group.isOpen = isOpen
-    const { groups } = group.share
+    // A tenant's order of first tasks has none of a section.
+    const many = group.share.groups instanceof ManyGroups && sectionOf(group) === undefined ? group.share.groups : undefined
     const shapes = this.shapesOf(group)
     if (isOpen) {
-      if (groups instanceof ManyGroups) {
-        groups.opened(group)
-        if (this.isOrdered) groups.sort(this.places)
-      }
+      many?.opened(group)
+      if (this.isOrdered) many?.sort(this.places)
       const isWaking = isTakeable(group)
       for (const shape of shapes) {
         shape.open(group)
         if (isWaking) this.wake(shape)
       }
     } else {
-      if (groups instanceof ManyGroups) groups.closed(group)
+      many?.closed(group)
       for (const shape of shapes) shape.close(group)
     }
   }

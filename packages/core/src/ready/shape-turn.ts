@@ -83,10 +83,10 @@ export class ShapeTurn {
     this.own?.removeHead(task)
   }
 
-  /** The tenant's own order, if the shape takes all of the tenant's open groups. */
+  /** The tenant's own order, if the list has all of the tenant's open groups without a section. */
   private get ofTenant(): Heads | undefined {
     const { many, groups, list } = this
-    return list.shape.isKept && groups.size === many?.open ? many.heads : undefined
+    return list.section === undefined && list.shape.isKept && groups.size === many?.open ? many.heads : undefined
   }
 
   /** `undefined` if the tenant has one group: its lanes are as many as those of an order would be. */

@@ -1,5 +1,6 @@
 /** A tenant's groups with tasks. A single group is kept without a collection: a queue may have a million tenants with one group each. */
 import type { Group, GroupKind } from '../records/group.js'
+import { sectionOf } from '../limits/section.js'
 import { Heads } from './heads.js'
 import type { Placements } from './placements.js'
 
@@ -11,16 +12,16 @@ const groupsMax = 16
 /** The groups of a tenant that has had more than one since it was last without any. */
 export class ManyGroups {
   readonly byKind = new Map<GroupKind, Group>()
-  /** Number of open groups. */
+  /** Number of open groups without a section. */
   open: number
   /** In how many of the kept shapes this tenant has an order of first tasks of its own: see `shape-turn.ts`. */
   sorted = 0
-  /** The first tasks of all open groups in order; only if these are many. */
+  /** The first tasks of these groups in order; only if they are many. */
   heads: Heads | undefined = undefined
 
   constructor(first: Group) {
     this.byKind.set(first.kind, first)
-    this.open = first.isOpen ? 1 : 0
+    this.open = isOpenAndPlain(first) ? 1 : 0
   }
 
   opened(group: Group): void {
@@ -31,7 +32,7 @@ export class ManyGroups {
   /** Puts the first tasks in order if there are many open groups. */
   sort(places: Placements): void {
     if (this.heads !== undefined || this.open <= groupsMax) return
-    this.heads = new Heads(places, [...this.byKind.values()].filter(({ isOpen }) => isOpen))
+    this.heads = new Heads(places, [...this.byKind.values()].filter(isOpenAndPlain))
   }
 
   closed(group: Group): void {
@@ -39,6 +40,8 @@ export class ManyGroups {
     this.heads?.removeGroup(group)
   }
 }
+
+const isOpenAndPlain = (group: Group): boolean => group.isOpen && sectionOf(group) === undefined
 
 /** The group of this kind. */
 export const groupIn = (groups: TenantGroups, kind: GroupKind): Group | undefined => {

@@ -1,5 +1,6 @@
 /** The tenants with open groups that match a shape of claims, in the order of their turns. */
 import type { Group } from '../records/group.js'
+import type { Section } from '../limits/section.js'
 import type { Account, TaskRecord, TenantShare } from '../records/records.js'
 import { SortedList } from '../structures/sorted-list.js'
 import type { ClaimShape } from './claim-shape.js'
@@ -17,6 +18,8 @@ export class TurnList {
   constructor(
     readonly shape: ClaimShape,
     private readonly places: Placements,
+    /** The section of all its groups. */
+    readonly section?: Section,
   ) {}
 
   get size(): number {

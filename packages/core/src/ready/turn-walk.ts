@@ -1,5 +1,6 @@
 /** A walk along the tenants of a shape in the order of their turns: a merge of its lists. */
 import type { Meter } from '../limits/meter.js'
+import type { Section } from '../limits/section.js'
 import type { Cursor, SortedList } from '../structures/sorted-list.js'
 import type { ShapeTurn } from './shape-turn.js'
 import { byName, type TurnList } from './turn-list.js'
@@ -8,18 +9,18 @@ export class TurnWalk {
   /** The next entry; `undefined` at the end. A tenant has an entry in each list with groups of it, and these follow each other. */
   item: ShapeTurn | undefined
   private readonly plain: Cursor<ShapeTurn>
-  /** The lists of limits that have room. */
-  private readonly apart: Array<{ readonly meter: Meter; readonly cursor: Cursor<ShapeTurn> }> = []
+  /** The sections whose limits have room. */
+  private readonly sections: Array<{ readonly section: Section; readonly cursor: Cursor<ShapeTurn> }> = []
   /** The cursor at {@link item}. */
   private current: Cursor<ShapeTurn>
 
   constructor(
     plain: SortedList<ShapeTurn>,
-    apart: ReadonlyMap<Meter, TurnList>,
+    sections: ReadonlyMap<Section, TurnList>,
     private readonly hasRoom: (meter: Meter) => boolean,
   ) {
     this.plain = this.current = plain.cursor()
-    for (const [meter, { turns }] of apart) if (hasRoom(meter)) this.apart.push({ meter, cursor: turns.cursor() })
+    for (const [section, { turns }] of sections) if (section.meters.every(hasRoom)) this.sections.push({ section, cursor: turns.cursor() })
     this.find()
   }
 
@@ -29,12 +30,12 @@ export class TurnWalk {
   }
 
   private find(): void {
-    const { apart } = this
+    const { sections } = this
     this.current = this.plain
-    // Mostly there are no such lists.
-    for (let i = apart.length - 1; i >= 0; i--) {
-      const { meter, cursor } = apart[i] as (typeof apart)[number]
-      if (cursor.item === undefined || !this.hasRoom(meter)) apart.splice(i, 1)
+    // Mostly there are none.
+    for (let i = sections.length - 1; i >= 0; i--) {
+      const { section, cursor } = sections[i] as (typeof sections)[number]
+      if (cursor.item === undefined || !section.meters.every(this.hasRoom)) sections.splice(i, 1)
       else if (this.current.item === undefined || isBefore(cursor.item, this.current.item)) this.current = cursor
     }
     this.item = this.current.item

@@ -3,7 +3,7 @@
  * the tasks of a tenant are put in a heap when its turn comes. That takes a fraction of the time of putting all tasks in order, and only the tasks
  * that come first need records. But the next question has to do it again.
  */
-import { isTakeable } from '../limits/meter.js'
+import { isTakeable } from '../limits/section.js'
 import type { Group, GroupKind } from '../records/group.js'
 import type { TaskRecord, TenantShare } from '../records/records.js'
 import { Heap } from '../structures/heap.js'

@@ -42,9 +42,9 @@ export interface Sizes {
 /** How many unfinished tasks of a snapshot have no record yet. */
 export const rowsIn = (state: QueueState): number => QueueState.tablesOf(state).unfinished.rows
 
-/** The limits that stand apart: see `limits/meter.ts`. */
+/** The limits that stand apart: see `limits/section.ts`. */
 export const limitsApart = (state: QueueState): ReadonlyArray<string> =>
-  [...QueueState.tablesOf(state).limits.meters.values()].flatMap(({ key, apartIn }) => (apartIn === undefined ? [] : [key]))
+  [...QueueState.tablesOf(state).limits.meters.values()].flatMap(({ key, apart }) => (apart === undefined ? [] : [key]))
 
 export const sizesOf = (state: QueueState): Sizes => {
   const tables = QueueState.tablesOf(state)
