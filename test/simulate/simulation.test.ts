@@ -122,6 +122,13 @@ test('SIM: an agent that crashes loses its tasks at the end of their leases, whi
   expect(events.filter(({ type }) => type === 'Completed').map(({ at }) => (at - from) / 1_000)).toEqual([210 + 3_600])
 })
 
+test('SIM: where as many agents are registered as a queue takes, those that start after a crash work without it', () => {
+  const scenario = scenarioOf({ duration: '3m', streams: [{ type: 'work', arrivals: { every: '1s' }, duration: '1s' }], agents: [{ name: 'x', count: 10_000, crashesPerDay: 200, restart: '1s' }] })
+  const { policies: { settings } } = simulate(scenario, { patch: manyAgents })
+  expect(settings.pools[0]?.crashes).toBeGreaterThan(1_000)
+  expect(settings.completed).toBeGreaterThan(170)
+})
+
 test('SIM: at the end of its shift an agent finishes what it has, and takes no more', () => {
   const workload = workloadOf([arrival(0, 100_000), arrival(0, 100_000)], 1, 600)
   const [agent] = workload.agents

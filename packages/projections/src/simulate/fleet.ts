@@ -129,8 +129,9 @@ export class FleetAgent {
     this.claim = undefined
   }
 
+  /** A queue that has as many registered agents as it takes refuses another one. It then works without, as workers do. */
   private register(ttlSeconds: number, name = this.name): void {
-    this.world.queue.do({ type: 'RegisterAgent', agent: name, ...this.pool.claim, ttlSeconds })
+    this.world.queue.attempt({ type: 'RegisterAgent', agent: name, ...this.pool.claim, ttlSeconds })
   }
 
   /** An agent whose shift is over has one place for each task that it still finishes. */
