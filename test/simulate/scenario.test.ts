@@ -38,16 +38,28 @@ test.each([
   expect(withStream(more)).toEqual([expect.stringMatching(why)])
 })
 
+test('SIM: the number of tasks is counted by the hours in which they come, and without what comes after the end', () => {
+  const peak = Array.from({ length: 24 }, (_, hour) => (hour === 23 ? 50_000 : 0))
+  expect(withStream({ arrivals: { perHour: peak } })).toEqual([])
+  expect(withStream({ arrivals: { perHour: peak.map((_, hour) => (hour > 21 ? 600_000 : 0)) } })).toEqual(['streams would bring about 1200000 tasks; a simulation takes at most 1000000'])
+  const burst = (at: string, over: string) => ({ at, tasks: 1_000_000, over })
+  expect(withStream({ arrivals: { perHour: 1, bursts: [burst('25h', '1h'), burst('22h', '4h')] } })).toEqual([])
+  expect(withStream({ arrivals: { bursts: [burst('23h', '2h'), burst('1h', '0s')] } })).toEqual(['streams would bring about 1500000 tasks; a simulation takes at most 1000000'])
+})
+
 test.each([
   [{ count: 0 }, /^agents\[0\]\.count must be a whole number/],
   [{ shifts: [{ from: '8h', to: '25h' }] }, /^agents\[0\]\.shifts\[0\]\.to must be at most 24h/],
   [{ shifts: [{ from: '8h', to: '8h' }] }, /^agents\[0\]\.shifts\[0\]\.to must be after 8h/],
   [{ restart: '1m' }, /^agents\[0\]\.restart needs crashesPerDay/],
+  [{ count: 10_000, crashesPerDay: 1_000, restart: '1s' }, /^agents would begin their work about 10010000 times, after crashes and with their shifts; a simulation takes at most 1000000/],
 ])('SIM: agents with %o', (more, why) => {
   expect(withAgents(more)).toEqual([expect.stringMatching(why)])
 })
 
 test('SIM: other mistakes', () => {
+  const seconds = Array.from({ length: 101 }, (_, i) => ({ from: i, to: i + 1 }))
+  expect(withAgents({ count: 10_000, shifts: seconds })).toEqual([expect.stringMatching(/^agents would begin their work about 1010000 times/)])
   expect(problems({ streams: [stream, stream], agents })).toEqual(['streams[1].name is "work", as that of streams[0]: give it another'])
   expect(problems({ streams: [stream], agents: [...agents, ...agents] })).toEqual(['agents[1].name is "all", as that of agents[0]: give it another'])
   expect(problems({ streams: [stream], agents, duration: '60d' })).toEqual(['duration must be at most 31d'])

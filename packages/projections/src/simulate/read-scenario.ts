@@ -1,14 +1,17 @@
 /** Checks a scenario: each field, and which fields belong together. */
 import { type FieldError, PriorityName, validate } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
-import { durationDefault, Scenario, type Stream } from './scenario.js'
+import { durationDefault, type Pool, Scenario, type Stream } from './scenario.js'
 import { msOf } from './span.js'
 
-const dayMs = 86_400_000
+const hourMs = 3_600_000
+const dayMs = 24 * hourMs
 /** A simulation keeps all its tasks in memory, so their number is bounded. */
 export const tasksMax = 1_000_000
 const daysMax = 31
 const agentsMax = 10_000
+/** How often agents begin their work, all together: each time is kept in memory as well. */
+const beginningsMax = 1_000_000
 
 export const readScenario = (input: unknown): E.Either<ReadonlyArray<FieldError>, Scenario> => {
   const checked = validate(Scenario)(input)
@@ -35,6 +38,8 @@ function* mistakes(scenario: Scenario): Generator<FieldError, void> {
     if (restart !== undefined && crashesPerDay === undefined) yield { path: `agents[${i}].restart`, message: 'needs crashesPerDay: without it no agent crashes' }
   }
   if (agents.reduce((sum, { count }) => sum + count, 0) > agentsMax) yield { path: 'agents', message: `must be at most ${agentsMax} together` }
+  const beginnings = agents.reduce((sum, pool) => sum + expectedBeginnings(pool, durationMs), 0)
+  if (beginnings > beginningsMax) yield { path: 'agents', message: `would begin their work about ${Math.round(beginnings)} times, after crashes and with their shifts; a simulation takes at most ${beginningsMax}` }
   for (const [i, { from, to }] of outages.entries()) if (msOf(to) <= msOf(from)) yield { path: `outages[${i}].to`, message: `must be after ${from}` }
   const tasks = streams.reduce((sum, stream) => sum + expectedTasks(stream, durationMs), 0)
   if (tasks > tasksMax) yield { path: 'streams', message: `would bring about ${Math.round(tasks)} tasks; a simulation takes at most ${tasksMax}` }
@@ -70,7 +75,18 @@ function* repeated(names: ReadonlyArray<string>, list: string): Generator<FieldE
 
 /** The mean number of tasks that arrive in this time. */
 const expectedTasks = ({ arrivals: { perHour = 0, every, bursts = [] } }: Stream, durationMs: number): number => {
-  const rate = typeof perHour === 'number' ? perHour : Math.max(...perHour, 0)
+  const rateIn = (hour: number): number => (typeof perHour === 'number' ? perHour : (perHour[hour % 24] ?? 0))
+  const hours = Array.from({ length: Math.ceil(Math.min(durationMs, daysMax * dayMs) / hourMs) }, (_, hour) => rateIn(hour) * Math.min(1, durationMs / hourMs - hour))
   const regular = every === undefined ? 0 : durationMs / msOf(every)
-  return (rate * durationMs) / 3_600_000 + regular + bursts.reduce((sum, { tasks }) => sum + tasks, 0)
+  return hours.reduce((sum, tasks) => sum + tasks, 0) + regular + bursts.reduce((sum, { at, tasks, over }) => sum + tasks * shareUntil(durationMs, msOf(at), msOf(over)), 0)
+}
+
+/** The share of a time of this length that is over at `end`. */
+const shareUntil = (end: number, begin: number, length: number): number => (begin >= end ? 0 : length === 0 ? 1 : Math.min(1, (end - begin) / length))
+
+/** How often the agents of a pool begin to work: with each shift, and after each crash. */
+const expectedBeginnings = ({ count, shifts, crashesPerDay = 0 }: Pool, durationMs: number): number => {
+  const days = durationMs / dayMs
+  const share = shifts === undefined ? 1 : Math.min(1, shifts.reduce((sum, { from, to }) => sum + Math.max(0, msOf(to) - msOf(from)), 0) / dayMs)
+  return count * ((shifts === undefined ? 1 : shifts.length * Math.ceil(days)) + crashesPerDay * share * days)
 }
