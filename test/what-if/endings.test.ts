@@ -106,6 +106,40 @@ test('EV-06: a period that begins in the middle: what waits counts from its arri
   expect(model).toEqual(recorded)
 })
 
+test('EV-06: a retry in the period of a task that began before it is no first attempt', () => {
+  const log = logOf(
+    [0, enqueue('a', { backoffSeconds: 100 })], [1, claim('x')], [2, { type: 'Fail', ...held('a', 'x', 1), error: { message: 'no' }, retryable: true }],
+    [150, claim('x')], [160, complete('a', 'x', 2)],
+  )
+  const { figures: { recorded, model } } = whatIf(recordingOf(log, from + 50 * second, from + 300 * second))
+  expect(recorded.attempts).toMatchObject({ started: 1, retries: 1 })
+  expect(outcome(model)).toEqual(outcome(recorded))
+})
+
+test('EV-06: agents that claim for one tenant are not compared by the tasks of others', () => {
+  const tasks = ['a', 'b'].flatMap((tenant) => Array.from({ length: 130 }, (_, i) => [0, enqueue(`${tenant}${i}`, { tenant })] as const))
+  let token = 0
+  // Agent a takes 5 s for a task, and agent b 25 s. Both have tasks to the end.
+  const work = Array.from({ length: 121 }, (_, i) => i * 5).flatMap((at): ReadonlyArray<Step> =>
+    [['a', 5] as const, ['b', 25] as const].flatMap(([tenant, takes]): ReadonlyArray<Step> => {
+      if (at % takes !== 0) return []
+      return [[at, { ...claim(tenant), tenant } as Command]]
+    }),
+  )
+  const ended = work.flatMap(([at, command]): ReadonlyArray<Step> => {
+    const { agent } = command as Extract<Command, { type: 'Claim' }>
+    const takes = agent === 'a' ? 5 : 25
+    token++
+    return at + takes > 600 ? [] : [[at + takes, complete(`${agent}${at / takes}`, agent, token)]]
+  })
+  const register = ['a', 'b'].map((agent): Step => [0, { type: 'RegisterAgent', agent, tenant: agent, ttlSeconds: 36_000 }])
+  const all = [...tasks, ...register, ...[...ended.map((step) => [0, step] as const), ...work.map((step) => [1, step] as const)].sort(([x, [p]], [y, [q]]) => p - q || x - y).map(([, step]) => step)]
+  const { figures: { recorded, model } } = whatIf(recordingOf(logOf(...all), from, from + 600 * second))
+  expect(recorded.pools.map(({ name }) => name)).toEqual(['for a', 'for b'])
+  expect(recorded.attempts.started).toBeGreaterThan(120)
+  for (const { fairness } of [recorded, model]) expect([fairness.jain, ...fairness.tenants.map(({ due }) => due)]).toEqual([null, 0, 0])
+})
+
 test('EV-06: an imported dead letter that is sent back takes as long as it did, before the period and in it', () => {
   const imported: Command = { type: 'Import', tasks: [{ id: 'old', type: 'work', idempotencyKey: 'old', content: '{}', timeout: 200, status: 'dead-letter', createdAt: from - second }] }
   const log = logOf([10, imported], [20, enqueue('new')], [30, { type: 'Retry', task: 'old', reviewer: 'ann', reason: 'mended' }], [30, claim('x')], [45, claim('x')], [50, complete('new', 'x', 2)], [115, complete('old', 'x', 1)])

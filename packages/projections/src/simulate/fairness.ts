@@ -57,17 +57,17 @@ export class Fairness {
   private readonly ready: ReadonlyArray<Float64Array>
   private windowEnd: number
 
-  /** `poolsOf`: the pools that may take tasks of each kind. */
+  /** `poolsOf`: the pools that may take tasks of each kind. `pools`: the tenant for which each claims; `undefined` for all. */
   constructor(
     private readonly tenants: ReadonlyArray<{ readonly tenant: string | null; readonly weight: number }>,
     private readonly poolsOf: ReadonlyArray<ReadonlyArray<number>>,
-    pools: number,
+    private readonly pools: ReadonlyArray<string | undefined>,
     from: number,
   ) {
     this.due = new Float64Array(tenants.length)
     this.got = new Float64Array(tenants.length)
     this.ready = poolsOf.map(() => new Float64Array(tenants.length))
-    this.windows = Array.from({ length: pools }, () => new PoolWindow(tenants.length))
+    this.windows = pools.map(() => new PoolWindow(tenants.length))
     this.windowEnd = from + windowMs
   }
 
@@ -97,7 +97,10 @@ export class Fairness {
   }
 
   private count(kind: number, tenant: number, by: number): void {
-    for (const pool of this.poolsOf[kind] as ReadonlyArray<number>) this.windows[pool]?.change(tenant, by)
+    for (const pool of this.poolsOf[kind] as ReadonlyArray<number>) {
+      const only = this.pools[pool]
+      if (only === undefined || only === this.tenants[tenant]?.tenant) this.windows[pool]?.change(tenant, by)
+    }
   }
 
   private passTo(at: number): void {

@@ -123,7 +123,7 @@ export class Ledger implements Observer {
     ;[this.busy, this.capacity] = [series(pieces), series(pieces)]
     this.pools = pools.map(() => ({ busy: series(), places: series(), crashes: 0 }))
     const poolsOf = this.kinds.map((kind) => [...pools.entries()].flatMap(([i, pool]) => (mayTake(pool, kind) ? [i] : [])))
-    this.fairness = new Fairness(this.tenants.map((tenant) => ({ tenant, weight: rules.weightOf(tenant) })), poolsOf, pools.length, from)
+    this.fairness = new Fairness(this.tenants.map((tenant) => ({ tenant, weight: rules.weightOf(tenant) })), poolsOf, pools.map(({ claim }) => claim.tenant), from)
   }
 
   // -------------------------------------------------------------------------------------- what is told
@@ -361,7 +361,7 @@ export interface TaskKind {
   readonly skills?: ReadonlyArray<string> | undefined
 }
 
-/** Whether agents of this pool may take such tasks. The rules are the gates of the core, see `gates.ts`. */
+/** Whether agents of this pool may take such tasks, of whichever tenant. The rules are the gates of the core, see `gates.ts`. */
 export const mayTake = ({ claim: { types, phases, skills } }: AgentPool, { type, phase, skills: wanted = [] }: TaskKind): boolean =>
   (types === undefined || types.some((pattern) => matchesType(pattern, type))) &&
   (phases === undefined || phase === undefined || phases.includes(phase)) &&

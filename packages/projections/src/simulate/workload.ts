@@ -48,7 +48,7 @@ export interface Agent {
 /** Agents that claim the same tasks. */
 export interface AgentPool {
   readonly name: string
-  readonly claim: { readonly types?: ReadonlyArray<string>; readonly phases?: ReadonlyArray<Phase>; readonly skills?: ReadonlyArray<string> }
+  readonly claim: { readonly types?: ReadonlyArray<string>; readonly phases?: ReadonlyArray<Phase>; readonly skills?: ReadonlyArray<string>; readonly tenant?: string }
 }
 
 export interface Workload {

@@ -17,13 +17,13 @@ export const poolsOf = (agents: ReadonlyArray<RecordedAgent>): Pools => {
   const pools: Array<Accounted['pools'][number]> = []
   const byName = new Map<string, number>()
   for (const { name, abilities } of agents) {
-    const { types, phases, skills } = abilities
-    const key = JSON.stringify([types, phases, skills, abilities.tenant])
+    const { types, phases, skills, tenant } = abilities
+    const key = JSON.stringify([types, phases, skills, tenant])
     let pool = byAbilities.get(key)
     if (pool === undefined) {
       pool = pools.length
       byAbilities.set(key, pool)
-      pools.push({ name: wordsOf(abilities), claim: { ...(types === undefined ? {} : { types }), ...(phases === undefined ? {} : { phases }), ...(skills === undefined ? {} : { skills }) } })
+      pools.push({ name: wordsOf(abilities), claim: { ...(types === undefined ? {} : { types }), ...(phases === undefined ? {} : { phases }), ...(skills === undefined ? {} : { skills }), ...(tenant === undefined ? {} : { tenant }) } })
     }
     byName.set(name, pool)
   }
