@@ -193,7 +193,7 @@ export class Ledger implements Observer {
   readonly started = (at: number, pool: number, arrival: number): void => {
     this.fairness.claimed(at, pool, (this.groupOf[arrival] as Group).tenant)
     this.attempts.started++
-    if (Number.isNaN(this.startedAt[arrival])) this.startedAt[arrival] = at
+    if (Number.isNaN(this.startedAt[arrival]) && !this.begunBefore.has(arrival)) this.startedAt[arrival] = at
     else this.attempts.retries++
     this.moveIndex(arrival, Now.running, at)
     this.busy.change(at, 1)
