@@ -100,6 +100,9 @@ const contrast = (a: string, b: string): number => {
 test('SIM: texts have a contrast of 4.5 and marks one of 3, in light and in dark', () => {
   const svg = picturesOf(simulation).waits
   const style = parsed(svg).find(({ name }) => name === 'style')?.text ?? ''
+  // Whatever the length, the scale does not end before it.
+  for (const days of [7, 8, 31, 400, 40_000]) expect(lengthTicks(days * 86_400).at(-1)?.at, `${days}d`).toBeGreaterThanOrEqual(days * 86_400)
+  expect(lengthTicks(20 * 86_400).map(({ label }) => label)).toEqual(['0s', '1s', '10s', '1m', '10m', '1h', '6h', '1d', '7d', '30d'])
   const [light = '', dark = ''] = style.split('@media')
   for (const theme of [light, dark]) {
     const fill = (name: string) => new RegExp(`\\.${name}\\{fill:(#[0-9a-f]{6})`).exec(theme)?.[1] ?? ''

@@ -17,12 +17,13 @@ export const clockTicks = (seconds: number): ReadonlyArray<{ readonly at: number
   })
 }
 
-const lengths = [1, 10, 60, 600, hour, 6 * hour, 24 * hour, 7 * 24 * hour] as const
+const day = 24 * hour
+const lengths = [1, 10, 60, 600, hour, 6 * hour, day, 7 * day, 30 * day, 365 * day] as const
 
-/** Ticks on a logarithmic scale: 0, 1s, 10s, 1m, 10m, 1h, 6h, 1d, 7d. They end with the first that is not less than `longest`, in seconds. */
+/** Ticks on a logarithmic scale: 0, 1s, 10s, 1m, 10m, 1h, 6h, 1d, 7d, 30d, 365d. They end with the first that is not less than `longest`, in seconds. */
 export const lengthTicks = (longest: number): ReadonlyArray<{ readonly at: number; readonly label: string }> => {
   const last = lengths.findIndex((length) => length >= longest)
-  return [0, ...(last < 0 ? lengths : lengths.slice(0, last + 1))].map((at) => ({ at, label: lengthText(at) }))
+  return [0, ...(last < 0 ? [...lengths, Math.ceil(longest / day) * day] : lengths.slice(0, last + 1))].map((at) => ({ at, label: lengthText(at) }))
 }
 
 const units = [[86_400, 'd'], [hour, 'h'], [60, 'm'], [1, 's']] as const
