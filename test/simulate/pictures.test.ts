@@ -79,11 +79,30 @@ test('SIM: marks stand where their values are', () => {
   expect(Number(dot?.attributes.cx)).toBeCloseTo(((ticks[0] ?? 0) + (ticks[1] ?? 0)) / 2, 1)
 })
 
+test('SIM: a name of a group does not lie over the name of its first row', () => {
+  const draw = (name: string) => {
+    const elements = parsed(rowChart({
+      title: 't', subtitle: 's', saysHead: 'v', place: (value) => value, ticks: [],
+      groups: ['short', name].map((group) => ({ name: group, rows: ['these settings', 'FIFO'].map((row) => ({ name: row, isMain: true, says: '1', marks: [{ mark: 'dot' as const, value: 1 }] })) })),
+    }))
+    const at = (text: string) => elements.filter((each) => each.text === text).map(({ attributes: { y } }) => Number(y))
+    return { at, height: Number(elements[0]?.attributes.height) }
+  }
+  const [few, many] = [draw('acme'), draw('a tenant with a long name')]
+  expect(few.at('acme')).toEqual([few.at('these settings')[1]])
+  for (const [i, name] of ['short', 'a tenant with a long name'].entries()) expect((many.at('these settings')[i] ?? 0) - (many.at(name)[0] ?? 0)).toBeGreaterThanOrEqual(15)
+  expect(many.height - few.height).toBe(36)
+  expect(many.at('FIFO')[0]).toBeLessThan((many.at('a tenant with a long name')[0] ?? 0) - 15)
+})
+
 test('SIM: ticks of time', () => {
   expect(clockTicks(86_400).map(({ label }) => label)).toEqual(['0:00', '3:00', '6:00', '9:00', '12:00', '15:00', '18:00', '21:00', '24:00'])
   expect(clockTicks(2 * 86_400).map(({ label }) => label)).toEqual(['0:00', '6:00', '12:00', '18:00', 'day 2', '6:00', '12:00', '18:00', 'day 3'])
   expect(clockTicks(31 * 86_400).length).toBeLessThanOrEqual(10)
   expect(lengthTicks(700).map(({ label }) => label)).toEqual(['0s', '1s', '10s', '1m', '10m', '1h'])
+  // Whatever the length, the scale does not end before it.
+  for (const days of [7, 8, 31, 400, 40_000]) expect(lengthTicks(days * 86_400).at(-1)?.at, `${days}d`).toBeGreaterThanOrEqual(days * 86_400)
+  expect(lengthTicks(20 * 86_400).map(({ label }) => label)).toEqual(['0s', '1s', '10s', '1m', '10m', '1h', '6h', '1d', '7d', '30d'])
   expect([0, 0.25, 9.99, 59.7, 250, 3_900, 183_600].map(lengthText)).toEqual(['0s', '0.3s', '10s', '1m', '4m 10s', '1h 5m', '2d 3h'])
 })
 
@@ -100,9 +119,6 @@ const contrast = (a: string, b: string): number => {
 test('SIM: texts have a contrast of 4.5 and marks one of 3, in light and in dark', () => {
   const svg = picturesOf(simulation).waits
   const style = parsed(svg).find(({ name }) => name === 'style')?.text ?? ''
-  // Whatever the length, the scale does not end before it.
-  for (const days of [7, 8, 31, 400, 40_000]) expect(lengthTicks(days * 86_400).at(-1)?.at, `${days}d`).toBeGreaterThanOrEqual(days * 86_400)
-  expect(lengthTicks(20 * 86_400).map(({ label }) => label)).toEqual(['0s', '1s', '10s', '1m', '10m', '1h', '6h', '1d', '7d', '30d'])
   const [light = '', dark = ''] = style.split('@media')
   for (const theme of [light, dark]) {
     const fill = (name: string) => new RegExp(`\\.${name}\\{fill:(#[0-9a-f]{6})`).exec(theme)?.[1] ?? ''

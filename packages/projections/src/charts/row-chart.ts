@@ -1,7 +1,7 @@
 /** A few values of several things in rows, by group: percentiles of waits, shares of deadlines. */
 import { frame, type Heading, label, line, nameLetters, titleHeight, width } from './frame.js'
 import { element } from './svg.js'
-import { shortName } from './theme.js'
+import { shortName, widthOf } from './theme.js'
 
 export type Mark = 'ring' | 'dot' | 'bar'
 
@@ -26,18 +26,22 @@ export interface RowChart extends Heading {
 }
 
 const [left, right, rowHeight, groupGap, bottom] = [210, 108, 18, 12, 34]
+/** The left end of the groups' names, the right end of the rows' names, and the least space between them. */
+const [groupsAt, rowsAt, namesGap] = [16, left - 14, 8]
 
 export const rowChart = ({ title, subtitle, groups, ticks, place, saysHead, key = [] }: RowChart): string => {
   const top = titleHeight + 14
   const rows = groups.reduce((sum, group) => sum + group.rows.length, 0)
-  const plotEnd = top + rows * rowHeight + Math.max(0, groups.length - 1) * groupGap
+  const headHeight = groups.some(needsLine) ? rowHeight : 0
+  const plotEnd = top + rows * rowHeight + groups.length * headHeight + Math.max(0, groups.length - 1) * groupGap
   const height = plotEnd + bottom + (key.length > 0 ? 22 : 0)
   const x = (value: number): number => left + Math.min(1, Math.max(0, place(value))) * (width - left - right)
   const drawn: Array<string> = []
   let y = top
   for (const [i, group] of groups.entries()) {
     if (i > 0) y += groupGap
-    drawn.push(label(16, y + 13, shortName(group.name, nameLetters), 'text'))
+    drawn.push(label(groupsAt, y + 13, shortName(group.name, nameLetters), 'text'))
+    y += headHeight
     for (const row of group.rows) {
       drawn.push(rowOf(row, y + rowHeight / 2, x))
       y += rowHeight
@@ -53,11 +57,15 @@ export const rowChart = ({ title, subtitle, groups, ticks, place, saysHead, key 
   )
 }
 
+/** Whether the group's name would lie over that of its first row, so that it needs a line of its own. Then all groups have one. */
+const needsLine = ({ name, rows: [first] }: RowChart['groups'][number]): boolean =>
+  first !== undefined && first.name !== '' && groupsAt + widthOf(shortName(name, nameLetters)) + namesGap > rowsAt - widthOf(first.name, 11)
+
 const rowOf = ({ name, isMain, marks, says }: ChartRow, y: number, x: (value: number) => number): string => {
   const tone = isMain ? 'accent' : 'other'
   const at = marks.map(({ value }) => x(value))
   return [
-    label(left - 14, y + 4, name, isMain ? 'text small' : 'quiet small', 'end'),
+    label(rowsAt, y + 4, name, isMain ? 'text small' : 'quiet small', 'end'),
     at.length > 1 ? element('line', { x1: Math.min(...at), y1: y, x2: Math.max(...at), y2: y, class: tone, 'stroke-width': isMain ? 3 : 1.5 }) : '',
     ...marks.map(({ mark, value }) => markAt(mark, x(value), y, tone)),
     label(width - 16, y + 4, says, isMain ? 'text small' : 'quiet small', 'end'),
