@@ -91,6 +91,29 @@ test('EV-05: pictures say what they are about, and their figures', () => {
   expect(textsOf(draw('latency'))).toEqual(expect.arrayContaining(['P50', 'P95', 'P99', 'wait']))
 })
 
+test('EV-05: a picture that leaves out groups says so, and the lines are those of the largest', () => {
+  const clock = clockOf('UTC')
+  if (E.isLeft(clock)) throw new Error(clock.left)
+  const drawn = (report: ReportName, bucket: 'total' | 'hour', names: ReadonlyArray<string>): string => {
+    const period = { from: begin, to: begin + 2 * 3_600_000 }
+    // The first one comes only in the second hour, and is the largest.
+    const rollups: ReportSource['rollups'] = () => names.flatMap((value, i) => (i === 0 ? [1] : [0, 1]).map((hour) => [hour, value, i] as const)).sort(([a], [b]) => a - b).map(([hour, value, i]) => ({
+      quarter_hour: begin + hour * 3_600_000, value, enqueued: 900 - i, imported: 0, claimed: i === 0 ? 2_000 : 900 - i, completed: 7, failed: 1, expired: 0, retried: 1, dead_lettered: 0, cancelled: 0, rate_limited: 0,
+      wait_ms: 8_000, run_ms: 7_000, deadlines: 4, deadlines_met: 3, wait_sketch: times(100), run_sketch: times(400),
+    }))
+    const breakerSpans: ReportSource['breakerSpans'] = () => names.map((type, i) => ({ queue: 'q', type, revision: i, state: 'open', began_at: begin, ended_at: null, cause: 'threshold', reason: null }))
+    const found = reportOf({ report, period, clock: clock.right, bucket, by: 'type', top: 1_000, now: begin + 86_400_000 }, { ...source(1, true), rollups, breakerSpans, sizes: () => names.map((value, i) => [value, i === 0 ? 2_000 : 1_800 - 2 * i]) })
+    if (E.isLeft(found)) throw new Error(found.left)
+    return pictureOf(found.right, shown)
+  }
+  const names = Array.from({ length: 30 }, (_, i) => `type-${i}`)
+  for (const report of ['throughput', 'summary', 'retries', 'deadlines', 'breakers'] as const) {
+    expect(textsOf(drawn(report, 'total', names)).some((text) => text.includes('24 of 30 are shown')), report).toBe(true)
+    expect(textsOf(drawn(report, 'total', names.slice(0, 24))).join(), report).not.toContain('are shown')
+  }
+  expect(textsOf(drawn('latency', 'hour', names)).filter((text) => text.startsWith('type-'))).toEqual(names.slice(0, 6))
+})
+
 test('EV-05: the axis of a day of 25 hours has no times on top of each other', () => {
   const times = parsed(draw('throughput')).filter(({ name, text }) => name === 'text' && /^(\d\d:\d\d|Oct \d+)$/.test(text))
   expect(times.map(({ text }) => text)).toEqual(['Oct 25', '03:00', '06:00', '09:00', '12:00', '15:00', '18:00', '21:00'])

@@ -17,21 +17,21 @@ const rowsMax = 24
 export const pictureOf = (report: Report, { queue, revision }: Shown): string => {
   const { report: name, period, question: { clock } } = report
   const of = `queue ${queue}, ${dayText(clock, period.from)} to ${dayText(clock, period.to)}, ${clock.zone}, up to revision ${revision}`
-  const heading = (what: string) => ({ title: titles[name], subtitle: what === '' ? of : `${what}; ${of}` })
+  const heading = (...what: ReadonlyArray<string>) => ({ title: titles[name], subtitle: [...what, of].filter((words) => words !== '').join('; ') })
   switch (name) {
     case 'throughput':
-      return report.buckets.length < 2 ? counts(report, 'completed', heading('tasks completed')) : bars(report, heading('tasks completed'), 'completed', report.question.by === 'all' ? 'enqueued' : undefined)
+      return report.buckets.length < 2 ? counts(report, 'completed', heading, 'tasks completed') : bars(report, heading('tasks completed'), 'completed', report.question.by === 'all' ? 'enqueued' : undefined)
     case 'summary':
     case 'latency':
-      return report.buckets.length < 2 ? quantiles(report, heading('from ready to the claim')) : lines(report, heading)
+      return report.buckets.length < 2 ? quantiles(report, heading) : lines(report, heading)
     case 'retries':
-      return report.buckets.length < 2 ? counts(report, 'retried', heading('retries')) : bars(report, heading('retries'), 'retried')
+      return report.buckets.length < 2 ? counts(report, 'retried', heading, 'retries') : bars(report, heading('retries'), 'retried')
     case 'deadlines':
       return report.question.by === 'all' && report.buckets.length > 1 ? metBars(report, heading('deadlines')) : metShares(report, heading)
     case 'failures':
-      return report.buckets.length < 2 ? counts(report, 'failures', heading('')) : bars(report, heading(''), 'failures')
+      return report.buckets.length < 2 ? counts(report, 'failures', heading, '') : bars(report, heading(), 'failures')
     case 'breakers':
-      return strips(report, heading(''))
+      return strips(report, heading)
     case 'fairness':
       return ratios(report, heading)
   }
@@ -66,6 +66,9 @@ const groupsOf = (report: Report): ReadonlyArray<readonly [name: string, rows: R
 
 const sumOf = (rows: ReadonlyMap<number, ReportRow>, column: string): number => [...rows.values()].reduce((sum, row) => sum + numberIn(row, column), 0)
 
+/** What the picture leaves out, in words. */
+const leftOut = (count: number): string => (count > rowsMax ? `${rowsMax} of ${count} are shown` : '')
+
 /** The largest groups first, and all others as one. */
 const countSeries = (report: Report, column: string): ReadonlyArray<Series> => {
   const groups = [...groupsOf(report)].sort(([, a], [, b]) => sumOf(b, column) - sumOf(a, column))
@@ -79,6 +82,7 @@ const countSeries = (report: Report, column: string): ReadonlyArray<Series> => {
 // ------------------------------------------------------------------------------------------ charts
 
 type Heading = { readonly title: string; readonly subtitle: string }
+type HeadingOf = (...what: ReadonlyArray<string>) => Heading
 
 const bars = (report: Report, heading: Heading, column: string, compared?: string): string => {
   const series = countSeries(report, column)
@@ -110,12 +114,14 @@ const secondsAxis = (values: ReadonlyArray<number | null>) => {
   return { place: (value: number) => place(value), ticks }
 }
 
-const lines = (report: Report, heading: (what: string) => Heading): string => {
+const lines = (report: Report, heading: HeadingOf): string => {
   const of = (rows: ReadonlyMap<number, ReportRow>, column: string) => report.buckets.map((_, place) => {
     const value = rows.get(place)?.[column]
     return typeof value === 'number' ? value : null
   })
-  const groups = groupsOf(report)
+  // A group that only came later may be among the largest. What is summed is none of them.
+  const sizeOf = (rows: ReadonlyMap<number, ReportRow>): number => ([...rows.values()].some(({ others }) => others !== undefined) ? -1 : sumOf(rows, 'claimed'))
+  const groups = [...groupsOf(report)].sort(([, a], [, b]) => sizeOf(b) - sizeOf(a))
   const isOne = report.question.by === 'all'
   const told: ReadonlyArray<Series> = isOne
     ? ['P50', 'P95', 'P99'].map((name) => ({ name, isMain: name === 'P95', values: of(groups[0]?.[1] ?? new Map<number, ReportRow>(), `wait${name}Seconds`) }))
@@ -125,11 +131,12 @@ const lines = (report: Report, heading: (what: string) => Heading): string => {
 }
 
 /** Of a report with one bucket. */
-const quantiles = (report: Report, heading: Heading): string => {
-  const groups = groupsOf(report).slice(0, rowsMax)
+const quantiles = (report: Report, heading: HeadingOf): string => {
+  const all = groupsOf(report)
+  const groups = all.slice(0, rowsMax)
   const values = (rows: ReadonlyMap<number, ReportRow>): ReadonlyArray<number> => ['P50', 'P95', 'P99'].map((name) => numberIn(rows.get(0) ?? {}, `wait${name}Seconds`))
   return rowChart({
-    ...heading,
+    ...heading('from ready to the claim', leftOut(all.length)),
     groups: groups.map(([name, rows]) => {
       const [p50 = 0, p95 = 0, p99 = 0] = values(rows)
       return { name, rows: [{ name: '', isMain: true, marks: [{ mark: 'ring', value: p50 }, { mark: 'dot', value: p95 }, { mark: 'bar', value: p99 }], says: lengthText(p95) }] }
@@ -140,43 +147,45 @@ const quantiles = (report: Report, heading: Heading): string => {
   })
 }
 
-const counts = (report: Report, column: string, heading: Heading): string => {
-  const told = groupsOf(report).map(([name, rows]) => ({ name, value: sumOf(rows, column) })).sort((a, b) => b.value - a.value).slice(0, rowsMax)
+const counts = (report: Report, column: string, heading: HeadingOf, what: string): string => {
+  const all = groupsOf(report).map(([name, rows]) => ({ name, value: sumOf(rows, column) })).sort((a, b) => b.value - a.value)
+  const told = all.slice(0, rowsMax)
   return rowChart({
-    ...heading, ...countAxis(told.map(({ value }) => value)), saysHead: column,
+    ...heading(what, leftOut(all.length)), ...countAxis(told.map(({ value }) => value)), saysHead: column,
     groups: told.map(({ name, value }) => ({ name, rows: [{ name: '', isMain: true, marks: [{ mark: 'dot', value }], says: value.toLocaleString('en-US') }] })),
   })
 }
 
-const metShares = (report: Report, heading: (what: string) => Heading): string => {
+const metShares = (report: Report, heading: HeadingOf): string => {
   const groups = groupsOf(report).flatMap(([name, rows]) => {
     const due = sumOf(rows, 'deadlines')
     return due === 0 ? [] : [{ name, share: sumOf(rows, 'deadlinesMet') / due }]
-  }).slice(0, rowsMax)
-  return shares(groups, heading(groups.length === 0 ? 'no task had a deadline' : ''), 'met', (share) => `${(share * 100).toFixed(1)} %`, 1)
+  })
+  return shares(groups, heading(groups.length === 0 ? 'no task had a deadline' : leftOut(groups.length)), 'met', (share) => `${(share * 100).toFixed(1)} %`, 1)
 }
 
-const ratios = (report: Report, heading: (what: string) => Heading): string => {
+const ratios = (report: Report, heading: HeadingOf): string => {
   const groups = groupsOf(report).flatMap(([name, rows]) => {
     const due = sumOf(rows, 'due')
     return due === 0 ? [] : [{ name, share: sumOf(rows, 'got') / due }]
-  }).slice(0, rowsMax)
-  return shares(groups, heading(groups.length === 0 ? 'no two tenants could be compared' : 'claims got of those due by weight'), 'got of due', (share) => share.toFixed(2), Math.max(1, ...groups.map(({ share }) => share)))
+  })
+  return shares(groups, heading(...(groups.length === 0 ? ['no two tenants could be compared'] : ['claims got of those due by weight', leftOut(groups.length)])), 'got of due', (share) => share.toFixed(2), Math.max(1, ...groups.map(({ share }) => share)))
 }
 
 const shares = (groups: ReadonlyArray<{ readonly name: string; readonly share: number }>, heading: Heading, saysHead: string, says: (share: number) => string, most: number): string => {
   const place = scaleLinear([0, most], [0, 1]).nice(5)
   return rowChart({
     ...heading, saysHead, place: (value) => place(value), ticks: place.ticks(5).map((at) => ({ at, label: saysHead === 'met' ? `${Math.round(at * 100)} %` : String(at) })),
-    groups: groups.map(({ name, share }) => ({ name, rows: [{ name: '', isMain: true, marks: [{ mark: 'dot', value: share }], says: says(share) }] })),
+    groups: groups.slice(0, rowsMax).map(({ name, share }) => ({ name, rows: [{ name: '', isMain: true, marks: [{ mark: 'dot', value: share }], says: says(share) }] })),
   })
 }
 
-const strips = (report: Report, heading: Heading): string => {
+const strips = (report: Report, heading: HeadingOf): string => {
   const { period, rows } = report
-  const types = [...new Set(rows.map(({ type }) => String(type)))].slice(0, rowsMax)
+  const all = [...new Set(rows.map(({ type }) => String(type)))]
+  const types = all.slice(0, rowsMax)
   return stripChart({
-    ...heading, subtitle: types.length === 0 ? `no breaker changed; ${heading.subtitle}` : heading.subtitle, ...period, times: timesOf(report), saysHead: 'open',
+    ...heading(types.length === 0 ? 'no breaker changed' : leftOut(all.length)), ...period, times: timesOf(report), saysHead: 'open',
     rows: types.map((type) => {
       const spans = rows.filter((row) => row.type === type)
       const open = spans.filter(({ state }) => state === 'open').reduce((sum, row) => sum + numberIn(row, 'seconds'), 0)
