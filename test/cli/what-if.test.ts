@@ -100,6 +100,8 @@ test('EV-06: a server answers as its log does; wrong moments, settings and files
     expect(await fails('--settings', join(dir, 'none.yaml'))).toContain('cannot be read')
     expect(await fails('--set', 'policy=score', '--settings', join(dir, 'none.yaml'))).toContain('--set')
     expect(await fails('--from', '999999')).toContain('no events in this period')
+    expect(await fails('--agents', '10001')).toContain('at most 10000')
+    expect(await fails('--seed', '4294967296')).toContain('a whole number below 4294967296 is wanted')
   } finally {
     await server.close()
   }

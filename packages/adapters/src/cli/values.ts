@@ -29,6 +29,13 @@ export const positive = (text: string): number => {
   return value
 }
 
+/** Where a number of random draws begins: see `randomOf` of the simulation. */
+export const seedNumber = (text: string): number => {
+  const seed = whole(text)
+  if (seed >= 2 ** 32) throw new InvalidArgumentError('a whole number below 4294967296 is wanted')
+  return seed
+}
+
 /** A filter that is empty would fit everything: a variable of a script was probably not set. */
 export const filled = (text: string): string => {
   if (text === '') throw new InvalidArgumentError('it is empty, and would fit everything')

@@ -1,7 +1,7 @@
 /** `audit what-if`: a recorded period under other settings. */
 import { lengthText } from '@daybook/projections/charts'
 import { picturesOfWhatIf, Recorder, type Recording, versions, type WhatIf, whatIf } from '@daybook/projections/what-if'
-import { Command } from 'commander'
+import { Command, InvalidArgumentError } from 'commander'
 import { plural } from '@daybook/core/common'
 import { dataDirDefault } from '../../config/serve-options.js'
 import { readTime } from '../../time.js'
@@ -15,7 +15,7 @@ import type { Progress } from '../progress.js'
 import { drawPictures } from '../simulation/pictures.js'
 import { comparison, metText, says, tenantText } from '../simulation/report.js'
 import { clean, clock } from '../text.js'
-import { positive, whole } from '../values.js'
+import { positive, seedNumber } from '../values.js'
 
 interface Flags extends Where {
   readonly from?: number | string
@@ -33,8 +33,8 @@ export const whatIfCommand = (cli: Cli): Command =>
     .option('--to <moment>', 'and ends with it (default: the last event)', revisionOrTime)
     .option('--set <key=value>', 'a setting, as in daybook settings set; repeatable', (text, before: ReadonlyArray<string> = []) => [...before, text])
     .option('--settings <file>', 'YAML: any part of the settings, as in daybook settings set --file')
-    .option('--agents <n>', 'instead of the recorded agents: this many, which take everything, all the time', positive)
-    .option('--seed <number>', 'for what was not recorded: other chances (default: 1)', whole)
+    .option('--agents <n>', 'instead of the recorded agents: this many, which take everything, all the time', agentCount)
+    .option('--seed <number>', 'for what was not recorded: other chances (default: 1)', seedNumber)
     .option('--svg <folder>', 'also draw pictures there: waiting tasks, waits, deadlines')
     .addHelpText('after', examples(
       'daybook audit what-if --from 2026-07-01T08:00:00Z --to 2026-07-01T20:00:00Z --set policy=score',
@@ -59,6 +59,14 @@ export const whatIfCommand = (cli: Cli): Command =>
       printer.answer(shown(result), () => print(printer, source.queue, result))
       if (pictures.length > 0) printer.note(`pictures: ${pictures.join(', ')}`)
     }))
+
+/** As many as a simulation takes. */
+const agentsMax = 10_000
+const agentCount = (text: string): number => {
+  const count = positive(text)
+  if (count > agentsMax) throw new InvalidArgumentError(`at most ${agentsMax} agents are possible`)
+  return count
+}
 
 /** Milliseconds of a time that was checked before. */
 const msOf = (time: string): number => readTime(time) ?? Number.NaN

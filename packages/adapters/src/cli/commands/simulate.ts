@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import type { FieldError } from '@daybook/core'
 import { picturesOf, readScenario, type Scenario, simulate } from '@daybook/projections/simulate'
-import { Command, InvalidArgumentError } from 'commander'
+import { Command } from 'commander'
 import * as E from 'fp-ts/lib/Either.js'
 import { parseYaml } from '../../config/index.js'
 import { type Cli, examples } from '../cli.js'
@@ -11,7 +11,7 @@ import { patchOf } from '../setting-paths.js'
 import { exampleScenario } from '../simulation/example.js'
 import { drawPictures } from '../simulation/pictures.js'
 import { printSimulation } from '../simulation/report.js'
-import { whole } from '../values.js'
+import { seedNumber } from '../values.js'
 
 interface Options {
   readonly example?: boolean
@@ -50,13 +50,6 @@ export const simulateCommand = (cli: Cli): Command =>
       printer.answer(simulation, () => printSimulation(printer, simulation))
       if (pictures.length > 0) printer.note(`pictures: ${pictures.join(', ')}`)
     }))
-
-/** The same rule as for a scenario's file. */
-const seedNumber = (text: string): number => {
-  const seed = whole(text)
-  if (seed >= 2 ** 32) throw new InvalidArgumentError('a whole number below 4294967296 is wanted')
-  return seed
-}
 
 const readFileOf = async (file: string, io: Io): Promise<Scenario> => {
   const name = file === '-' ? 'standard input' : file
