@@ -28,5 +28,8 @@ export const simulationPlants: ReadonlyArray<Plant> = [
   { title: 'bands of a chart lie over each other', file: `${charts}time-chart.ts`, find: '.y0(([low]) => y(low))', replace: '.y0(() => y(0))', killedBy: pictures },
   { title: 'texts in pictures are not escaped', file: `${charts}svg.ts`, find: ".replace(/[&<>\"']/g,", replace: ".replace(/[&]/g,", killedBy: pictures },
   { title: 'a picture shows the P50 of waits as their P95', file: `${simulate}pictures.ts`, find: 'says: lengthText(p95)', replace: 'says: lengthText(p50)', killedBy: pictures },
+  { title: 'simulated days: an agent that the queue does not register ends the run', file: `${simulate}fleet.ts`, find: 'this.world.queue.attempt({', replace: 'this.world.queue.do({', killedBy: figures, named: 'as many agents are registered' },
+  { title: 'simulated days: the busiest hour counts for all', file: `${simulate}read-scenario.ts`, find: 'perHour[hour % 24] ?? 0', replace: 'Math.max(...perHour)', killedBy: ['test/simulate/scenario.test.ts'], named: 'by the hours' },
+  { title: 'simulated days: in pictures, long names of groups lie over those of rows', file: `${charts}row-chart.ts`, find: 'groups.some(needsLine) ? rowHeight : 0', replace: '0', killedBy: pictures, named: 'does not lie over' },
   { title: 'simulation: isolated tenants are refused tasks whose ids do not begin with their names', file: 'packages/projections/src/simulate/simulate.ts', find: 'patches.map(shared)', replace: 'patches', killedBy: ['test/simulate/simulation.test.ts'] },
 ]
