@@ -1,5 +1,5 @@
 /** Converts io-ts codecs to JSON Schema 2020-12, which OpenAPI 3.1 uses. The codecs are the only source. */
-import { AgentId, Instant, Name, TaskId, TaskType, Text, textMax, TypePattern } from '@daybook/core'
+import { AgentId, BatchId, ConcurrencyKey, Instant, JsonObject, Name, QueueName, ScheduleName, TaskId, TaskRef, TaskType, Text, textMax, TypePattern } from '@daybook/core'
 import type * as t from 'io-ts'
 import { Time } from '../../iso-time.js'
 
@@ -19,12 +19,17 @@ const text = (codec: t.Mixed, more: JsonSchema): void => {
 }
 const name = { minLength: 1, maxLength: 128 }
 text(TaskId, { ...name, pattern: '^[^#]' })
+text(TaskRef, { ...name, pattern: '^([^#]|#[1-9][0-9]{0,15}$)' })
+text(BatchId, { ...name, maxLength: 100, pattern: '^[^#]' })
+text(ConcurrencyKey, { ...name, pattern: '^(?!\\*$|type:|tenant:)' })
+for (const codec of [QueueName, ScheduleName]) text(codec, { pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$' })
 text(AgentId, name)
 text(TaskType, { ...name, pattern: '^[^*]*$' })
 text(TypePattern, { ...name, pattern: '^[^*]*\\*?$' })
 text(Name, name)
 text(Text, { maxLength: textMax })
 text(Time, { format: 'date-time' })
+described(JsonObject, { type: 'object' })
 described(Instant, { type: 'integer', minimum: 0, description: Instant.name })
 
 /** The part of io-ts's type classes that is used here. */
