@@ -148,10 +148,18 @@ export type TasksQuery = t.TypeOf<ReturnType<typeof tasksQuery>>
 
 /** The same filter in a body. There, statuses may be a list and a priority a number. Only statuses that can be cancelled are accepted. */
 const CancellableStatuses = text(`list of ${cancellable.join(', ')}, separated by commas`, (value) => value.split(',').every(isCancellable))
+const StatusList = described(
+  t.refinement(
+    t.readonlyArray(t.keyof(Object.fromEntries(cancellable.map((status) => [status, null])) as Record<string, null>, 'status')),
+    (list) => list.length > 0,
+    'list of at least one status that can be cancelled',
+  ),
+  { type: 'array', items: { type: 'string', enum: cancellable }, minItems: 1 },
+)
 const CancelFilter = t.exact(
   t.partial({
     ...filter,
-    status: t.union([t.readonlyArray(t.keyof(Object.fromEntries(cancellable.map((status) => [status, null])) as Record<string, null>, 'status')), CancellableStatuses]),
+    status: t.union([StatusList, CancellableStatuses]),
     priority: t.union([Priority, integer(1, 10)]),
   }),
   'Filter of tasks to cancel',
