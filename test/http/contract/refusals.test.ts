@@ -117,6 +117,56 @@ test('of a queue that there is not', () =>
     return wrong(operation, received, ['not-found', 'invalid', 'unknown-dependency', 'wrong-state'], 'of another queue')
   }))
 
+test('with what does not fit the queue as it is', async () => {
+  const of = '/api/queues/unfit'
+  const task = (id: string, more: object = {}) => ({ id, type: 'eng-backend', ...more })
+  for (const batch of ['shut', 'done', 'gone']) await ground.send('POST', `${of}/batches`, { id: batch, open: batch === 'gone', tasks: batch === 'done' ? [] : [task(`of-${batch}`, { payload: batch })] })
+  await ground.send('POST', `${of}/batches/gone/cancel`, { reason: 'the wrong file' })
+  const cases: ReadonlyArray<readonly [method: string, path: string, at: string, body: object, code: string]> = [
+    ...['shut', 'done', 'gone'].map((batchId) => ['POST', '/tasks', '/tasks', task('late', { batchId }), 'wrong-state'] as const),
+    ['POST', '/tasks', '/tasks', task('late', { batchId: 'none' }), 'not-found'],
+    ['POST', '/imports', '/imports', { tasks: [task('late', { batchId: 'shut' })] }, 'invalid'],
+    ['PATCH', '/settings', '/settings', { tenants: 'isolated' }, 'wrong-state'],
+    ['POST', '/batches/{batch}/cancel', '/batches/done/cancel', { reason: 'too late' }, 'wrong-state'],
+    ['PATCH', '/tasks/{id}', '/tasks/of-gone', { priority: 1, reason: 'too late' }, 'wrong-state'],
+    ['POST', '/batches', '/batches', { id: 'new', tasks: [task('x', { dependencies: ['none'] })] }, 'unknown-dependency'],
+    ['POST', '/batches', '/batches', { id: 'new', tasks: [task('x', { payload: 'other', batchId: 'shut' })] }, 'invalid'],
+  ]
+  const found: Array<string> = []
+  for (const [method, path, at, body, code] of cases) {
+    const template = `/api/queues/{queue}${path}`
+    found.push(...wrong({ method, path: template, documented: contract.paths[template][method.toLowerCase()] }, await ground.send(method, `${of}${at}`, body), [code], JSON.stringify(body)))
+  }
+  expect(found).toEqual([])
+})
+
+test('names, keys and objects that the server refuses do not fit the contract either', async () => {
+  const task = { type: 'eng-backend' }
+  const cases: ReadonlyArray<readonly [path: string, body: object]> = [
+    ['/api/queues/{queue}/schedules', { name: 'nightly', every: 60, task: { ...task, metadata: 'x' } }],
+    ['/api/queues/{queue}/schedules', { name: 'every night', every: 60, task }],
+    ['/api/queues/{queue}/tasks', { ...task, batchId: '#1' }],
+    ['/api/queues/{queue}/tasks', { ...task, batchId: 'b'.repeat(101) }],
+    ...['*', 'type:mail', 'tenant:acme', ''].map((concurrencyKey) => ['/api/queues/{queue}/tasks', { ...task, concurrencyKey }] as const),
+    ['/api/queues/{queue}/tasks/cancel', { filter: { status: [] }, reason: 'none' }],
+    ...['#0', '#a', ''].map((task_id) => ['/api/bump_task_priority', { task_id, reason: 'now', queue: 'builds' }] as const),
+    ['/api/bump_task_priority', { task_id: 'fix-login', reason: 'now', queue: 'two words' }],
+  ]
+  for (const [path, body] of cases) {
+    const { status } = await ground.send('POST', path.replace('{queue}', 'builds'), body)
+    const { schema } = contract.paths[path].post.requestBody.content['application/json']
+    expect([status, misfits(schema, body, contract.components.schemas).length > 0], JSON.stringify(body)).toEqual([400, true])
+  }
+  // What looks like them and is accepted fits as well.
+  for (const concurrencyKey of ['**', 'types:mail', 'a*']) expect(misfits(contract.paths['/api/queues/{queue}/tasks'].post.requestBody.content['application/json'].schema, { ...task, concurrencyKey }, contract.components.schemas)).toEqual([])
+  for (const task_id of ['#42', 'fix-login', 'a#0']) expect(misfits(contract.paths['/api/bump_task_priority'].post.requestBody.content['application/json'].schema, { task_id, reason: 'now' }, contract.components.schemas)).toEqual([])
+})
+
+test('an empty list of statuses is refused by its own name', async () => {
+  const { text } = await ground.send('POST', '/api/queues/builds/tasks/cancel', { filter: { status: [] }, reason: 'none of them' })
+  expect(JSON.parse(text)).toMatchObject({ code: 'invalid', errors: [{ path: 'filter.status', message: expect.stringContaining('at least one') }] })
+})
+
 test('with what is no JSON', () =>
   each(async (operation) => {
     const { method, sample, body } = operation

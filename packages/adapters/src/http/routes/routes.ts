@@ -72,7 +72,7 @@ export const routesOf = ({ limits, memory, readModels, verifications, tokens, re
       method: 'POST', path: `${of}/tasks`, who: ['producer'], tenants: 'own', unused: 'opened',
       tag: 'tasks', summary: 'Enqueues one task, or many.',
       description: 'Enqueues one task or many: all or none, or, with `atomic: false`, each on its own. A duplicate gets the id of the first task.',
-      refusals: ['conflict', 'unknown-dependency', 'dependency-cycle', 'not-found'],
+      refusals: ['conflict', 'unknown-dependency', 'dependency-cycle', 'not-found', 'wrong-state'],
       body: tasks.enqueueInput, answers: { 200: EnqueuedEachAnswer, 201: EnqueuedOneOrAllAnswer }, handle: tasks.enqueue,
     }),
     queueRoute({
@@ -311,7 +311,8 @@ export const routesOf = ({ limits, memory, readModels, verifications, tokens, re
     queueRoute({
       method: 'PATCH', path: `${of}/settings`, who: ['operator'], tenants: 'refused', unused: 'opened',
       tag: 'settings', summary: 'Changes some or all settings.',
-      refusals: ['disabled'],
+      description: 'Changes some or all settings. Whether tenants are isolated can be changed only while the queue is empty.',
+      refusals: ['disabled', 'wrong-state'],
       body: input(SettingsPatch), answers: { 200: SettingsAnswer }, handle: queue.configure,
     }),
     queueRoute({
