@@ -162,6 +162,59 @@ test('names, keys and objects that the server refuses do not fit the contract ei
   for (const task_id of ['#42', 'fix-login', 'a#0']) expect(misfits(contract.paths['/api/bump_task_priority'].post.requestBody.content['application/json'].schema, { task_id, reason: 'now' }, contract.components.schemas)).toEqual([])
 })
 
+test('the details of problems that are shown are those that a server sends', async () => {
+  const own = await startPlayground()
+  try {
+    const of = '/api/queues/builds'
+    const send = async (method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>) => own.send(method, `${path.startsWith('/api') ? '' : of}${path}`, body, headers)
+    const task = (id: string, more: object = {}) => ({ id, type: 'eng-backend', payload: id, ...more })
+    const ci = JSON.parse((await send('POST', '/api/tokens', { name: 'ci', roles: ['producer'], rate: { perSecond: 0.001, burst: 1 } })).text)
+    const gone = JSON.parse((await send('POST', '/api/tokens', { name: 'gone', roles: ['producer'] })).text)
+    await send('DELETE', `/api/tokens/${gone.id}`)
+    const as = (made: string) => ({ authorization: `Bearer ${made}` })
+    const claims = async (agentId: string) => JSON.parse((await send('POST', '/claims', { agentId })).text).claims[0].task.id as string
+    const bump = (id: string) => send('POST', `/tasks/${id}/bump`, { reason: 'now' })
+
+    await send('POST', '/tasks', task('first'))
+    const provoked: Record<string, Received> = {
+      invalid: await send('POST', '/tasks', task('x', { timeout: 'soon' })),
+      unauthorized: await send('POST', '/tasks', task('x'), as(gone.token)),
+      forbidden: await send('POST', '/pause', {}, as(ci.token)),
+      'too-many-requests': await send('POST', '/tasks', task('x'), as(ci.token)),
+      'not-found': await send('GET', '/tasks/fix-login'),
+      'too-large': await send('POST', '/tasks', task('x', { payload: 'x'.repeat(4 * 2 ** 20) })),
+      'unsupported-media-type': await send('POST', '/tasks', task('x'), { 'content-type': 'text/plain' }),
+      'unknown-dependency': await send('POST', '/tasks', task('deploy', { dependencies: ['test'] })),
+      'dependency-cycle': await send('POST', '/tasks', { tasks: [task('a', { dependencies: ['b'] }), task('b', { dependencies: ['a'] })] }),
+    }
+    await send('POST', '/tasks/first/cancel', { reason: 'only to make the queue' })
+    await send('POST', '/tasks', task('fix-login'))
+    provoked.conflict = await send('POST', '/tasks', task('fix-login', { payload: 'other' }))
+    await claims('builder-1')
+    await send('POST', '/tasks/fix-login/release', { agentId: 'builder-1', token: 1, reason: 'it stops', stopping: true })
+    await claims('builder-2')
+    provoked['lease-lost'] = await send('POST', '/tasks/fix-login/heartbeat', { agentId: 'builder-1', token: 1 })
+    await send('POST', '/tasks/fix-login/complete', { agentId: 'builder-2', token: 2, result: { decisionReport: 'done' } })
+    provoked['wrong-state'] = await send('POST', '/tasks/fix-login/cancel', { reason: 'too late' })
+    await send('POST', '/tasks', { tasks: Array.from({ length: 12 }, (_, i) => task(`t${i}`)) })
+    for (let i = 0; i < 10; i++) await claims(`agent-${i}`)
+    await bump('t10')
+    await claims('agent-10')
+    provoked['capacity-exceeded'] = await bump('t11')
+    await send('PATCH', '/settings', { capacity: { bumpAndStart: false } })
+    provoked.disabled = await bump('t11')
+
+    const shown = new Map<string, string>()
+    for (const { content } of Object.values<Body>(contract.components.responses)) {
+      for (const { value } of Object.values<Body>(content['application/problem+json'].examples)) shown.set(value.code, value.detail)
+    }
+    const sent = Object.fromEntries(Object.entries(provoked).map(([code, { text }]) => [code, [JSON.parse(text).code, JSON.parse(text).detail]]))
+    expect(sent).toEqual(Object.fromEntries(Object.keys(provoked).map((code) => [code, [code, shown.get(code)]])))
+  } finally {
+    await own.close()
+  }
+})
+
 test('an empty list of statuses is refused by its own name', async () => {
   const { text } = await ground.send('POST', '/api/queues/builds/tasks/cancel', { filter: { status: [] }, reason: 'none of them' })
   expect(JSON.parse(text)).toMatchObject({ code: 'invalid', errors: [{ path: 'filter.status', message: expect.stringContaining('at least one') }] })

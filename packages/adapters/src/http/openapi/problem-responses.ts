@@ -65,6 +65,6 @@ const exampleOf = (code: ProblemCode, status: number): JsonSchema => ({
   code,
   detail: problemWords[code].detail,
   ...(code === 'invalid' ? { errors: [{ path: 'timeout', message: 'must be a number from 0.001 to 315360000, not "soon"' }] } : {}),
-  ...(passing.has(code) && code !== 'conflict' ? { retryAfterSeconds: 1 } : {}),
+  ...(passing.has(code) && code !== 'conflict' ? { retryAfterSeconds: code === 'clock' || code === 'read-only' ? 5 : 1 } : {}),
   correlationId: 'ci-run-4711',
 })
