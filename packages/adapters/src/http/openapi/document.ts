@@ -100,7 +100,7 @@ const headerParameters = ({ method, path }: Route): ReadonlyArray<JsonSchema> =>
   const correlation = header('X-Correlation-Id', 'Recorded in the log and sent back. The server makes one if it is absent or has other characters.', { pattern: '^[\\x21-\\x7e]{1,128}$' }, 'ci-run-4711')
   const trace = header('traceparent', 'The span that the caller is in, by W3C Trace Context. New tasks without one of their own get it.', {}, '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01')
   if (method !== 'POST') return [correlation, trace]
-  const key = header('Idempotency-Key', 'The same key and body within 24 hours get the same answer. For another request it is refused with `conflict`.', { pattern: '^[\\x20-\\x7e]{1,255}$' }, 'deploy-2026-01-05')
+  const key = header('Idempotency-Key', 'The same key and body within 24 hours get the same answer. For another request it is refused with `conflict`. A server keeps these answers in memory: a restart, or 10,000 later ones, let it forget them.', { pattern: '^[\\x20-\\x7e]{1,255}$' }, 'deploy-2026-01-05')
   const request = header(
     'Daybook-Request-Id',
     'A UUID in lower case, a new one for each request. Ids of tasks without an id are made from it, so a request that is sent again enqueues nothing twice, whatever `deduplicate` is.',
