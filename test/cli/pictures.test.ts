@@ -131,3 +131,16 @@ describe('what they tell', () => {
     expect(printed('explain-next', canvasAt(120)).filter((line) => line.startsWith('✗'))).toEqual([])
   })
 })
+
+test('UX-12: a bar of a report is one group: what has none, what is summed, and a tenant with an odd name stay apart', () => {
+  const rows = [1, 2].flatMap((n) => [
+    { from: day(n), to: day(n + 1), tenant: 'null', completed: 100 },
+    { from: day(n), to: day(n + 1), tenant: 'no tenant', completed: 20 },
+    { from: day(n), to: day(n + 1), tenant: null, completed: 3 },
+    { from: day(n), to: day(n + 1), tenant: null, others: 10 + n, completed: 7 },
+  ])
+  const says = (each: Report) => reportPicture(canvasAt(80, { LANG: 'C', NO_COLOR: '1' }), each).slice(1).map((line) => line.replace(/[#|]+/g, '').trim().replace(/ {2,}/g, ' '))
+  expect(says(report('throughput', rows, { by: 'tenant' }))).toEqual(['null 200', 'no tenant 40', 'others 14', 'no tenant 6'])
+  const shares = rows.filter((row) => !('others' in row)).map(({ completed, ...row }) => ({ ...row, due: completed, got: completed }))
+  expect(says(report('fairness', shares, { by: 'tenant' })).slice(0, 3)).toEqual(['null 200 of 200', 'no tenant 40 of 40', 'no tenant 6 of 6'])
+})

@@ -22,8 +22,11 @@ const grouped = (rows: ReadonlyArray<Row>, keyOf: (row: Row) => string): Readonl
   }
   return groups
 }
+/** Which group a row is about. Names are not unique: a tenant may be called `no tenant`, and what is summed has no name either. */
+const keyIn = (row: Row, by: string): string => JSON.stringify([row[by] ?? null, isSum(row)])
+const isSum = ({ others }: Row): boolean => others !== null && others !== undefined
 /** Of the group that a row is about. */
-const nameIn = (row: Row, by: string): string => (row.others === null || row.others === undefined ? clean(String(row[by] ?? `no ${by}`), 60) : `${row.others} others`)
+const nameIn = (row: Row, by: string): string => (isSum(row) ? `${row.others} others` : clean(String(row[by] ?? `no ${by}`), 60))
 const isDuration = (name: string): boolean => name.endsWith('Seconds')
 
 /** `07-01` at midnight, `14:00` at other times. */
@@ -40,8 +43,8 @@ export const reportPicture = (canvas: Canvas, report: Report): ReadonlyArray<str
   if (rows.length === 0) return []
   if (report.report === 'breakers') return breakersOf(canvas, report)
   if (report.report === 'fairness') return fairnessOf(canvas, rows)
-  if (report.report === 'failures') return groupsOf(canvas, rows, 'error', 'failures', (row) => String(row.signature))
-  if (by !== 'all') return groupsOf(canvas, rows, by, mainColumns[report.report] ?? '', (row) => String(row[by]))
+  if (report.report === 'failures') return groupsOf(canvas, rows, 'error', 'failures', (row) => keyIn(row, 'signature'))
+  if (by !== 'all') return groupsOf(canvas, rows, by, mainColumns[report.report] ?? '', (row) => keyIn(row, by))
   return rows.length > 1 ? overTime(canvas, report) : ofOneBucket(canvas, rows[0] as Row)
 }
 
@@ -98,14 +101,16 @@ const groupsOf = (canvas: Canvas, rows: ReadonlyArray<Row>, by: string, name: st
   const bars = [...groups.values()].map((some): Bar => {
     const [first] = some as [Row]
     const value = isDuration(name) ? greatest(some.map((row) => numberIn(row, name))) : sumOf(some, name)
-    return { name: nameIn(first, by), value, says: told(name, value) }
+    // How many are summed differs between buckets.
+    return { name: some.length > 1 && isSum(first) ? 'others' : nameIn(first, by), value, says: told(name, value) }
   })
   return barChart(canvas, { title: `${headOf(name)} by ${by}`, bars: [...bars].sort((a, b) => b.value - a.value) })
 }
 
 const fairnessOf = (canvas: Canvas, rows: ReadonlyArray<Row>): ReadonlyArray<string> => {
-  const tenants = grouped(rows.filter((row) => typeof row.due === 'number'), (row) => nameIn(row, 'tenant'))
-  const bars = [...tenants].map(([name, some]): Bar => {
+  const tenants = grouped(rows.filter((row) => typeof row.due === 'number'), (row) => keyIn(row, 'tenant'))
+  const bars = [...tenants.values()].map((some): Bar => {
+    const name = nameIn(some[0] as Row, 'tenant')
     const [got, due] = [sumOf(some, 'got'), sumOf(some, 'due')]
     return { name, value: got, due, says: due > 0 ? `${told('got', got)} of ${told('due', due)}` : told('got', got) }
   })
