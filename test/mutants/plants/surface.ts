@@ -9,6 +9,8 @@ const longAnswers = ['test/http/long-answers.test.ts']
 const refusals = ['test/http/contract/refusals.test.ts']
 
 export const surfacePlants: ReadonlyArray<Plant> = [
+  { title: 'contract: a task for a closed batch is not said to be refused', file: 'packages/adapters/src/http/routes/routes.ts', find: "'not-found', 'wrong-state'],", replace: "'not-found'],", killedBy: refusals, named: 'does not fit the queue' },
+  { title: 'contract: a detail is shown that no server sends', file: 'packages/adapters/src/http/openapi/problem-words.ts', find: 'is taken by a task with other content', replace: 'is known with different content', killedBy: refusals, named: 'details of problems' },
   {
     title: 'a request that offers HTTP/2 is taken for one of a WebSocket',
     file: 'packages/adapters/src/http/may-upgrade.ts',
