@@ -207,6 +207,27 @@ describe('who may connect', () => {
     expect(client.status()).toBe(status)
   })
 
+  test('a refusal is the one of the contract, with the correlation id that the log has', async () => {
+    const contract = (await server.get('/api/openapi.json')).body
+    const { responses } = contract.paths['/api/ws'].get
+    const responseOf = (status: number) => contract.components.responses[responses[status].$ref.split('/').pop()]
+    const refused = await new Promise<{ status: number; headers: Record<string, unknown>; text: string }>((resolve) => {
+      const socket = new WebSocket(address('/api/ws?queue=q'), [], { headers: { 'x-correlation-id': 'look-here' } })
+      socket.on('error', () => undefined)
+      socket.on('unexpected-response', (_, response) => {
+        let text = ''
+        response.on('data', (part: Buffer) => (text += part.toString())).on('end', () => resolve({ status: response.statusCode ?? 0, headers: response.headers, text }))
+      })
+    })
+    expect(refused).toMatchObject({ status: 401, headers: { 'x-correlation-id': 'look-here' } })
+    expect(JSON.parse(refused.text)).toMatchObject({ code: 'unauthorized', correlationId: 'look-here' })
+    expect(Object.keys(responseOf(401).headers).filter((name) => name !== 'X-Daybook-Revision' && !(name.toLowerCase() in refused.headers))).toEqual([])
+    // Without the headers of an upgrade.
+    const plain = await fetch(`${server.http.url}/api/ws`, authorized)
+    expect(plain.status).toBe(404)
+    expect(responseOf(404).content['application/problem+json'].schema.allOf[1].properties.code.enum).toEqual(['not-found'])
+  })
+
   test('a refused client that keeps its side of the connection open is disconnected', async () => {
     const socket = connect({ port: server.http.port, host: '127.0.0.1', allowHalfOpen: true })
     socket.resume()

@@ -43,13 +43,13 @@ const message = {
   })),
 }
 
-const codes: ReadonlyArray<ProblemCode> = ['invalid', 'unauthorized', 'forbidden', 'too-many-requests', 'overloaded', 'unavailable']
+const codes: ReadonlyArray<ProblemCode> = ['invalid', 'unauthorized', 'forbidden', 'not-found', 'too-many-requests', 'overloaded', 'unavailable']
 
 export const webSocketOperation = (problems: ProblemResponses): JsonSchema => ({
   operationId: 'watch',
   summary: 'Watches a queue over a WebSocket.',
   description:
-    'A request for an upgrade to a WebSocket. Then each message is a JSON object (`x-daybook-messages`), first those from the revision `from` on, then what happens, as it happens. The client sends nothing. ' +
+    'A request for an upgrade to a WebSocket; without the headers for that, there is nothing here (404). Then each message is a JSON object (`x-daybook-messages`), first those from the revision `from` on, then what happens, as it happens. The client sends nothing. ' +
     'The server closes with 4001 when the token has ended, 4008 when the client is too slow, 1001 when it stops, 1011 when it cannot read the log; come back with the last revision. Pages of other origins are refused.',
   tags: ['server'],
   'x-daybook-roles': rolesOf(readers),

@@ -107,10 +107,11 @@ export const serveWebSockets = (http: Server, { daybook, tokens, isReplayed, req
     socket.on('error', () => socket.destroy())
     const url = targetOf(request)
     const { searchParams: query } = url
-    const note = noteOf(requestLog, request, url)
+    const correlationId = correlationIdOf(request.headers)
+    const note = noteOf(requestLog, request, url, correlationId)
     const refuse = (what: Refused): void => {
       note(what.status, what.actor, what.code)
-      answer(socket, what)
+      answer(socket, what, correlationId)
     }
     if (url.pathname !== path) return refuse(problem('not-found', `there is no WebSocket at ${url.pathname}: use ${path}`))
     const admitted = admittedTo(request, query)
@@ -128,7 +129,7 @@ export const serveWebSockets = (http: Server, { daybook, tokens, isReplayed, req
       befores.set(request, first - 1)
       sockets.handleUpgrade(request, socket, head, (client) => {
         note(101, admitted.right.name)
-        const failed = (error: unknown): void => logger?.error({ err: error, queue: queue.name, correlationId: correlationIdOf(request.headers) }, 'the messages of a queue broke off')
+        const failed = (error: unknown): void => logger?.error({ err: error, queue: queue.name, correlationId }, 'the messages of a queue broke off')
         serveClient(client, daybook, queue, first, limits, admitted.right, failed)
       })
     }
@@ -164,7 +165,7 @@ const missingBefore = async (daybook: Daybook, { name }: QueueEngine, first: num
 const isOwn = (origin: string, host: string | undefined): boolean => origin === `http://${host}` || origin === `https://${host}`
 
 /** Tells the log of requests how a request for a WebSocket was answered. */
-const noteOf = (log: RequestLog | undefined, { headers, socket }: IncomingMessage, { pathname, searchParams }: URL) => {
+const noteOf = (log: RequestLog | undefined, { socket }: IncomingMessage, { pathname, searchParams }: URL, correlationId: string) => {
   const began = performance.now()
   return (status: number, actor: string | undefined, code?: Problem['code']): void => {
     const queue = searchParams.get('queue') ?? 'default'
@@ -175,7 +176,7 @@ const noteOf = (log: RequestLog | undefined, { headers, socket }: IncomingMessag
       gone: false,
       ms: performance.now() - began,
       waitMs: 0,
-      correlationId: correlationIdOf(headers),
+      correlationId,
       code,
       queue: QueueName.is(queue) ? queue : undefined,
       actor,
@@ -185,12 +186,12 @@ const noteOf = (log: RequestLog | undefined, { headers, socket }: IncomingMessag
 }
 
 /** Answers a request for a WebSocket with a problem. */
-const answer = (socket: Duplex, what: Problem): void => {
-  const body = problemText(what)
+const answer = (socket: Duplex, what: Problem, correlationId: string): void => {
+  const body = problemText(what, correlationId)
   const retry = what.retryAfterSeconds === undefined ? '' : `retry-after: ${what.retryAfterSeconds}\r\n`
   const challenge = what.status === 401 ? 'www-authenticate: Bearer\r\n' : ''
   socket.end(
-    `HTTP/1.1 ${what.status} ${STATUS_CODES[what.status] ?? ''}\r\ncontent-type: application/problem+json; charset=utf-8\r\n${securityHeaderLines}${retry}${challenge}content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
+    `HTTP/1.1 ${what.status} ${STATUS_CODES[what.status] ?? ''}\r\ncontent-type: application/problem+json; charset=utf-8\r\ncache-control: no-store\r\nx-correlation-id: ${correlationId}\r\n${securityHeaderLines}${retry}${challenge}content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
     // Otherwise the connection stays open until the client ends it, too.
     () => socket.destroy(),
   )
