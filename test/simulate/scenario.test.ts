@@ -1,5 +1,6 @@
 /** Scenarios: what is wrong is named by its path. */
 import { readScenario } from '@daybook/projections/simulate'
+import { limitsMax } from '@daybook/core'
 import { expect, test } from 'vitest'
 
 const stream = { type: 'work', arrivals: { perHour: 10 }, duration: '1m' }
@@ -51,6 +52,7 @@ test.each([
   [{ count: 0 }, /^agents\[0\]\.count must be a whole number/],
   [{ shifts: [{ from: '8h', to: '25h' }] }, /^agents\[0\]\.shifts\[0\]\.to must be at most 24h/],
   [{ shifts: [{ from: '8h', to: '8h' }] }, /^agents\[0\]\.shifts\[0\]\.to must be after 8h/],
+  [{ shifts: [] }, /^agents\[0\]\.shifts must not be empty: without it they work the whole day/],
   [{ restart: '1m' }, /^agents\[0\]\.restart needs crashesPerDay/],
   [{ count: 10_000, crashesPerDay: 1_000, restart: '1s' }, /^agents would begin their work about 10010000 times, after crashes and with their shifts; a simulation takes at most 1000000/],
 ])('SIM: agents with %o', (more, why) => {
@@ -66,5 +68,8 @@ test('SIM: other mistakes', () => {
   expect(problems({ streams: [stream], agents, settings: { policy: 'fifo' } })).toEqual(['settings.policy must be one of priority, score, not "fifo"'])
   expect(problems({ streams: [stream], agents, settings: { capacity: { agents: 3 } } })).toEqual([expect.stringMatching(/^settings\.capacity\.agents is not a field here/)])
   expect(problems({ streams: [stream], agents, outages: [{ types: ['work'], from: '2h', to: '1h' }] })).toEqual(['outages[0].to must be after 2h'])
+  expect(problems({ streams: [stream], agents, limits: { 'type:work': {}, mail: { concurrency: 1 } } })).toEqual(['limits.type:work must have concurrency or rate'])
+  const keys = Array.from({ length: limitsMax + 1 }, (_, i) => [`key-${i}`, { concurrency: 1 }])
+  expect(problems({ streams: [stream], agents, limits: Object.fromEntries(keys) })).toEqual([`limits must be at most ${limitsMax}`])
   expect(problems({ streams: [stream], agents, limits: { 'type:work': { concurency: 3 } } })).toEqual([expect.stringMatching(/^limits\.type:work\.concurency is not a field here/)])
 })

@@ -1,5 +1,5 @@
 /** Checks a scenario: each field, and which fields belong together. */
-import { type FieldError, PriorityName, validate } from '@daybook/core'
+import { type FieldError, limitsMax, PriorityName, validate } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import { durationDefault, type Pool, Scenario, type Stream } from './scenario.js'
 import { msOf } from './span.js'
@@ -21,7 +21,7 @@ export const readScenario = (input: unknown): E.Either<ReadonlyArray<FieldError>
 }
 
 function* mistakes(scenario: Scenario): Generator<FieldError, void> {
-  const { streams, agents, outages = [], duration = durationDefault } = scenario
+  const { streams, agents, limits = {}, outages = [], duration = durationDefault } = scenario
   const durationMs = msOf(duration)
   if (durationMs > daysMax * dayMs) yield { path: 'duration', message: `must be at most ${daysMax}d` }
   if (streams.length === 0) yield { path: 'streams', message: 'must not be empty' }
@@ -29,8 +29,9 @@ function* mistakes(scenario: Scenario): Generator<FieldError, void> {
   for (const [i, stream] of streams.entries()) yield* ofStream(stream, `streams[${i}]`)
   yield* repeated(streams.map(nameOf), 'streams')
   yield* repeated(agents.map(({ name }) => name), 'agents')
-  for (const [i, { shifts = [], crashesPerDay, restart }] of agents.entries()) {
-    for (const [j, { from, to }] of shifts.entries()) {
+  for (const [i, { shifts, crashesPerDay, restart }] of agents.entries()) {
+    if (shifts?.length === 0) yield { path: `agents[${i}].shifts`, message: 'must not be empty: without it they work the whole day' }
+    for (const [j, { from, to }] of (shifts ?? []).entries()) {
       const path = `agents[${i}].shifts[${j}]`
       if (msOf(to) > dayMs) yield { path: `${path}.to`, message: 'must be at most 24h: a shift over midnight is two shifts' }
       if (msOf(to) <= msOf(from)) yield { path: `${path}.to`, message: `must be after ${from}` }
@@ -38,6 +39,8 @@ function* mistakes(scenario: Scenario): Generator<FieldError, void> {
     if (restart !== undefined && crashesPerDay === undefined) yield { path: `agents[${i}].restart`, message: 'needs crashesPerDay: without it no agent crashes' }
   }
   if (agents.reduce((sum, { count }) => sum + count, 0) > agentsMax) yield { path: 'agents', message: `must be at most ${agentsMax} together` }
+  if (Object.keys(limits).length > limitsMax) yield { path: 'limits', message: `must be at most ${limitsMax}` }
+  for (const [key, { concurrency, rate }] of Object.entries(limits)) if (concurrency === undefined && rate === undefined) yield { path: `limits.${key}`, message: 'must have concurrency or rate' }
   const beginnings = agents.reduce((sum, pool) => sum + expectedBeginnings(pool, durationMs), 0)
   if (beginnings > beginningsMax) yield { path: 'agents', message: `would begin their work about ${Math.round(beginnings)} times, after crashes and with their shifts; a simulation takes at most ${beginningsMax}` }
   for (const [i, { from, to }] of outages.entries()) if (msOf(to) <= msOf(from)) yield { path: `outages[${i}].to`, message: `must be after ${from}` }
