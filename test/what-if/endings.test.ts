@@ -116,6 +116,16 @@ test('EV-06: a retry in the period of a task that began before it is no first at
   expect(outcome(model)).toEqual(outcome(recorded))
 })
 
+test('EV-06: where tenants are isolated, an agent of a tenant that is not registered claims for it', () => {
+  const { recorded, model, notes } = modelled(
+    [0, { type: 'Configure', patch: { tenants: 'isolated' } }], [0, enqueue('acme:a', { tenant: 'acme' })], [1, enqueue('beta:b', { tenant: 'beta' })],
+    [2, { ...claim('acme:x'), tenant: 'acme' } as Command], [10, complete('acme:a', 'acme:x', 1)], [20, claim('any')], [30, complete('beta:b', 'any', 2)],
+  )
+  expect(notes).toEqual([])
+  expect(recorded.completed).toBe(2)
+  expect(outcome(model)).toEqual(outcome(recorded))
+})
+
 test('EV-06: agents that claim for one tenant are not compared by the tasks of others', () => {
   const tasks = ['a', 'b'].flatMap((tenant) => Array.from({ length: 130 }, (_, i) => [0, enqueue(`${tenant}${i}`, { tenant })] as const))
   let token = 0

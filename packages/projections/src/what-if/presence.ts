@@ -1,5 +1,5 @@
 /** When an agent was present and what it could do, as far as the log tells. */
-import { type DataOf, registrationSeconds } from '@daybook/core'
+import { type DataOf, isUnder, registrationSeconds } from '@daybook/core'
 import type { Abilities, RecordedAgent, Sign } from './recording.js'
 
 /** An unregistered agent counts as present if it is heard of again within this time. */
@@ -18,6 +18,8 @@ export class Presence {
   private most = 0
   private readonly types = new Set<string>()
   private readonly skills = new Set<string>()
+  /** Of the tasks that it claimed. */
+  private readonly tenants = new Set<string | undefined>()
 
   constructor(private readonly name: string) {}
 
@@ -43,9 +45,10 @@ export class Presence {
     this.note(at, false, from)
   }
 
-  claimed(at: number, { type, skills = [] }: DataOf<'TaskEnqueued'>, from: number): void {
+  claimed(at: number, { type, skills = [], tenant }: DataOf<'TaskEnqueued'>, from: number): void {
     this.heard(at, from, true)
     this.types.add(type)
+    this.tenants.add(tenant)
     for (const skill of skills) this.skills.add(skill)
     this.holds++
     this.most = Math.max(this.most, this.holds)
@@ -83,8 +86,17 @@ export class Presence {
     const leavesAt = this.registered === undefined && this.heardAt + graceMs >= until ? until : this.leavesAt
     if (this.isThere && leavesAt < until) this.signs.push({ at: leavesAt, isThere: false })
     if (!this.signs.some(({ isThere }) => isThere === true)) return undefined
-    const { abilities } = this.lastRegistered ?? { abilities: { types: [...this.types], ...(this.skills.size === 0 ? {} : { skills: [...this.skills] }) } }
+    const abilities = this.lastRegistered?.abilities ?? this.seenAbilities
     return { name: this.name, abilities, concurrency: Math.max(1, this.most), signs: this.signs }
+  }
+
+  /** What the log tells of an agent that is not registered. */
+  private get seenAbilities(): Abilities {
+    const { types, skills, tenants, name } = this
+    const [only] = tenants
+    // Where tenants are isolated, an agent with such a name must claim for this tenant.
+    const isOfTenant = tenants.size === 1 && only !== undefined && isUnder(only, name)
+    return { types: [...types], ...(skills.size === 0 ? {} : { skills: [...skills] }), ...(isOfTenant ? { tenant: only } : {}) }
   }
 
   private get lastRegistered(): { readonly abilities: Abilities } | undefined {
