@@ -92,6 +92,17 @@ describe('everything has words', () => {
     expect(stale).toEqual([])
   })
 
+  test('words fit the type of what they are about, and an event is not told as a queue', () => {
+    const admitsNull = ({ type, anyOf = [] }: Body): boolean => type === 'null' || anyOf.some(admitsNull)
+    const misplaced = (schema: Body, path: string): ReadonlyArray<string> =>
+      Object.entries<Body>(schema.properties ?? {}).flatMap(([name, member]) => {
+        const { description = '', properties } = member
+        const isWrong = (description.includes('by whom') && properties === undefined) || (/`null` (if|until|after|at|when)/.test(description) && !admitsNull(member)) || (/^(Event|History)/.test(path) && description.includes('revision of the queue'))
+        return [...(isWrong ? [`${path}.${name}: ${description}`] : []), ...misplaced(member, `${path}.${name}`), ...misplaced(member.items ?? {}, `${path}.${name}[]`)]
+      })
+    expect(Object.entries<Body>(contract.components.schemas).flatMap(([name, schema]) => misplaced(schema, name))).toEqual([])
+  })
+
   test('the words about one text are not those of another', () => {
     expect(JSON.stringify(contract.components).includes('IANA')).toBe(false)
   })
