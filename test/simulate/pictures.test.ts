@@ -60,6 +60,12 @@ test('SIM: names are escaped, and a scenario without tasks, tenants or deadlines
   }
 })
 
+test('SIM: deadlines that are still to come are not told as none', () => {
+  const scenario = readScenario({ duration: '1h', streams: [{ type: 'a', arrivals: { every: '10m' }, duration: 1, deadline: '5h' }], agents: [{ name: 'x', count: 1, types: ['b'] }] })
+  if (scenario._tag === 'Left') throw new Error('it is right')
+  expect(textsOf(picturesOf(simulate(scenario.right)).deadlines)).toContain('no deadline was met or missed by the end')
+})
+
 test('SIM: bands stand on each other in the order given, and take the height of their values', () => {
   const svg = timeChart({ title: 't', subtitle: 's', unit: 'u', pieceSeconds: 3_600, bands: [{ name: 'low', values: [10, 10, 10, 10] }, { name: 'high', values: [30, 30, 30, 30] }] })
   const paths = parsed(svg).filter(({ name }) => name === 'path').map(({ attributes: { d = '' } }) => [...d.matchAll(/[ML,]?(-?[\d.]+),(-?[\d.]+)/g)].map(([, , y]) => Number(y)))

@@ -97,7 +97,7 @@ export const deadlines = (of: string, runs: ReadonlyArray<Run>): string => {
   const place = scaleLinear([from, 1], [0, 1])
   return rowChart({
     title: 'Deadlines met',
-    subtitle: having.length === 0 ? 'no task had a deadline' : `${of}: of the tasks with a deadline${tenants.length > shown.length ? `, of the ${tenantsMax} tenants with most` : ''}; the axis begins at ${Math.round(from * 100)} %`,
+    subtitle: having.length === 0 ? 'no deadline was met or missed by the end' : `${of}: of the tasks with a deadline${tenants.length > shown.length ? `, of the ${tenantsMax} tenants with most` : ''}; the axis begins at ${Math.round(from * 100)} %`,
     groups: having.map(([group, groupOf]) => ({
       name: group,
       rows: rowsOf(runs, groupOf, (figures) => ({ marks: [{ mark: 'dot', value: shareOf(figures) }], says: `${(shareOf(figures) * 100).toFixed(1)} %` })),
