@@ -192,3 +192,51 @@ test('INV-11: a tenant with tasks under such a limit and others, when deadlines 
   expect(q.look('bob', command)).toEqual(['z'])
   q.complete(ids[0] as string, token)
 })
+
+/** What a claim gets is what a scan finds. */
+const expectScanned = (q: Queue, max: number): void => {
+  const command = { type: 'Claim' as const, agent: 'bob', max }
+  keepShape(q.state, command)
+  expect(q.look('bob', command)).toEqual(Shadow.of(q.log).pick(command, max, q.at).map((one) => one.task.facts.task))
+}
+
+test('INV-11: when such a limit is removed, its groups are among all others', () => {
+  const q = new Queue().enqueue(...tenants(20))
+  keepShape(q.state, {})
+  q.do({ type: 'SetLimit', key: 'type:x', concurrency: 1 })
+  const { ids, token } = q.claim()
+  expect(limitsApart(q.state)).toEqual(['type:x'])
+  q.do({ type: 'RemoveLimit', key: 'type:x' })
+  q.complete(ids[0] as string, token)
+  // Its groups become empty, and get other tasks.
+  q.claim('ann', { max: 20 })
+  q.enqueue(...tenants(20).map((one) => ({ ...one, id: `again ${one.id}`, idempotencyKey: `again ${one.id}` })))
+  expectScanned(q, 60)
+})
+
+test('INV-23: tasks that two such limits count are open while neither is full', () => {
+  const q = new Queue().enqueue(...tenants(20).map((one) => ({ ...one, concurrencyKey: 'k' })))
+  for (const key of ['type:x', 'k']) q.do({ type: 'SetLimit', key, concurrency: 1 })
+  const { ids, token } = q.claim()
+  expect([...limitsApart(q.state)].sort()).toEqual(['k', 'type:x'])
+  const shape = keepShape(q.state, {})
+  const isOpenWith = (key: number, type: number): boolean => {
+    q.do({ type: 'SetLimit', key: 'k', concurrency: key })
+    q.do({ type: 'SetLimit', key: 'type:x', concurrency: type })
+    return shape.hasWork
+  }
+  expect([isOpenWith(1, 1), isOpenWith(1, 2), isOpenWith(2, 1), isOpenWith(2, 2)]).toEqual([false, false, false, true])
+  expectScanned(q, 9)
+  q.complete(ids[0] as string, token)
+})
+
+test('INV-11: a tenant with many groups, one of them under such a limit', () => {
+  const q = new Queue().enqueue(...tenants(20))
+  q.do({ type: 'SetLimit', key: 'type:x', concurrency: 1 })
+  q.claim()
+  q.do({ type: 'SetLimit', key: 'type:x', concurrency: 40 })
+  q.enqueue(...Array.from({ length: 30 }, (_, i) => task(`p${i}`, { type: `p${i}`, tenant: 'n' })))
+  expectScanned(q, 60)
+  q.enqueue(...Array.from({ length: 9 }, (_, i) => task(`x${i}`, { type: 'x', tenant: 'n' })))
+  expectScanned(q, 80)
+})
