@@ -12,7 +12,6 @@ export const limitRemoved = (tables: Tables, { data: { limit } }: EventOf<'Limit
   else tables.head.misfits++
 }
 
-
 export const limitOpened = ({ limits, head }: Tables, { at, data: { limit } }: EventOf<'LimitOpened'>): void => {
   if (!limits.opened(limit, at)) head.misfits++
 }
