@@ -1,6 +1,6 @@
 /** Tenants' fair share: start-time fair queueing over leases granted. */
 import { fork, mark, rollback } from '@daybook/core'
-import { FairShare, Group, GroupKinds, type Head, textOf, UndoLog } from '@daybook/core/testing'
+import { FairShare, Group, GroupKinds, textOf, UndoLog } from '@daybook/core/testing'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { runs } from '../properties/settings.js'
@@ -133,14 +133,14 @@ test('INV-15: whose turn it is comes back with a snapshot and with a rollback', 
 })
 
 test('turns are counted anew before they lose their precision', () => {
-  const shares = new FairShare({ lastToken: 1, hasTenants: true } as Partial<Head> as Head, new UndoLog())
+  const shares = new FairShare({ hasTenants: true }, new UndoLog())
   const kind = new GroupKinds(new Map()).of('work', undefined, [], undefined)
   const [a, b] = ['a', 'b'].map((name) => new Group(kind, shares.of(name), shares.ofType(name, 'work'))) as [Group, Group]
   for (const group of [a, b]) shares.join(group)
   a.account.turn = 2 ** 51 + 3
   b.account.turn = 2 ** 51 + 2
-  shares.charge(b, 1, { default: 1 })
-  shares.charge(a, 2, { default: 1 })
+  shares.charge(b, { default: 1 })
+  shares.charge(a, { default: 1 })
   expect([a.account.turn - b.account.turn, a.account.pool.turn < 10]).toEqual([1, true])
 })
 
@@ -178,6 +178,31 @@ test('INV-12: fleets for several types each: no tenant waits for another one to 
   }
   q.enqueue(...many('new', 30, { type: 'slow' }))
   expect(done(q, ['slow', 'slow too'], 40)).toEqual({ old: 20, new: 20 })
+})
+
+test('INV-12: one task at a time is no way to be first each time, however many leases other fleets grant in between', () => {
+  const q = new Queue().configure({ retentionSeconds: 0 }).enqueue(...many('z', 20))
+  const order: Array<string> = []
+  for (let i = 0; i < 4; i++) {
+    q.enqueue(task(`a${i}-0`, { tenant: 'a' }))
+    for (const tenant of Object.keys(done(q, ['work'], 1))) order.push(tenant.slice(0, 1))
+    for (let n = 0; n < 10; n++) {
+      q.enqueue(...many(`fast${i}.${n}`, 1_000, { type: 'fast', tenant: 'fast' }))
+      q.claim('bob', { types: ['fast'], max: 1_000 })
+    }
+  }
+  expect(order).toEqual(['a', 'z', 'a', 'z'])
+})
+
+test('INV-12: in a fleet that grants few of the leases, new tenants that keep coming do not all go before one that waits', () => {
+  const q = new Queue().enqueue(...many('fast', 100, { type: 'fast' }), ...many('old', 5, { type: 'slow' }))
+  const order: Array<string> = []
+  for (let i = 0; i < 6; i++) {
+    done(q, ['fast'], 3)
+    q.enqueue(task(`new${i}-0`, { type: 'slow', tenant: `new${i}` }))
+    order.push(...Object.keys(done(q, ['slow', 'slow too'], 1)))
+  }
+  expect(order).toEqual(['old', 'new0', 'old', 'new1', 'new2', 'old'])
 })
 
 test('INV-12: tenants that wait for a limit share what it admits, while others take tasks without a limit', () => {

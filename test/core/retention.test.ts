@@ -41,10 +41,24 @@ test('INV-22: an old dead letter does not keep later tasks in memory', () => {
 test('INV-22: types and tenants without tasks leave nothing in memory', () => {
   const q = new Queue().configure({ retentionSeconds: 0 })
   work(q, 3, (id) => task(id, { type: `run-${id}`, tenant: id }))
-  // A tenant is charged for its last lease until ten thousand more were granted.
-  work(q, 10, (id) => task(id))
   q.do({ type: 'Pause', reason: 'one more event' })
-  expect(sizesOf(q.state)).toMatchObject({ live: 0, retained: 0, groups: 0, emptyGroups: 0, kinds: 0, tenants: 1 })
+  expect(sizesOf(q.state)).toMatchObject({ live: 0, retained: 0, groups: 0, emptyGroups: 0, kinds: 0, tenants: 0, pools: 0 })
+})
+
+test('INV-22: while others wait, tenants without tasks are known for ten thousand leases', () => {
+  const q = new Queue().configure({ retentionSeconds: 0 }).enqueue(task('held', { tenant: 'held' }), task('waits', { tenant: 'held' }))
+  q.do({ type: 'SetLimit', key: 'tenant:held', concurrency: 1 })
+  const { token } = q.claim('bob')
+  work(q, 2, (id) => task(id, { tenant: id }))
+  work(q, 1, (id) => task(id, { tenant: 'one' }))
+  expect(sizesOf(q.state)).toMatchObject({ pools: 1, tenants: 2_002, accounts: 2_002 })
+  work(q, 9, (id) => task(id, { tenant: 'one' }))
+  expect(sizesOf(q.state)).toMatchObject({ pools: 1, tenants: 2, accounts: 2 })
+  // And no longer than others wait.
+  q.do({ type: 'Cancel', task: 'waits', reason: 'r' })
+  q.complete('held', token, true, 'bob')
+  q.do({ type: 'Pause', reason: 'one more event' })
+  expect(sizesOf(q.state)).toMatchObject({ pools: 0, tenants: 0, accounts: 0 })
 })
 
 test('INV-22: a task that waits long does not keep others in memory', () => {

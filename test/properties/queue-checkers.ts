@@ -404,14 +404,14 @@ export const boundedSize = (): Checker => {
   }
 }
 
-const holdsNothingElse = ({ live, retained, records, entries, emptyGroups, emptyKinds, ghosts, numberSlots }: Sizes): void => {
+const holdsNothingElse = ({ live, retained, records, entries, emptyGroups, emptyKinds, emptyPools, ghosts, numberSlots }: Sizes): void => {
   const known = live + retained
   same(records, live, 'records of finished tasks')
   const { byId, byNumber, lists, finished } = entries
   same({ byId, byNumber, lists, finished }, { byId: known, byNumber: known, lists: known, finished: retained }, 'index entries')
   for (const index of ['byKey', 'byTicket', 'byRoot']) holds((entries[index] ?? 0) <= known, `${index}: ${entries[index]} of ${known}`)
   for (const index of ['leases', 'timers']) holds((entries[index] ?? 0) <= live, `${index}: ${entries[index]} of ${live}`)
-  same({ emptyGroups, emptyKinds, ghosts }, { emptyGroups: 0, emptyKinds: 0, ghosts: 0 }, 'left over')
+  same({ emptyGroups, emptyKinds, emptyPools, ghosts }, { emptyGroups: 0, emptyKinds: 0, emptyPools: 0, ghosts: 0 }, 'left over')
   holds(numberSlots <= 4 * known + 2_048, `${numberSlots} slots for ${known} numbers`)
 }
 

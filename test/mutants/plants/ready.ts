@@ -5,6 +5,7 @@ const ready = 'packages/core/src/ready/'
 const decide = 'packages/core/src/decide/'
 const limits = 'packages/core/src/limits/'
 const shares = ['test/core/fair-share.test.ts']
+const laws = ['test/properties/fairness.test.ts']
 const shapes = ['test/core/claim-shape.test.ts']
 const limitsOfMany = ['test/core/limits-of-many.test.ts']
 
@@ -19,7 +20,7 @@ export const readyPlants: ReadonlyArray<Plant> = [
   {
     title: 'a snapshot begins with all tenants, with a turn or without',
     file: `${ready}fair-share.ts`,
-    find: '[...byTenant.values()].filter((account) => account.turn > 0)',
+    find: '[...byTenant.values()].filter((account) => account.turn > 0 || account.lastLease > 0)',
     replace: '[...byTenant.values()]',
     killedBy: ['test/core/snapshot.test.ts'],
   },
@@ -186,21 +187,21 @@ export const readyPlants: ReadonlyArray<Plant> = [
   {
     title: 'a tenant that comes back has saved credit',
     file: `${ready}fair-share.ts`,
-    find: 'this.setTurn(account, pool.turn, lastToken)',
-    replace: 'void lastToken',
+    find: 'if (turn !== pool.turn && !this.isAhead(account)) this.setTurn(account, pool.turn, lastLease)',
+    replace: '',
     killedBy: shares,
   },
   {
     title: 'a tenant that left forgets its debt',
     file: `${ready}fair-share.ts`,
-    find: 'turn !== pool.turn && !this.isAhead(account)',
-    replace: 'turn !== pool.turn',
+    find: 'if (turn !== pool.turn && !this.isAhead(account)) this.setTurn',
+    replace: 'this.setTurn',
     killedBy: shares,
   },
   {
     title: 'debts of tenants that never come back are kept for ever',
     file: `${ready}fair-share.ts`,
-    find: 'first !== undefined && !this.isRecent(first)',
+    find: 'first !== undefined && !this.isRemembered(first)',
     replace: 'first === undefined',
     killedBy: ['test/core/retention.test.ts'],
   },
@@ -219,32 +220,53 @@ export const readyPlants: ReadonlyArray<Plant> = [
     killedBy: shares,
   },
   {
-    title: 'a tenant that a limit kept from its tasks has saved credit',
-    file: `${ready}fair-share.ts`,
-    find: 'const start = Math.max(pool.turn, account.turn)',
-    replace: 'const start = account.turn',
-    killedBy: shares,
-  },
-  {
-    title: 'a fleet for one type goes by the leases of all types',
+    title: 'tenants of all types take turns by all of their leases',
     file: `${ready}claim-shape.ts`,
     find: 'this.isOfType = this.types?.size === 1',
     replace: 'this.isOfType = false',
-    killedBy: shares,
+    killedBy: laws,
   },
   {
-    title: 'a rollback leaves the virtual time of a pool as it is',
+    title: 'a lease counts only for the type',
     file: `${ready}fair-share.ts`,
-    find: 'undo: () => void (pool.turn = before)',
-    replace: 'undo: () => undefined',
-    killedBy: shares,
-  },
-  {
-    title: 'a snapshot loses the virtual time of a pool',
-    file: `${ready}fair-share.ts`,
-    find: 'if (pool !== undefined) pool.turn = turn',
+    find: '    this.chargeTo(share, cost)\n',
     replace: '',
+    killedBy: laws,
+  },
+  {
+    title: 'a tenant that was kept from its tasks has saved credit',
+    file: `${ready}fair-share.ts`,
+    find: 'const start = Math.max(pool.turn, account.turn)',
+    replace: 'const start = account.turn',
+    killedBy: laws,
+  },
+  {
+    title: 'leases of other types make a tenant forget its debt',
+    file: `${ready}fair-share.ts`,
+    find: 'lastLease > pool.leases - debtLeases',
+    replace: 'lastLease > this.all.leases - debtLeases',
     killedBy: shares,
+  },
+  {
+    title: 'a type without tasks keeps its tenants',
+    file: `${ready}fair-share.ts`,
+    find: '    this.forgive(account.pool)\n',
+    replace: '',
+    killedBy: ['test/core/retention.test.ts'],
+  },
+  {
+    title: 'a snapshot forgets the virtual time of a type',
+    file: `${ready}fair-share.ts`,
+    find: 'this.setPool(pool, turn, leases)\n    }',
+    replace: 'this.setPool(pool, 0, leases)\n    }',
+    killedBy: laws,
+  },
+  {
+    title: 'a rollback leaves the virtual time of a type as it is',
+    file: `${ready}fair-share.ts`,
+    find: 'this.undoLog.mustSave(pool)',
+    replace: 'this.undoLog.isUndoing',
+    killedBy: laws,
   },
   // Limits of many tenants.
   {

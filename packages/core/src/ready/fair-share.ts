@@ -6,8 +6,9 @@
  * counts in both. So a fleet of workers for one type shares its leases fairly, whatever leases other fleets grant.
  *
  * A pool has a virtual time, too: that of its last lease. A tenant that has a ready task again, or was kept from its tasks by a breaker or a limit,
- * is charged from there on, so it has saved no credit. If it was ahead of that time, it stays ahead, unless {@link debtLeases} leases were granted
- * since its last.
+ * is charged from there on, so it has saved no credit. If it was ahead of that time, it stays ahead, unless {@link debtLeases} leases of the pool were
+ * granted since its last, or no tenant had a ready task of the pool in between. Leases of other pools must not count: if they did, a tenant with one
+ * task at a time would always come before all others in a pool where leases are rare.
  */
 import type { Group } from '../records/group.js'
 import { SortedList } from '../structures/sorted-list.js'
@@ -18,7 +19,7 @@ import { groupsIn, withGroup, withoutGroup } from './tenant-groups.js'
 
 /** The cost of a lease at weight 1, in virtual time. Divisible by 1 to 10, so that turns are whole numbers for the usual weights. */
 export const turnUnit = 5_040_000
-/** A tenant that comes back is charged for its last lease until this many later leases were granted. This bounds what is kept of tenants without tasks. */
+/** A tenant that comes back is charged for its last lease until this many later leases of the pool were granted. This bounds what is kept of tenants without tasks. */
 export const debtLeases = 10_000
 /** Beyond this virtual time all turns are reduced, so that they stay exact. */
 const turnMax = 2 ** 51
@@ -57,24 +58,45 @@ export interface Pool<A extends Account = Account> extends Undoable {
   readonly type: string | undefined
   /** The virtual time of the last lease: the turn of its tenant before that lease. */
   turn: number
+  /** Number of its leases, and {@link debtLeases} more for each time that there was no ready task: then all debts are forgiven. */
+  leases: number
+  /** Number of tenants with ready tasks. */
+  readyTenants: number
   /** Tenants with tasks, and tenants without tasks that may come back ahead of the others. */
   readonly byTenant: Map<string | undefined, A>
+  /** The accounts without tasks, by their last lease. */
+  readonly idle: SortedList<Account>
 }
 
-const newPool = <A extends Account>(type?: string): Pool<A> => ({ savedFor: 0, type, turn: 0, byTenant: new Map() })
+const newPool = <A extends Account>(type?: string): Pool<A> => ({
+  savedFor: 0,
+  type,
+  turn: 0,
+  leases: 0,
+  readyTenants: 0,
+  byTenant: new Map(),
+  idle: new SortedList<Account>(({ lastLease }) => lastLease, byName),
+})
 
-export type ShareEntry = readonly [tenant: string | null, turn: number, lastToken: number]
-export type PoolEntry = readonly [type: string | null, turn: number, shares: ReadonlyArray<ShareEntry>]
+/** Called when one more of the tenant's groups has ready tasks, or one less. */
+export const countReady = ({ share, account }: Group, by: 1 | -1): void => {
+  for (const each of [share, account]) {
+    const before = each.readyGroups
+    each.readyGroups += by
+    if (before === 0 || each.readyGroups === 0) each.pool.readyTenants += by
+  }
+}
+
+export type ShareEntry = readonly [tenant: string | null, turn: number, lastLease: number]
+export type PoolEntry = readonly [type: string | null, turn: number, leases: number, shares: ReadonlyArray<ShareEntry>]
 
 export class FairShare {
   private readonly all = newPool<TenantShare>()
   /** The pools of the types with tasks, and of those without tasks that have tenants that may come back ahead of the others. */
   private readonly byType = new Map<string, Pool>()
-  /** The accounts without tasks, by the token of their last lease. */
-  private readonly idle = new SortedList<Account>((account) => account.lastToken, byPool)
 
   constructor(
-    private readonly head: Readonly<Head>,
+    private readonly head: Readonly<Pick<Head, 'hasTenants'>>,
     private readonly undoLog: UndoLog,
   ) {}
 
@@ -136,106 +158,118 @@ export class FairShare {
 
   /** Called when accounts that had no ready tasks may have some. */
   comeBack(accounts: ReadonlyArray<Account>): void {
+    if (!this.head.hasTenants) return
     for (const account of accounts) {
-      const { pool, turn, readyGroups, lastToken } = account
-      if (readyGroups > 0 && turn !== pool.turn && !this.isAhead(account)) this.setTurn(account, pool.turn, lastToken)
+      const { pool, turn, readyGroups, lastLease } = account
+      if (readyGroups === 0) continue
+      // There was no ready task in the pool until now.
+      if (pool.readyTenants === 1) this.setPool(pool, pool.turn, pool.leases + debtLeases)
+      if (turn !== pool.turn && !this.isAhead(account)) this.setTurn(account, pool.turn, lastLease)
     }
   }
 
   /** Charges the tenant for a lease. A queue without tenants counts nothing. */
-  charge({ share, account }: Group, token: number, weights: Weights): void {
+  charge({ share, account }: Group, weights: Weights): void {
     if (!this.head.hasTenants) return
     const cost = turnCost(share.name, weights)
-    this.chargeTo(share, cost, token)
-    this.chargeTo(account, cost, token)
-    for (let first = this.idle.first(); first !== undefined && !this.isRecent(first); first = this.idle.first()) this.forget(first)
+    this.chargeTo(share, cost)
+    this.chargeTo(account, cost)
   }
 
-  /** For a snapshot: the pools with all accounts whose turn is not 0. Not sorted: sorting a million names would stop the queue for seconds. */
+  /** For a snapshot: the pools with all accounts that ever had a lease, or a turn. Not sorted: sorting a million names would stop the queue for seconds. */
   entries(): ReadonlyArray<PoolEntry> {
-    return this.pools().flatMap(({ type = null, turn, byTenant }): ReadonlyArray<PoolEntry> => {
-      const counted = [...byTenant.values()].filter((account) => account.turn > 0)
-      return turn === 0 && counted.length === 0 ? none : [[type, turn, counted.map((account) => [account.name ?? null, account.turn, account.lastToken])]]
+    return this.pools().flatMap(({ type = null, turn, leases, byTenant }): ReadonlyArray<PoolEntry> => {
+      const counted = [...byTenant.values()].filter((account) => account.turn > 0 || account.lastLease > 0)
+      return leases === 0 ? none : [[type, turn, leases, counted.map((account) => [account.name ?? null, account.turn, account.lastLease])]]
     })
   }
 
   /** Restores the turns of a snapshot. Its tasks must be restored before. */
   restore(entries: ReadonlyArray<PoolEntry>): void {
-    for (const [type, turn, shares] of entries) {
+    for (const [type, turn, leases, shares] of entries) {
       for (const [name, ...counted] of shares) {
         const account = type === null ? this.of(name ?? undefined) : this.ofType(name ?? undefined, type)
         this.setTurn(account, ...counted)
-        if (account.groupCount === 0) this.idle.add(account)
+        if (account.groupCount === 0) account.pool.idle.add(account)
       }
       const pool = type === null ? this.all : this.byType.get(type)
-      if (pool !== undefined) pool.turn = turn
+      if (pool !== undefined) this.setPool(pool, turn, leases)
     }
   }
 
   private enter(account: Account): void {
     if (account.groupCount++ > 0) return
     this.keep(account)
-    if (this.idle.remove(account)) this.noteUndo(() => this.keepIdle(account))
+    if (account.pool.idle.remove(account)) this.noteUndo(() => this.keepIdle(account))
   }
 
   private leave(account: Account): void {
     if (--account.groupCount > 0) return
     // When a first task is undone, the undo of `enter` restores what the tenant was before.
-    if (this.isAhead(account) && !this.undoLog.isUndoing) this.idle.add(account)
+    if (this.undoLog.isUndoing) return this.drop(account)
+    if (this.isAhead(account)) account.pool.idle.add(account)
     else this.drop(account)
+    this.forgive(account.pool)
   }
 
   /** A tenant that was kept from its tasks for a while may be behind the pool. It is charged as if it were not. */
-  private chargeTo(account: Account, cost: number, token: number): void {
+  private chargeTo(account: Account, cost: number): void {
     const { pool } = account
     const start = Math.max(pool.turn, account.turn)
-    if (start !== pool.turn) this.setPoolTurn(pool, start)
-    this.setTurn(account, start + cost, token)
+    this.setPool(pool, start, pool.leases + 1)
+    this.setTurn(account, start + cost, pool.leases)
+    this.forgive(pool)
     if (start > turnMax) this.countAnew(pool)
   }
 
   private isAhead(account: Account): boolean {
-    return account.turn > account.pool.turn && this.isRecent(account)
+    return account.turn > account.pool.turn && this.isRemembered(account)
   }
 
-  private isRecent({ lastToken }: Account): boolean {
-    return lastToken > this.head.lastToken - debtLeases
+  private isRemembered({ pool, lastLease }: Account): boolean {
+    return pool.readyTenants > 0 && lastLease > pool.leases - debtLeases
   }
 
-  private setPoolTurn(pool: Pool, turn: number): void {
+  private setPool(pool: Pool, turn: number, leases: number): void {
     if (this.undoLog.mustSave(pool)) {
-      const before = pool.turn
-      this.undoLog.note({ undo: () => void (pool.turn = before) })
+      const before = { turn: pool.turn, leases: pool.leases }
+      this.undoLog.note({ undo: () => Object.assign(pool, before) })
     }
     pool.turn = turn
+    pool.leases = leases
   }
 
-  private setTurn(account: Account, turn: number, lastToken: number): void {
+  private setTurn(account: Account, turn: number, lastLease: number): void {
     if (!this.undoLog.isUndoing && this.undoLog.mustSave(account)) {
-      const { turn: turnBefore, lastToken: tokenBefore } = account
-      this.undoLog.note({ undo: () => this.moveTo(account, turnBefore, tokenBefore) })
+      const { turn: turnBefore, lastLease: leaseBefore } = account
+      this.undoLog.note({ undo: () => this.moveTo(account, turnBefore, leaseBefore) })
     }
-    this.moveTo(account, turn, lastToken)
+    this.moveTo(account, turn, lastLease)
   }
 
-  private moveTo(account: Account, turn: number, lastToken: number): void {
-    const isIdle = account.groupCount === 0 && this.idle.remove(account)
+  private moveTo(account: Account, turn: number, lastLease: number): void {
+    const { idle } = account.pool
+    const isIdle = account.groupCount === 0 && idle.remove(account)
     for (const place of account.turns) place.list.turns.remove(place)
     account.turn = turn
-    account.lastToken = lastToken
+    account.lastLease = lastLease
     for (const place of account.turns) place.list.turns.add(place)
-    if (isIdle) this.idle.add(account)
+    if (isIdle) idle.add(account)
   }
 
-  private forget(account: Account): void {
-    this.idle.remove(account)
-    this.drop(account)
-    this.noteUndo(() => this.keepIdle(account))
+  /** Drops the accounts without tasks whose debts are forgiven. */
+  private forgive({ idle }: Pool): void {
+    for (let first = idle.first(); first !== undefined && !this.isRemembered(first); first = idle.first()) {
+      const account = first
+      idle.remove(account)
+      this.drop(account)
+      this.noteUndo(() => this.keepIdle(account))
+    }
   }
 
   private keepIdle(account: Account): void {
     this.keep(account)
-    this.idle.add(account)
+    account.pool.idle.add(account)
   }
 
   private keep(account: Account): void {
@@ -254,8 +288,8 @@ export class FairShare {
   }
 
   private countAnew(pool: Pool): void {
-    for (const account of pool.byTenant.values()) this.setTurn(account, Math.max(0, account.turn - pool.turn), account.lastToken)
-    this.setPoolTurn(pool, 0)
+    for (const account of pool.byTenant.values()) this.setTurn(account, Math.max(0, account.turn - pool.turn), account.lastLease)
+    this.setPool(pool, 0, pool.leases)
   }
 }
 const none: ReadonlyArray<never> = []
@@ -266,14 +300,8 @@ const newAccount = (name: string | undefined, pool: Pool): Account => ({
   name,
   pool,
   turn: 0,
-  lastToken: 0,
+  lastLease: 0,
   groupCount: 0,
   readyGroups: 0,
   turns: noTurns,
 })
-
-/** One lease counts in two pools, so accounts of one tenant have the same token. */
-function byPool(a: Account, b: Account): number {
-  const [typeA, typeB] = [a.pool.type, b.pool.type]
-  return byName(a, b) || (typeA === typeB ? 0 : typeA === undefined || (typeB !== undefined && typeA < typeB) ? -1 : 1)
-}

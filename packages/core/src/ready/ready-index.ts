@@ -9,6 +9,7 @@ import { addTo, removeFrom } from '../structures/by-key.js'
 import type { Head, TaskRecord, TenantShare } from '../records/records.js'
 import type { UndoLog } from '../structures/undo-log.js'
 import { ClaimShape, shapeKey, type ShapeOf } from './claim-shape.js'
+import { countReady } from './fair-share.js'
 import { addToGroup, type HeadsWatcher, readyIn, removeFromGroup } from './group-tasks.js'
 import { orderAll } from './order-all.js'
 import { Placements } from './placements.js'
@@ -77,9 +78,8 @@ export class ReadyIndex {
     const { ready } = group
     group.ready += tasks
     if (ready === 0) {
-      const { kind, share, account } = group
-      share.readyGroups++
-      account.readyGroups++
+      const { kind } = group
+      countReady(group, 1)
       if (kind.ready.length === 0) this.kinds.add(kind)
       kind.addReady(group)
       this.refresh(group)
@@ -93,9 +93,8 @@ export class ReadyIndex {
     this.takeOut(task)
     if (this.bumped.size > 0) this.bumped.delete(task)
     if (--group.ready > 0) return
-    const { kind, share, account } = group
-    share.readyGroups--
-    account.readyGroups--
+    const { kind } = group
+    countReady(group, -1)
     kind.removeReady(group)
     if (kind.ready.length === 0) this.kinds.remove(kind)
     this.refresh(group)

@@ -145,8 +145,8 @@ export interface Account extends Undoable {
   readonly pool: Pool
   /** Its virtual time, which grows by 1/weight with each lease. The tenant with the least is served next. */
   turn: number
-  /** The token of its last lease, 0 for none. */
-  lastToken: number
+  /** The pool's number of its last lease ({@link Pool.leases}), 0 for none. */
+  lastLease: number
   /** Number of its groups with tasks, and of those with ready tasks. */
   groupCount: number
   readyGroups: number

@@ -21,7 +21,7 @@ import { pageOf, pageOfChanged, pageOfKept, pageOfNames, pageOfRows, type Snapsh
 import { snapshotReader } from './snapshot-reader.js'
 
 /** Raise this with every change of the fold or of these pages. (Increments are told apart by the format version of their files.) */
-export const foldVersion = 18
+export const foldVersion = 19
 
 export interface SnapshotWork {
   readonly revision: number

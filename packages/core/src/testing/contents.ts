@@ -84,8 +84,9 @@ const addTable = (into: Parts, value: unknown, tables: Tables): void => {
         addRecord(into, group)
       }
     }
-    for (const { type, turn, byTenant } of [...value.pools()].sort(byPoolType)) {
-      into.push(sign.line, type, turn)
+    for (const { type, turn, leases, readyTenants, byTenant, idle } of [...value.pools()].sort(byPoolType)) {
+      into.push(sign.line, type, turn, leases, readyTenants)
+      addList(into, [...idle].map(({ name }) => name))
       if (type === undefined) continue
       for (const account of [...byTenant.values()].sort(byName)) {
         into.push(sign.line)

@@ -10,7 +10,9 @@ const ended = ['completed', 'cancelled', 'discarded']
 interface ShadowPool {
   turn: number
   readonly turns: Map<string | undefined, number>
-  readonly lastTokens: Map<string | undefined, number>
+  leases: number
+  /** By tenant: the number of its last lease since there last was no ready task. */
+  readonly lastLeases: Map<string | undefined, number>
 }
 
 export class ShadowQueue {
@@ -20,7 +22,6 @@ export class ShadowQueue {
   protected forgottenUntil = 0
   /** Virtual times of the tenants, and that of the last lease: of all tasks, and of each type. Counted only once there was a task with a tenant. */
   private readonly pools = new Map<string | undefined, ShadowPool>()
-  protected lastToken = 0
   protected hasTenants = false
   readonly breakers = new Map<string, ShadowBreaker>()
   readonly schedules = new ShadowSchedules()
@@ -121,7 +122,7 @@ export class ShadowQueue {
 
   /** The pool of a type, or of all tasks. */
   protected pool(type?: string): ShadowPool {
-    const known = this.pools.get(type) ?? { turn: 0, turns: new Map<string | undefined, number>(), lastTokens: new Map<string | undefined, number>() }
+    const known = this.pools.get(type) ?? { turn: 0, turns: new Map<string | undefined, number>(), leases: 0, lastLeases: new Map<string | undefined, number>() }
     this.pools.set(type, known)
     return known
   }

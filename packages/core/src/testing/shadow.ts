@@ -39,26 +39,27 @@ export class Shadow extends ShadowClaims {
     this.deleted = null
     // A cancelled task is removed before the next task of its line takes its place.
     const waited = this.hasTenants ? this.waitingTenants(event.type === 'Cancelled' ? task : undefined) : undefined
-    if (event.type === 'Claimed') this.lastToken = event.data.token
-    if (event.type === 'Claimed' && task !== undefined && this.hasTenants && !task.isBumped) this.chargeFor(task, event.data.token)
+    if (event.type === 'Claimed' && task !== undefined && this.hasTenants && !task.isBumped) this.chargeFor(task)
     this.foldOn(event, task as ShadowTask)
     this.schedules.fold(event, (other) => this.isOver(other))
     this.hear(event)
     if (!this.hasTenants) return
     // A tenant that had nothing ready comes back at the virtual time of the last lease.
     for (const [type, tenants] of this.waitingTenants()) {
-      const { turn, turns, lastTokens } = this.pool(type)
+      const { turn, turns, leases, lastLeases } = this.pool(type)
+      const had = waited?.get(type)
+      if (had === undefined || had.size === 0) lastLeases.clear()
       for (const tenant of tenants) {
-        if (waited?.get(type)?.has(tenant) === true) continue
-        const isForgiven = (lastTokens.get(tenant) ?? 0) <= this.lastToken - 10_000
+        if (had?.has(tenant) === true) continue
+        const isForgiven = (lastLeases.get(tenant) ?? Number.NEGATIVE_INFINITY) <= leases - 10_000
         turns.set(tenant, isForgiven ? turn : Math.max(turns.get(tenant) ?? 0, turn))
       }
     }
   }
 
-  private chargeFor({ facts: { tenant, type } }: ShadowTask, token: number): void {
+  private chargeFor({ facts: { tenant, type } }: ShadowTask): void {
     for (const pool of [this.pool(), this.pool(type)]) {
-      pool.lastTokens.set(tenant, token)
+      pool.lastLeases.set(tenant, ++pool.leases)
       pool.turn = Math.max(pool.turn, pool.turns.get(tenant) ?? 0)
       pool.turns.set(tenant, pool.turn + this.leaseCost(tenant))
     }

@@ -17,6 +17,10 @@ export interface Sizes {
   /** Kinds of groups without a group. */
   readonly emptyKinds: number
   readonly tenants: number
+  /** Pools of one type in which tenants take turns, those of types without tasks, and the accounts in them. */
+  readonly pools: number
+  readonly emptyPools: number
+  readonly accounts: number
   /** Number of placements of tasks with a deadline that a rollback would look at. */
   readonly placements: number
   /** Kept shapes of claims. */
@@ -51,6 +55,7 @@ export const sizesOf = (state: QueueState): Sizes => {
   const tasks = [...tables.byNumber.values()]
   const groups = [...tables.shares.groups()]
   const kinds = [...tables.kinds.all()]
+  const pools = tables.shares.pools().filter(({ type }) => type !== undefined)
   const retained = tasks.filter((task) => isFinal(task.status)).length
   const sum = (sets: Iterable<{ readonly size: number }>): number => [...sets].reduce((total, set) => total + set.size, 0)
   const pointedTo = [
@@ -67,6 +72,9 @@ export const sizesOf = (state: QueueState): Sizes => {
     kinds: kinds.length,
     emptyKinds: kinds.filter(({ size }) => size === 0).length,
     tenants: tables.shares.byTenant.size,
+    pools: pools.length,
+    emptyPools: pools.filter(({ byTenant }) => [...byTenant.values()].every(({ groupCount }) => groupCount === 0)).length,
+    accounts: sum(pools.map(({ byTenant }) => byTenant)),
     placements: tables.ready.places.kept,
     shapes: tables.ready.shapesKept,
     breakers: tables.breakers.size,
