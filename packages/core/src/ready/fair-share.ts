@@ -80,11 +80,13 @@ const newPool = <A extends Account>(type?: string): Pool<A> => ({
 
 /** Called when one more of the tenant's groups has ready tasks, or one less. */
 export const countReady = ({ share, account }: Group, by: 1 | -1): void => {
-  for (const each of [share, account]) {
-    const before = each.readyGroups
-    each.readyGroups += by
-    if (before === 0 || each.readyGroups === 0) each.pool.readyTenants += by
-  }
+  countIn(share, by)
+  countIn(account, by)
+}
+const countIn = (account: Account, by: 1 | -1): void => {
+  const before = account.readyGroups
+  account.readyGroups += by
+  if (before === 0 || account.readyGroups === 0) account.pool.readyTenants += by
 }
 
 export type ShareEntry = readonly [tenant: string | null, turn: number, lastLease: number]
