@@ -83,7 +83,8 @@ describe('EV-05: buckets in a time zone', () => {
         }
         expect(at).toBe(period.to)
         // All of a bucket but its begin is in the same day, by the format of Intl itself.
-        if (bucket !== 'day') return
+        // Until 2011 clocks in Newfoundland went back at one minute past midnight, so a day came again after the first minute of the next one.
+        if (bucket !== 'day' || (name === 'America/St_Johns' && period.from < Date.UTC(2012, 0, 1))) return
         const day = new Intl.DateTimeFormat('en-CA', { timeZone: name, dateStyle: 'short' })
         const all = found.right.map(({ from: start, to }) => [day.format(start), day.format(to - 1)])
         for (const [first, last] of all) expect(first).toBe(last)
