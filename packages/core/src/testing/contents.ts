@@ -240,6 +240,6 @@ const byName = (a: Account, b: Account): number => ((a.name ?? '') < (b.name ?? 
 const isTask = (value: object): value is TaskRecord => 'enqueuedRevision' in value
 const isGroup = (value: object): value is Group => value instanceof Group
 const isAccount = (value: object): value is Account => 'pool' in value
-const isPool = (value: object): value is Pool => 'byTenant' in value
+const isPool = (value: object): value is Pool => 'readyTenants' in value
 const isBreaker = (value: object): value is Breaker => 'halfOpenAt' in value
 const isRecord = (value: unknown): value is object => typeof value === 'object' && value !== null && (isTask(value) || isGroup(value) || isBreaker(value) || 'savedFor' in value)
