@@ -15,7 +15,7 @@ import { claimAtMillion, memory, replayFromFile, start } from './million.js'
 import { claimMixed, lifeMixed, lifeMixedHttp, startMixed } from './mixed.js'
 import { pastMoments } from './past.js'
 import { sharedEsdb, sharedSqlite } from './shared.js'
-import { tenantMemory } from './tenants.js'
+import { limitOfTenants, tenantMemory } from './tenants.js'
 import { verifyLog } from './verify.js'
 
 export const cases: ReadonlyArray<Case> = [
@@ -43,6 +43,7 @@ export const cases: ReadonlyArray<Case> = [
   pageGroups,
   claimDeadlines,
   tenantMemory,
+  limitOfTenants,
   claimMixed,
   lifeMixed,
   lifeMixedHttp,

@@ -236,7 +236,7 @@ export class Limits {
     this.wake(meter)
   }
 
-  /** Each section costs a lease of its tenants an entry in a list. So the more of them there are, the more groups a limit must have. */
+  /** A lease moves its tenant in the list of each section. So the more sections there are, the more groups a limit must have. */
   private get apartMin(): number {
     return Math.max(manyGroups, groupsPerSection * this.apart.size)
   }
