@@ -1,4 +1,5 @@
 /** The bundled program has all files that it loads and all threads, and comes with the licences of other packages. */
+import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
@@ -41,4 +42,25 @@ test('the licences of the packages that were bundled come with them', () => {
   const text = readFileSync(join(program, 'third-party-notices.txt'), 'utf8')
   for (const name of ['fastify', 'undici', 'ws', 'commander', 'fp-ts', 'io-ts', 'rxjs']) expect(text).toMatch(new RegExp(`^${name} \\d+\\.\\d+\\.\\d+ \\(`, 'm'))
   expect(text.match(/copyright/gi)?.length).toBeGreaterThan(40)
+})
+
+/** Whether a command that asks a server loads OpenTelemetry. `before`: runs in its process before the program. */
+const loadsOpenTelemetry = (before: string): boolean => {
+  const onExit = `process.on('exit', () => { if (Object.keys(require.cache).some((file) => file.includes('@opentelemetry'))) console.log('loaded') })`
+  const folder = mkdtempSync(join(tmpdir(), 'daybook-program-'))
+  try {
+    const hook = join(folder, 'hook.cjs')
+    writeFileSync(hook, `${before};${onExit}`)
+    const { status, stdout, stderr } = spawnSync(process.execPath, ['--require', hook, join(adapters, 'bin/daybook.js'), 'list', '--url', 'http://127.0.0.1:1'], { encoding: 'utf8' })
+    expect(stderr).toContain('ECONNREFUSED')
+    expect(status).toBe(3)
+    return stdout === 'loaded\n'
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+test('a command loads OpenTelemetry only if something is registered with it', () => {
+  expect(loadsOpenTelemetry('')).toBe(false)
+  expect(loadsOpenTelemetry("globalThis[Symbol.for('opentelemetry.js.api.1')] = { version: '1.9.1' }")).toBe(true)
 })

@@ -1,31 +1,41 @@
 /**
- * OpenTelemetry, if the program has `@opentelemetry/api`. It is looked up once, and without it nothing here costs anything. All copies of that
- * package share what is registered, whichever copy is loaded.
+ * OpenTelemetry, if the program uses it. Its API is loaded once something is registered with it: to load it takes longer than to send a request. All
+ * copies of that package share what is registered, whichever copy is loaded.
  */
 import { createRequire } from 'node:module'
 import type * as OpenTelemetry from '@opentelemetry/api'
 
-const load = (): typeof OpenTelemetry | undefined => {
+export type Api = typeof OpenTelemetry
+
+/** Where version 1 of the package keeps what is registered. */
+const registry = Symbol.for('opentelemetry.js.api.1')
+
+let loaded: Api | 'missing' | undefined
+
+const load = (): Api | 'missing' => {
   try {
-    return createRequire(import.meta.url)('@opentelemetry/api') as typeof OpenTelemetry
+    return createRequire(import.meta.url)('@opentelemetry/api') as Api
   } catch {
-    return undefined
+    // It is an optional peer dependency.
+    return 'missing'
   }
 }
 
-/** `undefined` if the program does not have it. */
-export const openTelemetry = load()
+/** `undefined` if nothing is registered yet, or the package is not there. */
+export const openTelemetry = (): Api | undefined => {
+  if (loaded === undefined && !(registry in globalThis)) return undefined
+  loaded ??= load()
+  return loaded === 'missing' ? undefined : loaded
+}
 
 const hex2 = (flags: number): string => flags.toString(16).padStart(2, '0')
 
 /** The `traceparent` of the span that is active now; `undefined` if there is none. */
-export const activeTraceParent: () => string | undefined =
-  openTelemetry === undefined
-    ? () => undefined
-    : () => {
-        const span = openTelemetry.trace.getActiveSpan()?.spanContext()
-        return span === undefined || !openTelemetry.isSpanContextValid(span) ? undefined : `00-${span.traceId}-${span.spanId}-${hex2(span.traceFlags)}`
-      }
+export const activeTraceParent = (): string | undefined => {
+  const api = openTelemetry()
+  const span = api?.trace.getActiveSpan()?.spanContext()
+  return api === undefined || span === undefined || !api.isSpanContextValid(span) ? undefined : `00-${span.traceId}-${span.spanId}-${hex2(span.traceFlags)}`
+}
 
 /** The task, with the active span as its origin unless it names one. */
 export const withActiveTrace = (task: unknown): unknown => {

@@ -2,15 +2,16 @@
 import { traceParentOf } from '@daybook/core/common'
 import type { Context, Link, Span, SpanContext } from '@opentelemetry/api'
 import { isPromise } from '../handles/is-promise.js'
-import { openTelemetry } from '../transport/tracing.js'
+import { type Api, openTelemetry } from '../transport/tracing.js'
 import { type Handler, Park, Release } from './handler.js'
 
-/** The handler with its span. Without OpenTelemetry: the handler itself. */
-export const tracedHandler = (handler: Handler, agentId: string): Handler => {
-  if (openTelemetry === undefined) return handler
-  const { trace, SpanKind } = openTelemetry
-  return (task, context) => {
-    const origin = originOf(task.traceparent)
+/** The handler with its span. OpenTelemetry is looked up for each task, because the program may register its provider later. */
+export const tracedHandler =
+  (handler: Handler, agentId: string): Handler =>
+  (task, context) => {
+    const api = openTelemetry()
+    if (api === undefined) return handler(task, context)
+    const origin = originOf(api, task.traceparent)
     const attributes = {
       'messaging.system': 'daybook',
       'messaging.operation.type': 'process',
@@ -20,9 +21,8 @@ export const tracedHandler = (handler: Handler, agentId: string): Handler => {
       'messaging.client.id': agentId,
       'daybook.task.attempt': task.attempt,
     }
-    // Looked up for each task, because the program may set its provider later.
-    const tracer = trace.getTracer('daybook')
-    return tracer.startActiveSpan(`process ${task.type}`, { kind: SpanKind.CONSUMER, attributes, links: origin.links }, origin.parent, (span) => {
+    const tracer = api.trace.getTracer('daybook')
+    return tracer.startActiveSpan(`process ${task.type}`, { kind: api.SpanKind.CONSUMER, attributes, links: origin.links }, origin.parent, (span) => {
       try {
         const result = handler(task, context)
         if (!isPromise(result)) {
@@ -35,21 +35,19 @@ export const tracedHandler = (handler: Handler, agentId: string): Handler => {
             return value
           },
           (error: unknown) => {
-            failed(span, error)
+            failed(api, span, error)
             throw error
           },
         )
       } catch (error) {
-        failed(span, error)
+        failed(api, span, error)
         throw error
       }
     })
   }
-}
 
 /** A span of the trace in which the task was enqueued, linked to the span that enqueued it. Without a `traceparent`: a new trace. */
-const originOf = (traceparent: string | undefined): { readonly parent: Context; readonly links: Array<Link> } => {
-  const { ROOT_CONTEXT, trace } = openTelemetry as NonNullable<typeof openTelemetry>
+const originOf = ({ ROOT_CONTEXT, trace }: Api, traceparent: string | undefined): { readonly parent: Context; readonly links: Array<Link> } => {
   const [, traceId, spanId, flags] = traceParentOf(traceparent)?.split('-') ?? []
   if (traceId === undefined || spanId === undefined) return { parent: ROOT_CONTEXT, links: [] }
   const context: SpanContext = { traceId, spanId, traceFlags: Number.parseInt(flags as string, 16), isRemote: true }
@@ -57,12 +55,12 @@ const originOf = (traceparent: string | undefined): { readonly parent: Context; 
 }
 
 /** A release and a parking are thrown, but are no errors. */
-const failed = (span: Span, error: unknown): void => {
+const failed = ({ SpanStatusCode }: Api, span: Span, error: unknown): void => {
   if (!(error instanceof Park || error instanceof Release)) {
     const { name, message } = error instanceof Error ? error : { name: '_OTHER', message: String(error) }
     span.setAttribute('error.type', name)
     span.recordException(error instanceof Error ? error : { name, message })
-    span.setStatus({ code: (openTelemetry as NonNullable<typeof openTelemetry>).SpanStatusCode.ERROR, message })
+    span.setStatus({ code: SpanStatusCode.ERROR, message })
   }
   span.end()
 }
