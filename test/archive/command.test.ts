@@ -196,6 +196,8 @@ test('without its segments, a server starts from a snapshot, and says what it ca
       for (const read of reads) await expect(read()).rejects.toThrow(putBack)
       await expect(client.complete('later', { agentId: 'a', token: 1, result: { success: true } })).rejects.toThrow(putBack)
       expect(await client.verify()).toMatchObject({ ok: false, broken: { kind: 'missing' } })
+      expect(await client.listQueues()).toEqual({ queues: [expect.objectContaining({ name: 'side' })], refused: other.daybook.refused() })
+      expect(await runHere(['queues', '--url', other.url])).toMatchObject({ code: 0, out: expect.stringMatching(/^side /m) as string, err: expect.stringMatching(/^queue q cannot be read: .*put them back there/m) as string })
       await client.close()
       expect(await runHere(['doctor', '--url', other.url])).toMatchObject({ code: 1, out: expect.stringMatching(/BAD .*queue q: is not open, so it answers nothing: .*put them back there/) as string })
     } finally {

@@ -33,6 +33,19 @@ describe.skipIf(withoutBrowser)('where something is missing', () => {
     expectQuiet(tab.watched)
   })
 
+  test('a queue that cannot be read is named with the reason, and the page does not take the server for a new one', async () => {
+    const { page } = tab
+    const list = '**/api/queues'
+    await page.route(list, (route) => route.fulfill({ json: { queues: [], refused: [{ queue: 'cut', reason: 'its first events are gone' }] } }))
+    await tab.visit('/', 'cannot be read')
+    expect(await page.locator('.content').getByRole('status').filter({ hasText: 'cannot be read' }).textContent()).toBe('The queue cut cannot be read: its first events are gone')
+    expect(await page.getByText('daybook enqueue').count()).toBe(0)
+    await page.unroute(list)
+    await page.getByRole('article', { name: 'queue mail' }).waitFor()
+    expect(await page.getByText('cannot be read').count()).toBe(0)
+    expectQuiet(tab.watched)
+  })
+
   test('a page whose address has a name that every object has is shown as without it', async () => {
     for (const path of ['/q/default/audit?hours=constructor', '/q/default/tenants?hours=toString', '/q/default/reports?hours=valueOf', '/q/default/tasks?q=constructor:x']) {
       await tab.visit(path)

@@ -17,7 +17,7 @@ import { type EnqueuedTask, handleOf, type HandleSource, type TaskHandle } from 
 import type { LimitView } from './methods/limits.js'
 import { ndjson, ndjsonLines } from './transport/ndjson.js'
 import { type CallOptions, type ClientOptions, type Configured, configure } from './options.js'
-import type { AgentView, AlertView, BreakerView, QueueSummary } from './methods/queue.js'
+import type { AgentView, AlertView, BreakerView, QueueList } from './methods/queue.js'
 import type { ReportName, ReportOptions } from './methods/reports.js'
 import type { ScheduleView } from './methods/schedules.js'
 import { taskTextOf } from './task-text.js'
@@ -352,7 +352,9 @@ const queueClient = (
       create: (made, options) => post('/api/tokens', { ...made, expiresAt: made.expiresAt instanceof Date ? made.expiresAt.toISOString() : made.expiresAt }, options),
       revoke: (id, reason, options) => json({ method: 'DELETE', path: `/api/tokens/${encodeURIComponent(id)}${query({ reason })}` }, 'safe', options),
     },
-    queues: async (options) => (await get<{ readonly queues: ReadonlyArray<QueueSummary> }>('/api/queues', options)).queues,
+    queues: async (options) => (await get<QueueList>('/api/queues', options)).queues,
+    // `refused` is absent when empty, and from older servers.
+    listQueues: async (options) => ({ refused: [], ...(await get<Pick<QueueList, 'queues'>>('/api/queues', options)) }),
     health: (options) => json({ method: 'GET', path: '/healthz' }, 'never', options),
     ready: (options) => json({ method: 'GET', path: '/readyz' }, 'never', options),
     close,

@@ -9,7 +9,7 @@ import type { ExplainFor, Explanation } from './explanation.js'
 import type { EnqueuedTask, TaskHandle } from '../handles/handle.js'
 import type { Limits } from './limits.js'
 import type { CallOptions } from '../options.js'
-import type { AgentView, AlertView, BreakerView, Depth, QueueSummary, ReadModels, Ready, Registered, Registration, Terminated, Verdict } from './queue.js'
+import type { AgentView, AlertView, BreakerView, Depth, QueueList, QueueSummary, ReadModels, Ready, Registered, Registration, Terminated, Verdict } from './queue.js'
 import type { Report, ReportName, ReportOptions, ReportRows } from './reports.js'
 import type { Schedules } from './schedules.js'
 import type { AnyTaskType, PayloadOf, ReceivedOutput, TaskFields, TypedTask } from '../handles/task-type.js'
@@ -228,8 +228,10 @@ export interface DaybookClient {
   readonly tokens: ClientTokens
   /** What this client's own token permits. */
   readonly me: (options?: CallOptions) => Promise<Me>
-  /** All queues of the server. */
+  /** All queues of the server that can be read. */
   readonly queues: (options?: CallOptions) => Promise<ReadonlyArray<QueueSummary>>
+  /** The same, with the queues that cannot be read now. Rejects if none can be read. */
+  readonly listQueues: (options?: CallOptions) => Promise<QueueList>
   /** Whether the server is alive (`/healthz`). Never repeated. */
   readonly health: (options?: CallOptions) => Promise<{ readonly status: string }>
   /** Whether the server accepts commands (`/readyz`). While it does not, rejects with `unavailable` and the reason. Never repeated. */

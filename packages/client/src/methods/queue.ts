@@ -104,7 +104,7 @@ export interface Ready {
   readonly status: 'ready'
   readonly queues: number
   /** Queues that are not opened, because they were deleted or truncated in the store. */
-  readonly refused?: ReadonlyArray<{ readonly queue: string; readonly reason: string }>
+  readonly refused?: ReadonlyArray<RefusedQueue>
   /** Queues whose log holds events that this server cannot read: nothing is decided on them here. */
   readonly readOnly?: ReadonlyArray<{ readonly queue: string; readonly reason: string }>
   /** Queues whose time is ahead of this server's clock, because a clock was wrong once. Their time goes on from the last event. */
@@ -120,6 +120,17 @@ export interface QueueSummary {
   readonly paused: string | null
   readonly total: number
   readonly byStatus: Readonly<Record<Status, number>>
+}
+
+export interface QueueList {
+  readonly queues: ReadonlyArray<QueueSummary>
+  readonly refused: ReadonlyArray<RefusedQueue>
+}
+
+/** A queue that cannot be read now, and why. */
+export interface RefusedQueue {
+  readonly queue: string
+  readonly reason: string
 }
 
 export interface Terminated {

@@ -12,8 +12,9 @@ const listing = (cli: Cli): Command =>
     .description('all queues of the server')
     .addHelpText('after', examples('daybook queues', "daybook queues --json | jq -r '.queues[].name'"))
     .action(cli.connected(async ({ printer, client }) => {
-      const queues = await client.queues()
-      printer.answer({ queues }, () =>
+      const { queues, refused } = await client.listQueues()
+      for (const { queue, reason } of refused) printer.note(`queue ${queue} cannot be read: ${reason}`)
+      printer.answer({ queues, ...(refused.length === 0 ? {} : { refused }) }, () =>
         printer.table(
           [
             { head: 'QUEUE', min: 8 }, 'PENDING', { head: 'SCHEDULED', leaveOut: 3 }, { head: 'WAITING', leaveOut: 5 }, { head: 'BLOCKED', leaveOut: 4 }, { head: 'IN PROGRESS', leaveOut: 1 },
@@ -25,7 +26,7 @@ const listing = (cli: Cli): Command =>
             const counts = { ...byStatus, pending: byStatus.pending + byStatus.queued, 'in-progress': inProgress }
             return [name, ...shown.map((status) => String(counts[status])), String(completed + cancelled + discarded), String(revision), paused === null ? '' : pauseText(paused)]
           }),
-          'no queues yet: a queue is created by its first task',
+          refused.length === 0 ? 'no queues yet: a queue is created by its first task' : 'no queue can be read',
         ))
     }))
 

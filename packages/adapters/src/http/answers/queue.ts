@@ -79,7 +79,9 @@ export const QueueAnswer = t.type(
   { name: t.string, ...revision, /** The reason given for the pause. */ paused: orNull(t.string), total: t.number, byStatus: t.record(Status, t.number) },
   'Queue',
 )
-export const QueuesAnswer = t.type({ queues: t.readonlyArray(QueueAnswer) }, 'Queues')
+const Refused = t.readonlyArray(t.type({ queue: t.string, reason: t.string }))
+/** `refused` is absent when empty. */
+export const QueuesAnswer = t.intersection([t.type({ queues: t.readonlyArray(QueueAnswer) }), t.partial({ refused: Refused })], 'Queues')
 export const QueueDeletedAnswer = t.type({ name: t.string, deleted: t.literal(true), ...revision }, 'Deleted queue')
 export const HealthAnswer = t.type({ status: t.literal('ok') }, 'Alive')
 /** The optional lists are absent when empty. The queues and parts in them do not stop the server from accepting commands for other queues. */
@@ -87,7 +89,7 @@ export const ReadyAnswer = t.intersection(
   [
     t.type({ status: t.literal('ready'), queues: t.number }),
     t.partial({
-      refused: t.readonlyArray(t.type({ queue: t.string, reason: t.string })),
+      refused: Refused,
       readOnly: t.readonlyArray(t.type({ queue: t.string, reason: t.string })),
       /** Queues whose time is ahead of this server's clock by more than a second. */
       ahead: t.readonlyArray(t.type({ queue: t.string, seconds: t.number })),

@@ -14,8 +14,9 @@ import {
   TaskType,
 } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
+import type { RefusedQueue } from '../../engine/index.js'
 import { mayUse } from '../routes/access.js'
-import { invalid, problem, problemOf } from '../problem.js'
+import { invalid, type Problem, problem, problemOf } from '../problem.js'
 import type { ReasonQuery } from '../query.js'
 import { type Call, type Handled, type QueueCall, replyWith, type ViewCall } from '../routes/route.js'
 import type { Tenants } from '../routes/tenants.js'
@@ -29,16 +30,27 @@ const summaryFor = (tenants: Tenants): ((state: QueueState, at: number) => Queue
   return (state, at) => summaryForTenants(state, asked, at)
 }
 
+/** A queue that cannot be read must not hide the others, and must not look as if it were not there. If none can be read, the request is refused. */
 export const listQueues = async ({ daybook, grant, tenants }: Call): Promise<Handled> => {
   const queues = []
+  // Whether the tenants of a queue that is not open are isolated is not known, so a token for tenants is not told of it.
+  const refused: Array<RefusedQueue> = tenants === undefined ? daybook.refused().filter(({ queue }) => mayUse(grant, queue)) : []
+  const unread: Array<Problem> = []
   for (const queue of daybook.queues()) {
     if (!mayUse(grant, queue.name)) continue
     const outcome = await queue.read(summaryFor(tenants))
-    if (E.isLeft(outcome)) return E.left(problemOf(outcome.left))
+    if (E.isLeft(outcome)) {
+      const refusal = problemOf(outcome.left)
+      unread.push(refusal)
+      refused.push({ queue: queue.name, reason: refusal.detail })
+      continue
+    }
     const { value, revision } = outcome.right
     if (value !== undefined) queues.push({ name: queue.name, revision, ...value })
   }
-  return E.right({ status: 200, text: JSON.stringify({ queues }) })
+  const [first] = unread
+  if (first !== undefined && (queues.length === 0 || tenants !== undefined)) return E.left(first)
+  return E.right({ status: 200, text: JSON.stringify({ queues, ...(refused.length === 0 ? {} : { refused }) }) })
 }
 
 export const showQueue = async ({ queue, tenants }: ViewCall): Promise<Handled> => {

@@ -55,7 +55,7 @@ export const routesOf = ({ limits, memory, readModels, verifications, tokens, re
     serverRoute({
       method: 'GET', path: '/api/queues', who: readers, tenants: 'own', shows: 'own queues',
       tag: 'queues', summary: 'All queues, with their depth by status.',
-      description: 'All queues, with their depth by status. To a token for tenants: the isolated queues, with the depth of its own tasks, and of a pause only that there is one.',
+      description: 'All queues, with their depth by status, and under `refused` those that cannot be read now. If none can be read, the request is refused. To a token for tenants: the isolated queues, with the depth of its own tasks, and of a pause only that there is one.',
       answers: { 200: QueuesAnswer }, handle: queue.listQueues,
     }),
 

@@ -1,5 +1,5 @@
 /** The first page: all queues, the most urgent first. */
-import type { QueueSummary } from '@daybook/client'
+import type { QueueList, QueueSummary } from '@daybook/client'
 import { useRef, useState } from 'preact/hooks'
 import { momentShown } from '../../address/address.js'
 import { useQuestion, useQueue } from '../../api/use-query.js'
@@ -11,12 +11,17 @@ import { QueueCard } from './queue-card.js'
 const queuesMs = 3_000
 
 export const NowPage = () => {
-  const shown = useQuestion<{ readonly queues: ReadonlyArray<QueueSummary> }>({ path: '/api/queues', everyMs: queuesMs })
+  const shown = useQuestion<Pick<QueueList, 'queues'> & Partial<QueueList>>({ path: '/api/queues', everyMs: queuesMs })
   return (
     <>
       <h1>Now</h1>
       <Loaded shown={shown} lines={6}>
-        {({ queues }) => (queues.length === 0 ? <FirstRun /> : <Queues queues={queues} />)}
+        {({ queues, refused = [] }) => (
+          <>
+            {refused.map(({ queue, reason }) => <p key={queue} class="banner" role="status">The queue <strong>{queue}</strong> cannot be read: {reason}</p>)}
+            {queues.length > 0 ? <Queues queues={queues} /> : refused.length === 0 && <FirstRun />}
+          </>
+        )}
       </Loaded>
     </>
   )

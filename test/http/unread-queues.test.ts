@@ -1,0 +1,43 @@
+/** The list of queues while some of them cannot be read: they hide neither themselves nor the others. */
+import { createDaybook, type Daybook, type QueueEngine } from '@daybook/adapters/engine'
+import { openMemoryStore } from '@daybook/adapters/memory'
+import * as E from 'fp-ts/lib/Either.js'
+import { afterEach, expect, test } from 'vitest'
+import { startTestServer, type TestServer } from './support.js'
+
+const reason = 'it is not known whether the last append succeeded'
+let server: TestServer | undefined
+afterEach(() => server?.stop())
+
+/** A server whose queues with these names answer no question, and one that is not opened. */
+const serverWithout = async (unread: ReadonlyArray<string>): Promise<TestServer> => {
+  const daybook = createDaybook({ store: openMemoryStore() })
+  const silent = (engine: QueueEngine): QueueEngine => Object.create(engine, { read: { value: () => Promise.resolve(E.left({ code: 'unavailable', detail: reason })) } }) as QueueEngine
+  const queues = (): ReadonlyArray<QueueEngine> => daybook.queues().map((queue) => (unread.includes(queue.name) ? silent(queue) : queue))
+  const refused = (): ReturnType<Daybook['refused']> => [{ queue: 'cut', reason: 'its first events are gone' }]
+  server = await startTestServer({ daybook: Object.create(daybook, { queues: { value: queues }, refused: { value: refused } }) as Daybook })
+  for (const queue of ['mail', 'print']) await server.post(`/api/queues/${queue}/tasks`, { type: 'mow', payload: null })
+  return server
+}
+
+test('the others are listed, and those that cannot be read with the reason', async () => {
+  const { get } = await serverWithout(['mail'])
+  const { status, body } = await get('/api/queues')
+  expect(status).toBe(200)
+  expect(body).toEqual({
+    queues: [expect.objectContaining({ name: 'print', total: 1 })],
+    refused: [{ queue: 'cut', reason: 'its first events are gone' }, { queue: 'mail', reason }],
+  })
+})
+
+test('if none can be read, the request is refused', async () => {
+  const { get } = await serverWithout(['mail', 'print'])
+  expect(await get('/api/queues')).toMatchObject({ status: 503, body: { code: 'unavailable', detail: reason } })
+})
+
+test('a token is told of its own queues only', async () => {
+  const { post, http } = await serverWithout(['mail'])
+  const { body } = await post('/api/tokens', { name: 'printer', roles: ['auditor'], queues: ['print'] })
+  const answer = await fetch(`${http.url}/api/queues`, { headers: { authorization: `Bearer ${body.token}` } })
+  expect(await answer.json()).toEqual({ queues: [expect.objectContaining({ name: 'print' })] })
+})
