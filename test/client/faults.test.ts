@@ -331,6 +331,25 @@ describe('a client', () => {
     expect(server.seen.length).toBe(3)
   })
 
+  test('closed before its first call it sends none, and closed at its first call it answers that', async () => {
+    connect()
+    await client.close()
+    expect(await codeOf(client.tasks())).toBe('closed')
+    expect(await codeOf(client.claim({ agentId: 'a', wait: 30 }))).toBe('closed')
+    expect(server.seen.length).toBe(0)
+    connect()
+    const gate = latch()
+    server.held = gate.opened
+    const enqueued = client.enqueue(task(1))
+    const claim = codeOf(client.claim({ agentId: 'a', wait: 30 }))
+    const closed = client.close()
+    expect(await claim).toBe('closed')
+    gate.open()
+    expect((await enqueued).id).toBe('id-of-1')
+    await closed
+    expect(await codeOf(client.tasks())).toBe('closed')
+  })
+
   test.each([
     ['is under way', () => undefined],
     ['is being repeated', (index: number) => (index < 3 ? 'drop-before' : undefined)],

@@ -64,3 +64,21 @@ test('a command loads OpenTelemetry only if something is registered with it', ()
   expect(loadsOpenTelemetry('')).toBe(false)
   expect(loadsOpenTelemetry("globalThis[Symbol.for('opentelemetry.js.api.1')] = { version: '1.9.1' }")).toBe(true)
 })
+
+/** The file and all files that it imports at once, by the beginning of its name. */
+const loadedWith = (name: string, found = new Set<string>()): ReadonlySet<string> => {
+  const files = readdirSync(program).filter((file) => file === `${name}.js` || (file.startsWith(`${name}-`) && file.endsWith('.js')))
+  expect(files.length, name).toBeGreaterThan(0)
+  for (const file of files) {
+    if (found.has(file)) continue
+    found.add(file)
+    for (const [, named = ''] of readFileSync(join(program, file), 'utf8').matchAll(/(?:from |import )"\.\/([\w-]+)\.js"/g)) loadedWith(named, found)
+  }
+  return found
+}
+
+test('the command line and the server load undici when they send a request, and not before', () => {
+  const hasUndici = (name: string): boolean => [...loadedWith(name)].some((file) => readFileSync(join(program, file), 'utf8').includes('require_undici = '))
+  expect(['main', 'serve', 'list'].filter(hasUndici)).toEqual([])
+  expect(hasUndici('transport')).toBe(true)
+})

@@ -25,14 +25,15 @@ import { type AnyTaskType, isTaskType, isTyped, sentTask, type TypedTask } from 
 import type { Each, Enqueued, EnqueuedAll, EventFilter, History, HistoryEvent, NewTask, TaskFilter, TaskPage, TaskView } from './methods/tasks.js'
 import type { TokenView } from './methods/tokens.js'
 import { withActiveTrace } from './transport/tracing.js'
-import { createTransport, type HttpRequest, type Transport } from './transport/transport.js'
+import { lazyTransport } from './transport/lazy-transport.js'
+import type { HttpRequest, Transport } from './transport/transport.js'
 import { watch, type WatchMessage, type WatchOptions } from './methods/watch.js'
 
 /** Makes a client. Nothing is connected until the first call. */
 export const createClient = (options: ClientOptions = {}): DaybookClient => {
   const config = configure(options)
   const { url, urls, token } = config
-  const transportTo = (url: string): Transport => createTransport({
+  const transportTo = (url: string): Transport => lazyTransport({
     url,
     token,
     userAgent: config.agentName,

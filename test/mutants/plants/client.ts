@@ -7,6 +7,8 @@ const headers = ['test/client/headers.test.ts']
 const gathering = ['test/client/gathering.test.ts']
 
 export const clientPlants: ReadonlyArray<Plant> = [
+  { title: 'client: waiting claims of a client that is closed at its first call are not ended', file: `${client}transport/lazy-transport.ts`, find: 'if (isStopped) loaded.stopWaiting()', replace: '', killedBy: ['test/client/faults.test.ts'] },
+  { title: 'client: one that was closed before its first call sends it', file: `${client}transport/lazy-transport.ts`, find: 'isClosed && loading === undefined', replace: 'false', killedBy: ['test/client/faults.test.ts'] },
   { title: 'client: a watch does not notice that its server is gone', file: 'packages/client/src/methods/watch.ts', find: 'if (!isAlive) return socket.terminate()', replace: '', killedBy: ['test/client/watch.test.ts'] },
   { title: 'client: a message that is no JSON ends the program of a watch', file: 'packages/client/src/methods/watch.ts', find: '// A proxy may have cut it or put something else in its place.\n    return undefined', replace: "throw new Error('no JSON')", killedBy: ['test/client/failover.test.ts'] },
   { title: 'client: a watch waits for the end of an answer that breaks off', file: 'packages/client/src/methods/watch.ts', find: "response.on('close', () => {", replace: "response.on('end', () => {", killedBy: ['test/client/failover.test.ts'] },

@@ -27,7 +27,7 @@ import { startTelemetry } from '../telemetry/index.js'
 import { type EventStore, type LogAddress, observedStore } from '../store/index.js'
 import { KeyFile, keysFileOf } from '../task-keys/index.js'
 import { unlessAborted } from '../unless-aborted.js'
-import { startWebhooks, type Webhooks } from '../webhooks/index.js'
+import { startWebhooks, type Webhooks } from '../webhooks/service.js'
 import { lockDataFolder } from './data-lock.js'
 
 export interface RunningServer {

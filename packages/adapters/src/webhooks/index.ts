@@ -1,5 +1,5 @@
 /** Webhooks: signed messages about alerts. */
-export { systemResolve, whyNotPublic } from './addresses.js'
+export { whyNotPublic } from './addresses.js'
 export { testMessage } from './message.js'
 export { openPoster, type Outcome, readRetryAfter } from './post.js'
 export { type Tuning, type WebhookOptions } from './receiver.js'

@@ -1,6 +1,6 @@
 /** One try to send a message. */
 import { Agent, request } from 'undici'
-import { publicConnector, type Resolve, ForbiddenAddress } from './addresses.js'
+import { publicConnector, type Resolve, ForbiddenAddress } from './public-connector.js'
 import { signatureOf } from './signature.js'
 import type { WebhookMessage } from './message.js'
 

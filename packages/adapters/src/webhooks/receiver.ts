@@ -12,7 +12,7 @@ import { backoff } from '@daybook/client/common'
 import { pause, type Problem, type RetryMs, Stopped } from '../log-follower/index.js'
 import type { WebhookMessage } from './message.js'
 import { type Endpoint, openPoster } from './post.js'
-import type { Resolve } from './addresses.js'
+import type { Resolve } from './public-connector.js'
 
 export interface WebhookOptions extends Endpoint {
   /** Unique: the progress of the receiver is stored under it. */

@@ -4,7 +4,7 @@ import type { CheckpointStore } from '@daybook/projections'
 import { type Daybook, parseObject } from '../engine/index.js'
 import { followLog, forEachQueue, type LogFollower, type Problem } from '../log-follower/index.js'
 import { alertEvents, messageOf } from './message.js'
-import { Receiver, type ReceiverStatus, type Tuning, type WebhookOptions } from './receiver.js'
+import type { ReceiverStatus, Tuning, WebhookOptions } from './receiver.js'
 
 export interface WebhooksOptions {
   readonly daybook: Daybook
@@ -36,7 +36,9 @@ export interface Webhooks {
  */
 export const startWebhooks = async ({ daybook, webhooks, checkpoints, known, warn, tuning }: WebhooksOptions): Promise<Webhooks> => {
   const since = await admit({ daybook, webhooks, checkpoints, known })
-  const started = webhooks.map((options) => {
+  const started = await Promise.all(webhooks.map(async (options) => {
+    // Loaded here: most servers have no webhook.
+    const { Receiver } = await import('./receiver.js')
     const receiver = new Receiver(options, warn, daybook.now, tuning)
     const followers = new Map<string, LogFollower>()
     const stop = forEachQueue(daybook, (engine) => {
@@ -76,7 +78,7 @@ export const startWebhooks = async ({ daybook, webhooks, checkpoints, known, war
       await receiver.close()
     }
     return { status, close }
-  })
+  }))
   return {
     status: () => started.map(({ status }) => status()),
     close: async () => void (await Promise.all(started.map(({ close }) => close()))),

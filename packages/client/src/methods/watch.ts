@@ -1,5 +1,4 @@
 /** Watching a queue: its messages over a WebSocket, without gaps. */
-import { WebSocket } from 'ws'
 import { backoff } from '../transport/backoff.js'
 import { pause } from '../transport/retry.js'
 import { DaybookError, errorOfAnswer } from '../errors.js'
@@ -37,12 +36,11 @@ const pingMs = 30_000
  * aborts or the loop is left. Rejects only if the server refuses (a wrong token or queue).
  */
 export const watch = async function* (place: Place, { from = 'end', signal }: WatchOptions = {}): AsyncGenerator<WatchMessage, void> {
-  const isEnded = (): boolean => signal?.aborted === true
   const delays = backoff({ firstMs: 100, mostMs: 5_000, random: Math.random })
   let next: number | 'end' = from
   /** Number of seen messages of revision `next`: a connection may end between the messages of one event. */
   let seen = 0
-  for (let connections = 0; !isEnded(); connections++) {
+  for (let connections = 0; !isAborted(signal); connections++) {
     let skip = seen
     try {
       for await (const message of connection({ ...place, url: place.urls[connections % place.urls.length] as string }, next, signal)) {
@@ -67,6 +65,8 @@ export const watch = async function* (place: Place, { from = 'end', signal }: Wa
   }
 }
 
+const isAborted = (signal: AbortSignal | undefined): boolean => signal?.aborted === true
+
 const messageIn = (data: Buffer): WatchMessage | undefined => {
   try {
     return JSON.parse(data.toString('utf8')) as WatchMessage
@@ -78,6 +78,9 @@ const messageIn = (data: Buffer): WatchMessage | undefined => {
 
 /** The messages of one connection. Ends with the connection. */
 const connection = async function* ({ url, token, queue }: Omit<Place, 'urls'> & { readonly url: string }, from: number | 'end', signal: AbortSignal | undefined): AsyncGenerator<WatchMessage | { readonly at: number }, void> {
+  // Loaded here, because most clients watch nothing.
+  const { WebSocket } = await import('ws')
+  if (isAborted(signal)) return
   const address = new URL(url)
   address.protocol = address.protocol === 'https:' ? 'wss:' : 'ws:'
   address.pathname = `${address.pathname.replace(/\/$/, '')}/api/ws`
@@ -140,7 +143,7 @@ const connection = async function* ({ url, token, queue }: Omit<Place, 'urls'> &
       if (message !== undefined) {
         if (received.length < aheadMax / 2 && socket.isPaused) socket.resume()
         yield message
-        if (signal?.aborted === true) return
+        if (isAborted(signal)) return
         continue
       }
       if (isOver) break

@@ -1,7 +1,10 @@
-/** When a call's signal aborts: the error of the call, and a callback. */
+/** The errors of calls that their callers gave up or that came too late, and a callback for when a signal aborts. */
 import { DaybookError } from '../errors.js'
 
 export const abortedError = (signal: AbortSignal): DaybookError => new DaybookError('aborted', 'given up by the caller', { cause: signal.reason })
+
+export const closedError = (): DaybookError =>
+  new DaybookError('closed', 'this client was closed; create another one', { unsent: true })
 
 /** Adds one listener per signal, however many calls share it: Node warns of a leak at the eleventh listener. */
 const waiting = new WeakMap<AbortSignal, Set<() => void>>()

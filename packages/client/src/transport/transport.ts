@@ -1,6 +1,6 @@
 /** Sends one HTTP request and returns the text of the answer. Retries and JSON are handled by the layers above. */
 import { Client, type Dispatcher, errors, Pool } from 'undici'
-import { abortedError, onAbort } from './abort.js'
+import { abortedError, closedError, onAbort } from './abort.js'
 import { DaybookError } from '../errors.js'
 import { headerText } from './header-text.js'
 
@@ -160,9 +160,6 @@ export const createTransport = (options: TransportOptions): Transport => {
   }
   return { request, stream, stopWaiting: () => closing.abort(), close }
 }
-
-export const closedError = (): DaybookError =>
-  new DaybookError('closed', 'this client was closed; create another one', { unsent: true })
 
 /**
  * One connection of a pool. If undici's cannot build a request, its `dispatch` returns false, as it does when it is busy. The pool would then wait for
