@@ -75,6 +75,19 @@ describe('INV-23: live leases', () => {
     expect(q.refuse({ type: 'RemoveLimit', key: 'type:work' })).toMatchObject({ code: 'not-found' })
   })
 
+  test('INV-23, INV-15: a tenant may be called *, and its limit is that of all tenants, also when that is changed', () => {
+    const q = limited('tenant:*', { concurrency: 1 }).enqueue(...many(5, { tenant: '*' }))
+    expect(q.claim('ann', { max: 9 }).ids).toEqual(['t1'])
+    const [point, before] = [mark(q.state), contentsOf(q.state)]
+    q.do({ type: 'SetLimit', key: 'tenant:*', concurrency: 3 })
+    expect(contentsOf(fork(q.state))).toEqual(contentsOf(q.state))
+    expect(q.claim('ann', { max: 9 }).ids).toEqual(['t2', 't3'])
+    q.state = rollback(q.state, point)
+    expect(contentsOf(q.state)).toEqual(before)
+    q.do({ type: 'RemoveLimit', key: 'tenant:*' })
+    expect(q.claim('ann', { max: 9 }).ids).toEqual(['t2', 't3', 't4', 't5'])
+  })
+
   test('INV-23: a limit of its own goes before that of all', () => {
     const q = limited('*', { concurrency: 1 })
     q.do({ type: 'SetLimit', key: 'big', concurrency: 3 })

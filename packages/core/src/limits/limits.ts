@@ -245,10 +245,10 @@ export class Limits {
     if (meter.apart !== undefined && !isShut(meter)) this.limited.wake(meter.apart.shapes)
   }
 
-  /** The meters for which this limit holds, or will hold. */
+  /** The meters for which this limit holds, or will hold. A tenant may be called `*`: its meter has the key of the limit for all tenants. */
   private affected(key: string): Iterable<Meter> {
     if (!isDefault(key)) return [this.meters.get(key)].filter((meter) => meter !== undefined)
-    return [...this.meters.values()].filter((meter) => defaultOf(meter.key) === key && !this.set.has(meter.key))
+    return [...this.meters.values()].filter((meter) => meter.key === key || (defaultOf(meter.key) === key && !this.set.has(meter.key)))
   }
 
   private apply(key: string, limit: Limit | undefined): void {
