@@ -110,6 +110,23 @@ test('more expired timers than one append can hold: the tick is split', async ()
   expect(types.indexOf('BreakerOpened')).toBe(types.flatMap((type, i) => (type === 'DeadLettered' ? [i] : []))[2]! + 1)
 })
 
+test('more rates that admit starts again than one append can hold: the tick is split', async () => {
+  let now = 1_000_000
+  let readings = 0
+  // A tick that never fits would be decided again and again, without a pause in which a test could end.
+  const clock = (): number => {
+    if (++readings > 10_000) throw new Error('the clock was read 10,000 times')
+    return now
+  }
+  const { engine, store } = await openQueue({ store: tight({ appendEventsMax: 8 }), clock })
+  await engine.submit({ type: 'SetLimit', key: '*', rate: { starts: 1, perSeconds: 60 } }, caller)
+  await engine.submitAll(Array.from({ length: 40 }, (_, i) => enqueue(task(`t${i}`, { concurrencyKey: `k${i % 20}`, timeout: 3_600 }))), caller)
+  for (let i = 0; i < 3; i++) await engine.claim(claim('ann', 7), caller)
+  now += 60_000
+  expect(ok(await engine.claim(claim('ann', 7), caller)).length).toBeGreaterThan(0)
+  expect((await typesIn(store)).filter((type) => type === 'LimitOpened')).toHaveLength(20)
+})
+
 test('beyond mailboxMax commands are refused as overloaded, and earlier ones are not affected', async () => {
   const { engine, store } = await openQueue({ mailboxMax: 5 })
   const release = store.hold()

@@ -71,6 +71,13 @@ export const enginePlants: ReadonlyArray<Plant> = [
     replace: 'mailbox.remove(mailbox.size)',
     killedBy: groups,
   },
+  {
+    title: 'a tick whose rates admit too many starts for one append is never decided',
+    file: at('decider.ts'),
+    find: "'LimitOpened', ",
+    replace: '',
+    killedBy: groups,
+  },
   // Recovery.
   {
     title: 'a failed append is not rolled back',

@@ -424,7 +424,7 @@ const isNew = (state: QueueState): boolean => {
 }
 
 /** The events with which a tick answers a timer. The events after each one are its consequences. */
-const ofTimers: ReadonlySet<string> = new Set<EventType>(['ClaimExpired', 'TaskDue', 'ParkTimedOut', 'BreakerHalfOpened', 'SlowdownEnded', 'AgentResumed', 'Requeued', 'SnoozeLapsed', 'RedriveStopped', 'ScheduleRan', 'ScheduleSkipped', 'ScheduleHeld', 'AlertRaised', 'AlertCleared'])
+const ofTimers: ReadonlySet<string> = new Set<EventType>(['ClaimExpired', 'TaskDue', 'ParkTimedOut', 'BreakerHalfOpened', 'SlowdownEnded', 'AgentResumed', 'LimitOpened', 'Requeued', 'SnoozeLapsed', 'RedriveStopped', 'ScheduleRan', 'ScheduleSkipped', 'ScheduleHeld', 'AlertRaised', 'AlertCleared'])
 
 /** The first half of a tick's events. It is cut before an event of an expired timer, so that its consequences stay with it. */
 const firstHalf = (events: ReadonlyArray<QueueEvent>): ReadonlyArray<QueueEvent> => {
