@@ -118,6 +118,19 @@ test('TQM-PRI-002: equal scores are equal, however they come about, also with sh
   expect(q.claim('ann', { max: 2 }).ids).toEqual(['b', 'a'])
 })
 
+test.each(['1970-01-01T00:05:00Z', '2056-01-01T00:00:00Z', '9990-01-01T00:00:00Z'])('INV-11, INV-17: a clock that says %s changes nothing about deadlines', (time) => {
+  const q = new Queue()
+  q.at = Date.parse(time)
+  // In one lane, by their deadlines: all have the same.
+  q.enqueue(...Array.from({ length: 24 }, (_, i) => task(`t${i + 1}`, { deadlineAt: q.at + 60_000 })))
+  q.claim()
+  q.do({ type: 'Cancel', task: 't4', reason: 'not needed' })
+  // Now all are late, and change their lane.
+  q.wait(61)
+  const left = Array.from({ length: 24 }, (_, i) => `t${i + 1}`).filter((id) => id !== 't1' && id !== 't4')
+  expect(q.claim('ann', { max: 99 }).ids).toEqual(left)
+})
+
 test('INV-15: after rollbacks to nested marks, tasks that had become urgent are in their former order', () => {
   const q = new Queue().configure({ policy: 'score' }).enqueue(...manyLast, task('first', { deadlineAt: start + 1_000_000 }))
   q.at += 1_000

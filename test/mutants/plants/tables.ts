@@ -79,6 +79,13 @@ export const tablePlants: ReadonlyArray<Plant> = [
     killedBy: sorted,
   },
   {
+    title: 'a sorted list does not find items with equal keys beyond 2^53',
+    file: `${core}structures/sorted-list.ts`,
+    find: '(keys[middle] as number) <= key',
+    replace: '(keys[middle] as number) < key + 1',
+    killedBy: sorted,
+  },
+  {
     title: 'the text index leaves a hole in front of a text that stood behind another',
     file: `${core}structures/text-index.ts`,
     find: 'if (((next - hash) & mask) < ((next - free) & mask)) continue',

@@ -234,7 +234,7 @@ export class SortedList<T> {
     let at = firstNotBelow(lastKeys, key)
     if (lastKeys[at] === key) {
       // Several chunks end with the same key: compare their items.
-      let high = firstNotBelow(lastKeys, nextAfter(key), at)
+      let high = firstAbove(lastKeys, key, at)
       while (at < high) {
         const middle = (at + high) >> 1
         if (this.isBefore(key, lastOf(chunks[middle] as Chunk<T>), key, item)) at = middle + 1
@@ -249,7 +249,7 @@ export class SortedList<T> {
     if (firstOf(chunk) === item) return from
     let index = firstNotBelow(keys, key, from)
     if (keys[index] !== key || items[index] === item) return index
-    let high = firstNotBelow(keys, nextAfter(key), index)
+    let high = firstAbove(keys, key, index)
     while (index < high) {
       const middle = (index + high) >> 1
       const other = items[middle] as T
@@ -259,9 +259,6 @@ export class SortedList<T> {
     return index
   }
 }
-
-/** All keys are whole numbers. */
-const nextAfter = (key: number): number => key + 1
 
 /**
  * Sorts items by their keys, which are whole numbers. The sort is stable. Keys that lie close together are counted. Otherwise key and index are
@@ -323,6 +320,18 @@ const firstNotBelow = (keys: ReadonlyArray<number>, key: number, from = 0): numb
   while (low < high) {
     const middle = (low + high) >> 1
     if ((keys[middle] as number) < key) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+/** Not `firstNotBelow` of `key + 1`, which is the same number as `key` beyond 2^53. */
+const firstAbove = (keys: ReadonlyArray<number>, key: number, from: number): number => {
+  let low = from
+  let high = keys.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((keys[middle] as number) <= key) low = middle + 1
     else high = middle
   }
   return low
