@@ -1,5 +1,5 @@
 /** The order of tasks by both policies at the edges of the score. INV-11 compares it with a scan in random histories. */
-import { mark, type PreparedTask, release, rollback } from '@daybook/core'
+import { explainOf, mark, type PreparedTask, release, rollback, type ScoreParts } from '@daybook/core'
 import { fewMax, sizesOf } from '@daybook/core/testing'
 import { expect, test } from 'vitest'
 import { Queue, start, task } from './queue.js'
@@ -116,6 +116,20 @@ test('TQM-PRI-002: equal scores are equal, however they come about, also with sh
   const q = new Queue().configure({ policy: 'score', score: { priority: 0.1, ageCeiling: 30 } })
   q.enqueue(task('a', { priority: 3, deadlineAt: start + 20_000 }), task('b', { priority: 4, deadlineAt: start + 95_000 }))
   expect(q.claim('ann', { max: 2 }).ids).toEqual(['b', 'a'])
+})
+
+test.each([
+  ['3,600 s', 3_600, 900],
+  ['months', 90 * 86_400, 7 * 86_400],
+  ['a year', 365 * 86_400, 30 * 86_400],
+  ['ten years', 3_650 * 86_400, 365 * 86_400],
+])('TQM-PRI-002: a score is the sum of its parts, with an age ceiling of %s', (_, ageCeiling, slaUrgencyWindow) => {
+  const q = new Queue().configure({ policy: 'score', score: { ageCeiling, slaUrgencyWindow, slaBoost: 1, starvationFloor: 0 } })
+  q.enqueue(task('old', { deadlineAt: start + ageCeiling * 1_000 }))
+  q.at += ageCeiling * 1_000
+  const { score, scoreParts } = explainOf(q.state, 'old', q.at) ?? {}
+  const { priority, age, deadline, blockers, retries } = scoreParts as ScoreParts
+  expect(score).toBeCloseTo(priority.points + age.points + deadline.points + blockers.points + retries.points, 2)
 })
 
 test.each(['1970-01-01T00:05:00Z', '2056-01-01T00:00:00Z', '9990-01-01T00:00:00Z'])('INV-11, INV-17: a clock that says %s changes nothing about deadlines', (time) => {

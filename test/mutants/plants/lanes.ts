@@ -38,6 +38,13 @@ export const lanePlants: ReadonlyArray<Plant> = [
     killedBy: scores,
   },
   {
+    title: 'the age hardly counts if its ceiling is a year',
+    file: `${ready}score.ts`,
+    find: 'const unitMax = 1e13',
+    replace: 'const unitMax = 1e11',
+    killedBy: scores,
+  },
+  {
     title: 'a late task loses its boost',
     file: `${ready}score.ts`,
     find: 'at >= deadlineAt - this.windowMs\n',

@@ -19,7 +19,8 @@ import type { TaskRecord } from '../records/records.js'
 
 /** Bounds the rates, so that the units of thirty years are exact in a double. */
 const ratesMax = 8_192
-const unitMax = 1e11
+/** Bounds the sum of the other parts, so that the number of a lane, which has it, is exact as well (`policy.ts`). */
+const unitMax = 1e13
 /** Weights are counted in steps of 1/10,000. */
 const weightSteps = 10_000
 
