@@ -249,6 +249,16 @@ describe('tasks of a batch', () => {
 })
 
 describe('the callback', () => {
+  test('INV-7: gets another id if a dead letter that is sent back with the same tick takes the key of its own', () => {
+    const q = withBatch({ on: 'settled', tasks: [task('x', { timeout: 60, maxRetries: 0 })] })
+    q.enqueue(task('dead', { type: 'other', idempotencyKey: 'b.callback' }))
+    q.kill('dead', 'other')
+    q.do({ type: 'Snooze', task: 'dead', ...review, until: q.at + 60_000 })
+    q.claim()
+    expect(q.wait(60)).toEqual(['Requeued', 'ClaimExpired', 'DeadLettered', 'BatchFinished', 'TaskEnqueued'])
+    expect([q.status('dead'), view(q).callbackTask, q.status('b.callback.2'), headOf(q.state).misfits]).toEqual(['pending', 'b.callback.2', 'pending', 0])
+  })
+
   test('gets another id if a producer has taken its own', () => {
     const q = withBatch({ tasks: [task('x')] })
     q.enqueue(task('b.callback', { type: 'other' }), task('o', { type: 'other', idempotencyKey: 'b.callback.2' }))

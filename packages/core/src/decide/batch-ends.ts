@@ -119,7 +119,7 @@ const insertEnds = (events: ReadonlyArray<QueueEvent>, ends: ReadonlyArray<After
   const lastNew = events.findLastIndex(isNew)
   const known = new KnownTasks(tables, at)
   let number = tables.head.lastNumber + events.filter(isNew).length
-  const taken = new Set(events.flatMap((event) => (event.type === 'TaskEnqueued' ? [event.data.task, event.data.idempotencyKey] : [])))
+  const taken = new Set(events.flatMap((event) => takenBy(event, tables)))
   const placed = ends.map((batch) => ({ batch, place: Math.max(batch.last, lastNew) })).sort((a, b) => a.place - b.place)
   const all: Array<QueueEvent> = []
   let from = 0
@@ -131,6 +131,13 @@ const insertEnds = (events: ReadonlyArray<QueueEvent>, ends: ReadonlyArray<After
     if (callback !== undefined) all.push(callback)
   }
   return [...all, ...events.slice(from)]
+}
+
+/** The ids and keys that tasks take with this event: a dead letter that is sent back takes its key again. */
+const takenBy = (event: QueueEvent, tables: Tables): ReadonlyArray<string> => {
+  if (event.type === 'TaskEnqueued') return [event.data.task, event.data.idempotencyKey]
+  const key = event.type === 'Requeued' ? tables.byId.get(event.data.task)?.key : undefined
+  return key === undefined ? [] : [key]
 }
 
 /** How many tasks it had, and how they ended. */
