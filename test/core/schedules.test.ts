@@ -60,6 +60,24 @@ describe('a run', () => {
     expect(told(q)).toEqual(['09:01:00 duplicate', '09:02:00 ran'])
   })
 
+  test('INV-27: whose key another run has that begins at the same time is skipped', () => {
+    const q = new Queue().configure({ tenants: 'isolated' })
+    for (const name of ['acme:s', 's']) q.do({ type: 'CreateSchedule', name, every: 60, task: { type: 'work', tenant: 'acme' } })
+    expect(names(goTo(q, start + 60_000))).toEqual(['ScheduleRan', 'TaskEnqueued', 'ScheduleSkipped'])
+    expect(told(q)).toEqual(['09:01:00 duplicate'])
+    expect(headOf(q.state).misfits).toBe(0)
+  })
+
+  test('INV-7: takes its key before a dead letter whose snooze ends at the same time', () => {
+    const q = withSchedule({ every: 60 })
+    const run = `s@${iso(start + 60_000)}`
+    q.enqueue({ id: 'early', type: 'work', idempotencyKey: run, content: '{}' })
+    q.kill('early')
+    q.do({ type: 'Snooze', task: 'early', reviewer: 'rev', reason: 'r', until: start + 60_000 })
+    expect(names(goTo(q, start + 60_000))).toEqual(['ScheduleRan', 'TaskEnqueued', 'SnoozeLapsed'])
+    expect([q.status(run), q.status('early'), headOf(q.state).misfits]).toEqual(['pending', 'dead-letter', 0])
+  })
+
   test('its task takes the settings of the queue at that time, and its number', () => {
     const q = withSchedule({ every: 60 })
     q.configure({ defaults: { timeout: 77 } }).enqueue({ id: 'x', type: 'work', idempotencyKey: 'x', content: '{}' })

@@ -41,6 +41,13 @@ export const schedulePlants: ReadonlyArray<Plant> = [
     killedBy: rules,
   },
   {
+    title: 'a run takes a key that another run of the same tick, or a dead letter that is sent back, takes as well',
+    file: `${core}decide/schedules.ts`,
+    find: '    keys.add(key)\n',
+    replace: '',
+    killedBy: rules,
+  },
+  {
     title: 'a run that waits is not woken',
     file: `${core}fold/evolve.ts`,
     find: 'if (tables.schedules.isAnyWaiting) wakeSchedule(tables, event)',

@@ -99,14 +99,14 @@ const ruleOf = (cron: string | undefined, every: number | undefined, timeZone: s
 
 // ------------------------------------------------------------------------------------------- run
 
-/** Decides all instants that are due, at most {@link runsPerTick}. */
-export const runSchedules = (draft: Draft): void => {
+/** Decides all instants that are due, at most {@link runsPerTick}. `keys`: the idempotency keys that tasks take with this tick. */
+export const runSchedules = (draft: Draft, keys: Set<string>): void => {
   const { tables, at } = draft
   if ((tables.schedules.nextDue() ?? Number.POSITIVE_INFINITY) > at) return
   const known = new KnownTasks(tables, at)
   let left = runsPerTick
   for (const schedule of tables.schedules.due) {
-    const run = new Run(schedule, draft, known)
+    const run = new Run(schedule, draft, known, keys)
     left = run.decide(left)
     if (left === 0 || !run.wasDue) return
   }
@@ -124,6 +124,7 @@ class Run {
     private readonly schedule: Schedule,
     private readonly draft: Draft,
     private readonly known: KnownTasks,
+    private readonly keys: Set<string>,
   ) {
     this.nextAt = schedule.nextAt ?? undefined
     this.lastTask = schedule.lastTask ?? undefined
@@ -176,14 +177,17 @@ class Run {
   }
 
   private begin(dueAt: number): void {
-    const { draft, known, schedule } = this
+    const { draft, known, schedule, keys } = this
     const id = runId(schedule.name, dueAt)
     const prepared = isolated(preparedFrom(schedule.task, id, id), draft.tables)
-    if (known.byId(id) !== undefined || known.byKey(prepared.idempotencyKey) !== undefined) return this.skip('duplicate', dueAt, this.nextAt)
+    const { idempotencyKey: key } = prepared
+    // In an isolated queue, the schedules `nightly` of tenant `acme` and `acme:nightly` have the same keys.
+    if (keys.has(key) || known.byId(id) !== undefined || known.byKey(key) !== undefined) return this.skip('duplicate', dueAt, this.nextAt)
+    keys.add(key)
     this.hasBegun = true
     this.lastTask = id
     draft.emit({ type: 'ScheduleRan', at: draft.at, data: { ...this.due(dueAt), task: id, ...this.next() } })
-    draft.emit({ type: 'TaskEnqueued', at: draft.at, data: factsOf(prepared, prepared.idempotencyKey, draft.takeNumber(), draft.tables), content: prepared.content })
+    draft.emit({ type: 'TaskEnqueued', at: draft.at, data: factsOf(prepared, key, draft.takeNumber(), draft.tables), content: prepared.content })
   }
 
   /** Skips `dueAt`. With `since`: also all instants from that one on. */

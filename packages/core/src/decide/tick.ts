@@ -22,8 +22,10 @@ export const decideTick = (
 ): E.Either<Rejection, ReadonlyArray<QueueEvent>> => {
   const draft = new Draft(tables, envelope)
   const { at } = envelope
+  /** Idempotency keys that tasks take with this tick: those of scheduled runs, and of dead letters that are sent back. */
+  const keys = new Set<string>()
   // Schedules come first: a run depends on whether the previous one is finished, and the steps below may finish it.
-  runSchedules(draft)
+  runSchedules(draft, keys)
   for (const breaker of tables.breakers.cooling) {
     if (breaker.halfOpenAt > at) break
     draft.emit({ type: 'BreakerHalfOpened', at, data: { taskType: breaker.type } })
@@ -44,8 +46,6 @@ export const decideTick = (
     settled++
     draft.emit({ type: 'LimitOpened', at, data: { limit: key } })
   }
-  /** Idempotency keys of the dead letters that are sent back. */
-  const keys = new Set<string>()
   for (const task of tables.delays) {
     if (task.delayedUntil > at || settled >= tickMax) break
     settled++
