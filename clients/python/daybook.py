@@ -789,6 +789,7 @@ class Worker:
         self._held: Dict[int, Task] = {}
         self._changed = threading.Condition()
         self._stopping = threading.Event()
+        self._is_signalled = False
         self._ended = threading.Event()
         self._grace = 8.0
         self._claim_sent = 0.0
@@ -796,17 +797,15 @@ class Worker:
     def run(self, *, until_empty: bool = False, handle_signals: bool = True) -> None:
         """Works until ``stop()``, SIGTERM or SIGINT, or, with ``until_empty``, until a claim finds nothing and nothing is held."""
         if handle_signals and threading.current_thread() is threading.main_thread():
-            for number in (signal.SIGTERM, signal.SIGINT):
-                signal.signal(number, lambda *_: self.stop())
-        threads = [threading.Thread(target=self._work, daemon=True, name=f"daybook-{i}") for i in range(self.concurrency)]
-        claiming = threading.Thread(target=self._claim, args=(until_empty,), daemon=True, name="daybook-claims")
-        threads += [claiming, threading.Thread(target=self._renew, daemon=True, name="daybook-leases")]
-        for thread in threads:
-            thread.start()
-        # With a limit, so that signals are handled meanwhile on every system.
-        while not self._stopping.wait(0.5):
-            pass
-        self._finish(claiming)
+            before = {number: signal.signal(number, self._on_signal) for number in (signal.SIGTERM, signal.SIGINT)}
+            try:
+                self._run(until_empty)
+            finally:
+                # Afterwards Ctrl-C ends the program again. A handler that was not set from Python is None, and cannot be set again.
+                for number, handler in before.items():
+                    signal.signal(number, signal.SIG_DFL if handler is None else handler)
+        else:
+            self._run(until_empty)
 
     def stop(self, grace_seconds: Optional[float] = None) -> None:
         """Claims no more. ``run()`` returns when what is under way has ended, after ``grace_seconds`` (8) at most; the rest goes back to the queue."""
@@ -815,6 +814,21 @@ class Worker:
         self._stopping.set()
 
     # ---------------------------------------------------------------------------------- internals
+
+    def _on_signal(self, *_: object) -> None:
+        """Sets no ``Event``: the main thread may have its lock just now, and would wait for itself."""
+        self._is_signalled = True
+
+    def _run(self, until_empty: bool) -> None:
+        threads = [threading.Thread(target=self._work, daemon=True, name=f"daybook-{i}") for i in range(self.concurrency)]
+        claiming = threading.Thread(target=self._claim, args=(until_empty,), daemon=True, name="daybook-claims")
+        threads += [claiming, threading.Thread(target=self._renew, daemon=True, name="daybook-leases")]
+        for thread in threads:
+            thread.start()
+        while not self._stopping.wait(0.1) and not self._is_signalled:
+            pass
+        self._stopping.set()
+        self._finish(claiming)
 
     def _end_claims(self, claiming: threading.Thread, deadline: float) -> None:
         with self._changed:

@@ -561,6 +561,29 @@ Worker(client, "other", None, handler, **{options!r}).run()
         self.assertEqual(program.wait(30), 0)
         self.assertEqual([(task.status, task.raw["attempts"]) for task in self.client.list()], [("pending", 0)] * 2)
 
+    def test_a_signal_is_the_workers_only_while_it_runs(self):
+        before = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)
+        Worker(self.client, "w", None, lambda _task: None).run(until_empty=True)
+        self.assertEqual((signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)), before)
+
+    def test_a_signal_that_comes_while_the_main_thread_has_the_lock_of_its_event_stops_the_worker(self):
+        program = f"""
+import os, signal, sys, threading; sys.path.insert(0, {HERE!r})
+from daybook import Client, Worker
+class Interrupted(threading.Event):
+    def wait(self, timeout=None):
+        with self._cond:
+            signal.raise_signal(signal.SIGTERM)
+        return super().wait(timeout)
+worker = Worker(Client({self.server.url!r}, {TOKEN!r}, {self.client.queue!r}), "w", None, lambda _task: None)
+worker._stopping = Interrupted()
+worker.run()
+"""
+        process = subprocess.Popen([sys.executable, "-c", program])
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        self.assertEqual(process.wait(30), 0)
+
 
 class RestartTest(unittest.TestCase):
     def test_a_server_that_is_killed_under_load_loses_and_doubles_nothing(self):
