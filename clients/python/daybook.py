@@ -525,8 +525,8 @@ class Client:
                 failures += 1
                 # A first request with the same key that is still running says when to come back.
                 passes = error.code in _may_pass or (error.code == "conflict" and error.retry_after is not None)
-                # Something else than the queue has answered: a proxy, perhaps. The work is done, and its report must not be lost.
-                passes = passes or (is_report and error.code == "unexpected")
+                # Something else than the queue has answered, a proxy perhaps, or the server has a defect. The work is done, and its report must not be lost.
+                passes = passes or (is_report and error.code in ("unexpected", "internal"))
                 pause = max(error.retry_after or 0.0, min(2.0, 0.025 * 2.0 ** min(failures, 10)) * (0.5 + random.random() / 2))
                 if not passes or time.monotonic() + pause > deadline:
                     raise
@@ -749,6 +749,8 @@ Handler = Callable[[Task], Any]
 
 # The largest number of outcomes in a request.
 _outcomes_max = 1_000
+# For how long a worker sends an outcome again while the queue cannot be reached, in seconds.
+_report_seconds = 600.0
 # A claim that finds tasks is mostly answered within this time. After that, it is a long poll that waits for tasks.
 _answer_seconds = 1.0
 
@@ -778,13 +780,15 @@ class Worker:
         self.max_run_seconds = max_run_seconds
         self.skills = skills
         self._on_event = on_event
-        def own_client(timeout: float) -> Client:
-            return Client(urllib.parse.urlunsplit(client._parts), client._token, client.queue, timeout=timeout, retry_seconds=0, ssl_context=client._context)
+        def own_client(timeout: float, retry_seconds: float = 0) -> Client:
+            return Client(urllib.parse.urlunsplit(client._parts), client._token, client.queue, timeout=timeout, retry_seconds=retry_seconds, ssl_context=client._context)
 
         # The claims have a client of their own, so that one that waits can be cut off.
         self._claims = own_client(client.timeout)
         # Heartbeats are not sent again: the next round comes soon, and the times of the runs are to be looked at, too. One without an answer leaves time for others.
         self._heartbeats = own_client(min(client.timeout, max(1.0, lease_seconds / 8)))
+        # The work is done, so its outcome is sent for longer than the caller's own requests.
+        self._reports = own_client(client.timeout, max(client.retry_seconds, _report_seconds))
         self._ready: "queues.Queue[Optional[Task]]" = queues.Queue()
         self._held: Dict[int, Task] = {}
         self._changed = threading.Condition()
@@ -860,6 +864,8 @@ class Worker:
         self._release(*left)
         self._ended.set()
         self._heartbeats.close()
+        # One about a run that took too long may still be under way.
+        self._reports._forget_idle()
         for _ in range(self.concurrency):
             self._ready.put(None)
 
@@ -933,12 +939,13 @@ class Worker:
     def _look(self) -> None:
         now = time.monotonic()
         with self._changed:
-            held = [task for task in self._held.values() if not task._is_settled]
+            # Also those whose outcomes are being sent: until one is accepted, the task must not go to another worker.
+            held = list(self._held.values())
         for task in held:
             if task._started is not None and now - task._started > self.max_run_seconds and task._settle():
                 task._cancel(f"it ran for longer than {self.max_run_seconds} seconds")
                 error = {"message": f"the handler ran for longer than {self.max_run_seconds} seconds", "code": "ran-too-long"}
-                fail = functools.partial(self.client.fail, task.id, self.agent_id, task.token, error)
+                fail = functools.partial(self._reports.fail, task.id, self.agent_id, task.token, error)
                 # The leases of the others must not wait until this is answered.
                 threading.Thread(target=self._send, args=(task, fail), daemon=True, name="daybook-overdue").start()
         for task in held:
@@ -984,25 +991,25 @@ class Worker:
             if task.cancelled:
                 return None
             reason = _sendable(f"the handler gave it back: {_text_of(raised)}"[:4_000])
-            return lambda: self.client.release(*of, reason)
+            return lambda: self._reports.release(*of, reason)
         except Park as wait:
             more = {} if wait.checkpoint is None else {"checkpoint": wait.checkpoint}
             return lambda wait=wait: self._or_fail(  # type: ignore[misc]
-                task, "parking", lambda: self.client.park(*of, wait.callback_key, wait.timeout_seconds, on_timeout=wait.on_timeout, **more))
+                task, "parking", lambda: self._reports.park(*of, wait.callback_key, wait.timeout_seconds, on_timeout=wait.on_timeout, **more))
         except RateLimited as limit:
             error: Dict[str, Json] = {"message": _sendable(_text_of(limit)), "code": "429", **({} if limit.retry_after is None else {"retryAfter": limit.retry_after})}
-            return lambda: self.client.fail(*of, error)
+            return lambda: self._reports.fail(*of, error)
         except BaseException as raised:  # noqa: B902: a handler that exits has failed, and its thread goes on
             failure = {"message": _sendable(f"{type(raised).__name__}: {_text_of(raised)}"[:4_000]), "stack": _sendable(traceback.format_exc()[-16_000:])}
             retryable = not isinstance(raised, NotRetryable)
-            return lambda: self.client.fail(*of, failure, retryable=retryable)
+            return lambda: self._reports.fail(*of, failure, retryable=retryable)
         result = _written(returned) if isinstance(returned, Result) else {"output": returned}
         return lambda: self._complete(task, result)
 
     def _complete(self, task: Task, result: Dict[str, Json]) -> Dict[str, Json]:
-        answer = self._or_fail(task, "the result", lambda: self.client.complete(task.id, self.agent_id, task.token, result))
+        answer = self._or_fail(task, "the result", lambda: self._reports.complete(task.id, self.agent_id, task.token, result))
         if answer["status"] == "incomplete":
-            return self.client.fail(task.id, self.agent_id, task.token, "the queue requires a decision report: return Result(output, decision_report=…)", retryable=False)
+            return self._reports.fail(task.id, self.agent_id, task.token, "the queue requires a decision report: return Result(output, decision_report=…)", retryable=False)
         return answer
 
     def _or_fail(self, task: Task, what: str, report: Callable[[], Dict[str, Json]]) -> Dict[str, Json]:
@@ -1013,7 +1020,7 @@ class Worker:
             self._tell("error", {"error": refused, "doing": "report", "task": task.id})
             # Another task waits for the same callback key, but not for ever.
             retryable = isinstance(refused, Conflict)
-            return self.client.fail(task.id, self.agent_id, task.token, f"{what} was refused ({refused.code}): {refused.detail}", retryable=retryable)
+            return self._reports.fail(task.id, self.agent_id, task.token, f"{what} was refused ({refused.code}): {refused.detail}", retryable=retryable)
 
     def _tell(self, kind: str, about: Dict[str, Any]) -> None:
         """What the caller does with it must not stop the work: an exception is printed."""
@@ -1032,7 +1039,7 @@ class Worker:
         except NotJson as error:
             # What the handler returned.
             why = _sendable(f"the output is no JSON: {error}"[:4_000])
-            self._send(task, lambda: self.client.fail(task.id, self.agent_id, task.token, why, retryable=False))
+            self._send(task, lambda: self._reports.fail(task.id, self.agent_id, task.token, why, retryable=False))
         except Exception as error:  # noqa: B902: its thread goes on. What has answered may not be the queue, so nothing is known about the outcome.
             self._tell("error", {"error": error, "doing": "report", "task": task.id})
         else:

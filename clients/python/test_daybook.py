@@ -584,6 +584,24 @@ worker.run()
         self.addCleanup(process.kill)
         self.assertEqual(process.wait(30), 0)
 
+    def test_an_outcome_is_sent_for_longer_than_the_callers_requests_and_its_lease_is_renewed_meanwhile(self):
+        once, refused = Client._once, []
+
+        def away(client, method, path, *rest):
+            # Longer than the lease, and than the client tries.
+            if path.endswith("/complete") and (not refused or time.monotonic() - refused[0] < 4):
+                refused.append(time.monotonic())
+                raise DaybookError("a defect", code="internal", status=500)
+            return once(client, method, path, *rest)
+
+        self.client.retry_seconds = 0.5
+        self.client.enqueue("w", id="t")
+        with unittest.mock.patch.object(Client, "_once", away):
+            self.work(lambda _task: 1, lease_seconds=2)
+            until(lambda: self.status("t") == "completed", "the completion")
+        self.assertGreater(len(refused), 1)
+        self.assertEqual((self.types()["Claimed"], self.types()["ClaimExpired"]), (1, 0))
+
 
 class RestartTest(unittest.TestCase):
     def test_a_server_that_is_killed_under_load_loses_and_doubles_nothing(self):
