@@ -747,7 +747,8 @@ class Task:
 Handler = Callable[[Task], Any]
 
 
-# The largest number of outcomes in a request.
+# The largest number of tasks in a claim, and of outcomes in a request.
+_claim_max = 1_000
 _outcomes_max = 1_000
 # For how long a worker sends an outcome again while the queue cannot be reached, in seconds.
 _report_seconds = 600.0
@@ -794,12 +795,14 @@ class Worker:
         self._changed = threading.Condition()
         self._stopping = threading.Event()
         self._is_signalled = False
+        self._refusal: Optional[DaybookError] = None
         self._ended = threading.Event()
         self._grace = 8.0
         self._claim_sent = 0.0
 
     def run(self, *, until_empty: bool = False, handle_signals: bool = True) -> None:
-        """Works until ``stop()``, SIGTERM or SIGINT, or, with ``until_empty``, until a claim finds nothing and nothing is held."""
+        """Works until ``stop()``, SIGTERM or SIGINT, or, with ``until_empty``, until a claim finds nothing and nothing is held.
+        Raises ``Invalid``, ``Unauthorized`` or ``Forbidden`` when a claim is refused for good."""
         if handle_signals and threading.current_thread() is threading.main_thread():
             before = {number: signal.signal(number, self._on_signal) for number in (signal.SIGTERM, signal.SIGINT)}
             try:
@@ -833,6 +836,8 @@ class Worker:
             pass
         self._stopping.set()
         self._finish(claiming)
+        if self._refusal is not None:
+            raise self._refusal
 
     def _end_claims(self, claiming: threading.Thread, deadline: float) -> None:
         with self._changed:
@@ -903,12 +908,17 @@ class Worker:
                 return
             self._claim_sent = time.monotonic()
             try:
-                claims = self._claims.claim(self.agent_id, self.types, max=room, wait=0 if until_empty else self.poll_seconds, lease_seconds=self.lease_seconds, skills=self.skills)
+                claims = self._claims.claim(self.agent_id, self.types, max=min(room, _claim_max), wait=0 if until_empty else self.poll_seconds, lease_seconds=self.lease_seconds, skills=self.skills)
                 pause = 0.05
             except Exception as error:  # noqa: B902: whatever has answered, the thread goes on
                 if self._stopping.is_set():
                     return
                 self._tell("error", {"error": error, "doing": "claim"})
+                if isinstance(error, (Invalid, Unauthorized, Forbidden)):
+                    # No claim like this one will ever be granted.
+                    self._refusal = error
+                    self._stopping.set()
+                    return
                 asked = error.retry_after if isinstance(error, DaybookError) else None
                 self._stopping.wait(max(asked or 0.0, pause * (0.5 + random.random() / 2)))
                 pause = min(5.0, pause * 2)
@@ -952,8 +962,8 @@ class Worker:
             if task._lease_ends <= now:
                 task._cancel("its lease could not be renewed in time: another worker may have the task by now")
         due = [task for task in held if not task.cancelled and task._lease_ends - now < task._lease_seconds / 2]
-        if due:
-            self._beat(due)
+        for begin in range(0, len(due), _outcomes_max):
+            self._beat(due[begin:begin + _outcomes_max])
 
     def _beat(self, tasks: Sequence[Task]) -> None:
         sent = time.monotonic()

@@ -602,6 +602,47 @@ worker.run()
         self.assertGreater(len(refused), 1)
         self.assertEqual((self.types()["Claimed"], self.types()["ClaimExpired"]), (1, 0))
 
+    def test_a_worker_whose_claims_are_refused_for_good_ends_with_the_refusal(self):
+        for client, types, error in ((Client(self.server.url, "dbk_wrong"), None, daybook.Unauthorized), (self.client, [""], daybook.Invalid)):
+            worker = Worker(client, "w", types, lambda _task: None)
+            # It must not wait for ever where it does not end by itself.
+            timer = threading.Timer(10, worker.stop)
+            timer.start()
+            with self.assertRaises(error), self.assertLogs("daybook", "WARNING"):
+                worker.run(until_empty=True)
+            timer.cancel()
+
+    def test_a_worker_that_holds_more_tasks_than_one_request_takes(self):
+        asked = []
+        once = Client._once
+
+        def counted(client, method, path, text, *rest):
+            body = json.loads(text) if text is not None else {}
+            asked.append((path.rpartition("/")[2], body.get("max") or len(body.get("outcomes", []))))
+            return once(client, method, path, text, *rest)
+
+        for part in range(2):
+            self.client.enqueue_all([NewTask("w", [part, i]) for i in range(600)])
+        begun = threading.Event()
+
+        def handler(task):
+            begun.set()
+            task.wait(60)
+
+        worker = Worker(self.client, "w", None, handler, ahead=1_199, on_event=lambda *_: None)
+        with unittest.mock.patch.object(Client, "_once", counted):
+            thread = threading.Thread(target=worker.run, daemon=True)
+            thread.start()
+            until(lambda: len(worker._held) == 1_200 and begun.is_set(), "all claims")
+            for task in list(worker._held.values()):
+                task._lease_ends = time.monotonic() + 25
+            until(lambda: sum(count for what, count in asked if what == "outcomes") >= 1_200, "their heartbeats")
+            worker.stop(0)
+            thread.join(60)
+        self.assertEqual([each for each in asked if each[0] == "claims"][:2], [("claims", 1_000), ("claims", 200)])
+        self.assertEqual(asked[2][0], "outcomes")
+        self.assertLessEqual(max(count for _, count in asked), 1_000)
+
 
 class RestartTest(unittest.TestCase):
     def test_a_server_that_is_killed_under_load_loses_and_doubles_nothing(self):
