@@ -187,6 +187,12 @@ def _text_of(error: BaseException) -> str:
         return "(it has no text)"
 
 
+def _kept(text: str, longest: int) -> str:
+    """The beginning of the text as it can be sent. Lengths are those of the server, which counts UTF-16 units."""
+    units = _sendable(text).encode("utf-16-le")[:2 * longest]
+    return units.decode("utf-16-le", "ignore")
+
+
 class NotJson(TypeError, ValueError):
     """The value of a caller or a handler cannot be written as JSON."""
 
@@ -1000,17 +1006,17 @@ class Worker:
         except Cancelled as raised:
             if task.cancelled:
                 return None
-            reason = _sendable(f"the handler gave it back: {_text_of(raised)}"[:4_000])
+            reason = _kept(f"the handler gave it back: {_text_of(raised)}", 4_000)
             return lambda: self._reports.release(*of, reason)
         except Park as wait:
             more = {} if wait.checkpoint is None else {"checkpoint": wait.checkpoint}
             return lambda wait=wait: self._or_fail(  # type: ignore[misc]
                 task, "parking", lambda: self._reports.park(*of, wait.callback_key, wait.timeout_seconds, on_timeout=wait.on_timeout, **more))
         except RateLimited as limit:
-            error: Dict[str, Json] = {"message": _sendable(_text_of(limit)), "code": "429", **({} if limit.retry_after is None else {"retryAfter": limit.retry_after})}
+            error: Dict[str, Json] = {"message": _kept(_text_of(limit), 4_000), "code": "429", **({} if limit.retry_after is None else {"retryAfter": limit.retry_after})}
             return lambda: self._reports.fail(*of, error)
         except BaseException as raised:  # noqa: B902: a handler that exits has failed, and its thread goes on
-            failure = {"message": _sendable(f"{type(raised).__name__}: {_text_of(raised)}"[:4_000]), "stack": _sendable(traceback.format_exc()[-16_000:])}
+            failure = {"message": _kept(f"{type(raised).__name__}: {_text_of(raised)}", 4_000), "stack": _sendable(traceback.format_exc()[-16_000:])}
             retryable = not isinstance(raised, NotRetryable)
             return lambda: self._reports.fail(*of, failure, retryable=retryable)
         result = _written(returned) if isinstance(returned, Result) else {"output": returned}
@@ -1048,7 +1054,7 @@ class Worker:
             answer = dict(report())
         except NotJson as error:
             # What the handler returned.
-            why = _sendable(f"the output is no JSON: {error}"[:4_000])
+            why = _kept(f"the outcome is no JSON: {error}", 4_000)
             self._send(task, lambda: self._reports.fail(task.id, self.agent_id, task.token, why, retryable=False))
         except Exception as error:  # noqa: B902: its thread goes on. What has answered may not be the queue, so nothing is known about the outcome.
             self._tell("error", {"error": error, "doing": "report", "task": task.id})

@@ -643,6 +643,19 @@ worker.run()
         self.assertEqual(asked[2][0], "outcomes")
         self.assertLessEqual(max(count for _, count in asked), 1_000)
 
+    def test_a_reason_of_any_length_and_any_characters_gives_the_task_back(self):
+        texts = {"emoji": "\U0001f600" * 5_000, "odd": "\udcff" * 5_000}
+
+        def handler(task):
+            raise daybook.Cancelled(texts[task.id])
+
+        told = []
+        for each in texts:
+            self.client.enqueue("w", each, id=each)
+        self.work(handler, on_event=lambda kind, about: told.append((kind, about.get("status"))))
+        until(lambda: len(told) == 2, "the ends of both")
+        self.assertEqual(told, [("settled", "pending")] * 2)
+
 
 class RestartTest(unittest.TestCase):
     def test_a_server_that_is_killed_under_load_loses_and_doubles_nothing(self):
