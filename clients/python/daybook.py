@@ -179,7 +179,7 @@ def _sendable(text: str) -> str:
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
-def _text_of(error: BaseException) -> str:
+def _text_of(error: object) -> str:
     """What the error says. It may be anybody's, so its ``__str__`` may raise."""
     try:
         return str(error)
@@ -233,8 +233,10 @@ class NewTask:
     tenant: Optional[str] = None
     batch_id: Optional[str] = None
     concurrency_key: Optional[str] = None
+    concurrency_limit: Optional[int] = None
     ordering_key: Optional[str] = None
     parent_task_id: Optional[str] = None
+    discovery: Optional[str] = None
     requires: Optional[Dict[str, List[str]]] = None
     traceparent: Optional[str] = None
 
@@ -674,6 +676,8 @@ class Result:
     metrics: Optional[Dict[str, Json]] = None
     validation_failed: Optional[bool] = None
     success: Optional[bool] = None
+    """``False``: the attempt has failed, and ``errors`` say why."""
+    status: Optional[str] = None
 
 
 class Task:
@@ -1020,6 +1024,9 @@ class Worker:
             retryable = not isinstance(raised, NotRetryable)
             return lambda: self._reports.fail(*of, failure, retryable=retryable)
         result = _written(returned) if isinstance(returned, Result) else {"output": returned}
+        if result.get("success") is False:
+            why = _kept("; ".join(map(_text_of, returned.errors or [])) or "the handler returned success=False", 4_000)
+            return lambda: self._reports.fail(*of, {"message": why})
         return lambda: self._complete(task, result)
 
     def _complete(self, task: Task, result: Dict[str, Json]) -> Dict[str, Json]:

@@ -656,6 +656,20 @@ worker.run()
         until(lambda: len(told) == 2, "the ends of both")
         self.assertEqual(told, [("settled", "pending")] * 2)
 
+    def test_a_result_without_success_is_a_failed_attempt(self):
+        self.client.enqueue("w", id="t")
+        self.work(lambda _task: daybook.Result("half", success=False, errors=["no disk", "no net"]))
+        until(lambda: self.status("t") != "pending" and self.status("t") != "in-progress", "its end")
+        self.assertEqual((self.status("t"), self.client.show("t").last_error), ("scheduled", "no disk; no net"))
+
+    def test_tasks_and_results_have_the_fields_of_the_api(self):
+        request = urllib.request.Request(f"{self.server.url}/api/openapi.json", headers={"Authorization": f"Bearer {TOKEN}"})
+        with urllib.request.urlopen(request) as answer:
+            schemas = json.load(answer)["components"]["schemas"]
+        for kind, other in ((NewTask, set()), (daybook.Result, {"validation_failed"})):
+            fields = {daybook._camel(each.name) for each in daybook.dataclasses.fields(kind)}
+            self.assertEqual(fields, set(schemas[kind.__name__]["properties"]) - other)
+
 
 class RestartTest(unittest.TestCase):
     def test_a_server_that_is_killed_under_load_loses_and_doubles_nothing(self):
