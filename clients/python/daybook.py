@@ -704,6 +704,9 @@ class Task:
         self._is_settled = False
         self._lease_seconds = claim.lease_seconds
         self._lease_ends = claim.claimed_at + claim.lease_seconds
+        longest: float = claim.task.raw.get("maxRunSeconds", float("inf"))
+        # A little earlier, so that the report is in time.
+        self._end_by = claim.claimed_at + longest - min(1.0, longest / 20)
         self._started: Optional[float] = None
 
     @property
@@ -771,7 +774,7 @@ class Worker:
 
     What the handler returns is the output (a ``Result`` says more); what it raises is a failure, except ``RateLimited``, ``Park`` and
     ``NotRetryable``. Leases are renewed at half their length. Python cannot end a thread: a handler that runs for longer than
-    ``max_run_seconds``, or has lost its lease, sees ``task.cancelled``, and its place stays taken until it returns.
+    ``max_run_seconds`` (the worker's or the task's), or has lost its lease, sees ``task.cancelled``, and its place stays taken until it returns.
     """
 
     def __init__(self, client: Client, agent_id: str, types: Optional[Sequence[str]], handler: Handler, *, concurrency: int = 1, ahead: Optional[int] = None,
@@ -962,9 +965,10 @@ class Worker:
             # Also those whose outcomes are being sent: until one is accepted, the task must not go to another worker.
             held = list(self._held.values())
         for task in held:
-            if task._started is not None and now - task._started > self.max_run_seconds and task._settle():
-                task._cancel(f"it ran for longer than {self.max_run_seconds} seconds")
-                error = {"message": f"the handler ran for longer than {self.max_run_seconds} seconds", "code": "ran-too-long"}
+            if task._started is not None and now > min(task._started + self.max_run_seconds, task._end_by) and task._settle():
+                longest = min(self.max_run_seconds, task.view.raw.get("maxRunSeconds", self.max_run_seconds))
+                task._cancel(f"it ran for longer than {longest} seconds")
+                error = {"message": f"the handler ran for longer than {longest} seconds", "code": "ran-too-long"}
                 fail = functools.partial(self._reports.fail, task.id, self.agent_id, task.token, error)
                 # The leases of the others must not wait until this is answered.
                 threading.Thread(target=self._send, args=(task, fail), daemon=True, name="daybook-overdue").start()

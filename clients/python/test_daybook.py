@@ -670,6 +670,19 @@ worker.run()
             fields = {daybook._camel(each.name) for each in daybook.dataclasses.fields(kind)}
             self.assertEqual(fields, set(schemas[kind.__name__]["properties"]) - other)
 
+    def test_a_run_ends_in_time_to_report_that_the_task_allows_no_more(self):
+        self.client.enqueue("slow", id="long", max_retries=1, max_run_seconds=4)
+        reasons = []
+
+        def handler(task):
+            until(lambda: task.cancelled, "the end of its time")
+            reasons.append(task.cancel_reason)
+
+        self.work(handler, lease_seconds=3)
+        until(lambda: reasons and self.status("long") == "dead-letter", "a dead letter")
+        self.assertEqual(reasons, ["it ran for longer than 4 seconds"])
+        self.assertIn("the handler ran for longer than 4 seconds", self.client.show("long").last_error)
+
 
 class RestartTest(unittest.TestCase):
     def test_a_server_that_is_killed_under_load_loses_and_doubles_nothing(self):
