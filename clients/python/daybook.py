@@ -417,9 +417,13 @@ class Client:
             response = connection.getresponse()
             if response.status >= 400:
                 raise _error_of(response.status, response.read(), response.getheader("Retry-After"))
-            for line in response:
-                if line.strip():
-                    yield json.loads(line)
+            # Not line by line: then a connection that ends between two chunks looks like the end of the stream.
+            rest = b""
+            while data := response.read1(65_536):
+                *lines, rest = (rest + data).split(b"\n")
+                yield from (json.loads(line) for line in lines if line)
+            if rest:
+                raise Unreachable("the stream of events ended early, in the middle of an event")
         except (OSError, http.client.HTTPException) as error:
             raise Unreachable(f"the stream of events ended early: {error!r}") from error
         finally:

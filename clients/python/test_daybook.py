@@ -683,6 +683,25 @@ worker.run()
         self.assertEqual(reasons, ["it ran for longer than 4 seconds"])
         self.assertIn("the handler ran for longer than 4 seconds", self.client.show("long").last_error)
 
+    def test_a_stream_of_events_that_breaks_off_is_no_end_of_the_log(self):
+        listener = socket.create_server(("127.0.0.1", 0))
+        self.addCleanup(listener.close)
+        start = b'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nc\r\n{"is": "1"}\n\r\nc\r\n{"is": "2"}\n\r\n'
+
+        def serve():
+            for end in (b"", b"c\r\n", b'c\r\n{"is"', b"0\r\n\r\n"):
+                near, _ = listener.accept()
+                with near:
+                    near.recv(65536)
+                    near.sendall(start + end)
+
+        threading.Thread(target=serve, daemon=True).start()
+        client = Client(f"http://127.0.0.1:{listener.getsockname()[1]}", TOKEN)
+        for _ in range(3):
+            with self.assertRaisesRegex(daybook.Unreachable, "ended early"):
+                list(client.events())
+        self.assertEqual(list(client.events()), [{"is": "1"}, {"is": "2"}])
+
 
 class RestartTest(unittest.TestCase):
     def test_a_server_that_is_killed_under_load_loses_and_doubles_nothing(self):
