@@ -732,8 +732,13 @@ class Task:
         self._beat(checkpoint=value)
 
     def progress(self, value: Json) -> None:
-        """Shows the progress to people, and extends the lease."""
-        self._beat(progress=value)
+        """Shows the progress to people, and extends the lease. If the queue cannot be reached just now, this progress is not shown, and the work goes on."""
+        try:
+            self._beat(progress=value)
+        except DaybookError as error:
+            if error.code not in _may_pass:
+                raise
+            self._worker._tell("error", {"error": error, "doing": "progress", "task": self.id})
 
     def _beat(self, **more: Json) -> None:
         self.raise_if_cancelled()

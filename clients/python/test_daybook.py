@@ -702,6 +702,19 @@ worker.run()
                 list(client.events())
         self.assertEqual(list(client.events()), [{"is": "1"}, {"is": "2"}])
 
+    def test_progress_that_cannot_be_shown_does_not_fail_the_work(self):
+        def handler(task):
+            with unittest.mock.patch.object(Client, "_once", side_effect=daybook.Unreachable("gone", code="unreachable")):
+                task.progress({"percent": 50})
+            return 1
+
+        told = []
+        self.client.retry_seconds = 0
+        self.client.enqueue("w", id="t")
+        self.work(handler, on_event=lambda kind, about: told.append(about.get("doing", kind)))
+        until(lambda: "settled" in told, "its end")
+        self.assertEqual((self.status("t"), told[0]), ("completed", "progress"))
+
 
 class RestartTest(unittest.TestCase):
     def test_a_server_that_is_killed_under_load_loses_and_doubles_nothing(self):
