@@ -149,7 +149,8 @@ def _error_of(status: int, body: bytes, retry_after: Optional[str]) -> DaybookEr
         code, detail = str(problem["code"]), str(problem["detail"])
     except (ValueError, KeyError, TypeError):
         # Not from Daybook: a proxy, perhaps.
-        problem, code, detail = {}, "unavailable" if status in (502, 503, 504) else "unexpected", f"the answer was {status}: {body[:200]!r}"
+        code = "unavailable" if status in (502, 503, 504) else "too-many-requests" if status == 429 else "unexpected"
+        problem, detail = {}, f"the answer was {status}: {body[:200]!r}"
     header = float(retry_after) if retry_after is not None and re.fullmatch(r"\d+", retry_after) else None
     kind = _by_code.get(code, DaybookError)
     return kind(detail, code=code, status=status, errors=problem.get("errors") or (),

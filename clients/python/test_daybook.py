@@ -715,6 +715,11 @@ worker.run()
         until(lambda: "settled" in told, "its end")
         self.assertEqual((self.status("t"), told[0]), ("completed", "progress"))
 
+    def test_what_a_proxy_refuses_for_now_may_pass(self):
+        for status, code in ((429, "too-many-requests"), (502, "unavailable"), (503, "unavailable"), (504, "unavailable"), (404, "unexpected")):
+            error = daybook._error_of(status, b"<html>", "7")
+            self.assertEqual((error.code, error.code in daybook._may_pass, error.retry_after), (code, code != "unexpected", 7))
+
 
 class RestartTest(unittest.TestCase):
     def test_a_server_that_is_killed_under_load_loses_and_doubles_nothing(self):
