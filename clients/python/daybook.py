@@ -340,6 +340,8 @@ class Client:
 
     def enqueue(self, task: Union[NewTask, str], payload: Json = None, **fields: Any) -> Enqueued:
         """Enqueues a task: a ``NewTask``, or a type, a payload and the other fields by name."""
+        if isinstance(task, NewTask) and (payload is not None or fields):
+            raise TypeError("a NewTask has its payload and fields itself: see dataclasses.replace")
         new = task if isinstance(task, NewTask) else NewTask(task, payload, **fields)
         return _read(Enqueued, self._request("POST", self._of("tasks"), _written(new), enqueues=True))
 

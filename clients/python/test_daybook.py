@@ -720,6 +720,11 @@ worker.run()
             error = daybook._error_of(status, b"<html>", "7")
             self.assertEqual((error.code, error.code in daybook._may_pass, error.retry_after), (code, code != "unexpected", 7))
 
+    def test_fields_beside_a_new_task_are_not_passed_over(self):
+        for fields in ({"priority": 1}, {"payload": 1}):
+            with self.assertRaises(TypeError):
+                self.client.enqueue(NewTask("w"), **fields)
+
 
 class RestartTest(unittest.TestCase):
     def test_a_server_that_is_killed_under_load_loses_and_doubles_nothing(self):
