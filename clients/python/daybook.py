@@ -1097,14 +1097,14 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
     enqueue.add_argument("type")
     enqueue.add_argument("--payload", type=json.loads, default=None, help="JSON")
     enqueue.add_argument("--id")
-    for name in ("show", "result"):
-        command = commands.add_parser(name, help=f"{name} of a task")
-        command.add_argument("id")
-        command.add_argument("--wait", type=float, default=0)
+    commands.add_parser("show", help="a task as it is now").add_argument("id")
+    result = commands.add_parser("result", help="the result of a task")
+    result.add_argument("id")
+    result.add_argument("--wait", type=float, default=0, help="seconds")
     commands.add_parser("depth", help="tasks by status")
     given = parser.parse_args(arguments)
-    with Client(queue=given.queue) as client:
-        try:
+    try:
+        with Client(queue=given.queue) as client:
             if given.command == "enqueue":
                 said: Json = dataclasses.asdict(client.enqueue(given.type, given.payload, id=given.id))
             elif given.command == "show":
@@ -1113,9 +1113,12 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
                 said = dataclasses.asdict(client.result(given.id, given.wait))
             else:
                 said = client.depth()
-        except DaybookError as error:
-            print(f"{error.code}: {error.detail}", file=sys.stderr)
-            return 3 if isinstance(error, Unreachable) else 1
+    except DaybookError as error:
+        print(f"{error.code}: {error.detail}", file=sys.stderr)
+        return 3 if isinstance(error, Unreachable) else 1
+    except ValueError as error:
+        # The address, the token, or a payload such as NaN.
+        parser.error(str(error))
     print(json.dumps(said))
     return 0
 

@@ -725,6 +725,20 @@ worker.run()
             with self.assertRaises(TypeError):
                 self.client.enqueue(NewTask("w"), **fields)
 
+    def test_the_command_line_says_in_one_line_what_is_wrong(self):
+        def said(*arguments, **environment):
+            done = subprocess.run([sys.executable, daybook.__file__, *arguments], capture_output=True, encoding="utf-8",
+                                  env={**os.environ, "DAYBOOK_URL": self.server.url, "DAYBOOK_TOKEN": TOKEN, **environment})
+            return done.returncode, done.stdout, done.stderr.rpartition("daybook.py: error: ")[2]
+
+        queue = ("--queue", self.client.queue)
+        self.assertEqual(said(*queue, "enqueue", "mail", "--id", "a")[0], 0)
+        self.assertEqual(json.loads(said(*queue, "show", "a")[1])["status"], "pending")
+        self.assertEqual(said(*queue, "show", "b")[:2], (1, ""))
+        code, _, why = said("enqueue", "mail", "--payload", "NaN")
+        self.assertEqual((code, why[:12]), (2, "Out of range"))
+        self.assertRegex(said("depth", DAYBOOK_URL="localhost")[2], "^the URL of the server must begin with http")
+
 
 class RestartTest(unittest.TestCase):
     def test_a_server_that_is_killed_under_load_loses_and_doubles_nothing(self):
