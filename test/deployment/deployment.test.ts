@@ -112,3 +112,11 @@ test('the manifest for Kubernetes probes what there is, and leaves the server ti
   const [, seconds] = container.lifecycle.preStop.exec.command
   expect(spec.terminationGracePeriodSeconds).toBeGreaterThan(Number(seconds) + 10)
 })
+
+test('in Kubernetes the addresses of services do not get into the variables of the server', () => {
+  const [service, servers] = parseAllDocuments(read('ops/kubernetes/daybook.yaml')).map((document) => document.toJS())
+  const variable = `${service.metadata.name.toUpperCase()}_PORT`
+  const { status, stderr } = spawnSync(process.execPath, [join(root, 'packages/adapters/bin/daybook.js'), 'serve'], { encoding: 'utf8', env: { PATH: process.env.PATH, DAYBOOK_DATA: dir, [variable]: 'tcp://10.96.0.7:7878' } })
+  expect([status, stderr]).toEqual([2, expect.stringContaining('tcp://10.96.0.7:7878')])
+  expect(servers.spec.template.spec.enableServiceLinks).toBe(false)
+})
