@@ -95,6 +95,13 @@ describe('systemd unit', () => {
     expect([code, asked]).toEqual([0, 3])
   })
 
+  test('it starts the server again for as long as a store is away, and not if an option is wrong', () => {
+    expect(read('ops/systemd/daybook.service')).toMatch(/^StartLimitIntervalSec=0$/m)
+    expect(read('ops/systemd/daybook.service')).toMatch(/^RestartPreventExitStatus=2$/m)
+    const statusOf = (store: string) => spawnSync(process.execPath, [join(root, 'packages/adapters/bin/daybook.js'), 'serve', '--data', join(dir, 'data'), '--port', '0', '--store', store]).status
+    expect([statusOf('esdb://127.0.0.1:9?tls=false'), statusOf('mysql://127.0.0.1')]).toEqual([1, 2])
+  }, 60_000)
+
   test('the environment file names only variables that the server knows', () => {
     const known = read('packages/adapters/src/config/read-serve-options.ts')
     const names = [...read('ops/systemd/daybook.env').matchAll(/^#?(DAYBOOK_\w+)=/gm)].map(([, name = '']) => name)
