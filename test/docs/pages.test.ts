@@ -23,14 +23,19 @@ test('every page says at its top for whom it is', () => {
   expect(documents.filter((document) => !saysForWhom(read(document)))).toEqual([])
 })
 
+const languages = /^ *```(sh|ts|js|python|yaml|sql)$/
+/** A block without a language is an example, too, if it begins with a command. */
+const isExample = (fence: string, first: string): boolean => languages.test(fence) || (/^ *```(text)?$/.test(fence) && /^(npx|daybook|curl|zcat|python3|docker|duckdb|sqlite3) /.test(first))
+
 /** Examples without a comment above them that says what runs them, or why nothing does. */
 const unmarked = (text: string): ReadonlyArray<string> => {
   const lines = text.split('\n')
-  return lines.flatMap((line, at) => (/^ *```(sh|ts|js|python|yaml)$/.test(line) && !/^ *<!-- .+ -->$/.test(lines[at - 1] ?? '') ? [lines[at + 1] ?? ''] : []))
+  return lines.flatMap((line, at) => (isExample(line, lines[at + 1] ?? '') && !/^ *<!-- .+ -->$/.test(lines[at - 1] ?? '') ? [lines[at + 1] ?? ''] : []))
 }
 
 test('every example is run, or says why not: <!-- run --> or <!-- not run: … --> stands above it', () => {
-  const documents = ['README.md', ...pages.filter((page) => page !== 'progress.md').map((page) => `docs/${page}`)]
+  // The reference of the command line is printed by the program; test/cli/help-examples.test.ts runs its examples.
+  const documents = ['README.md', ...pages.filter((page) => page !== 'progress.md' && page !== 'command-line.md').map((page) => `docs/${page}`)]
   expect(documents.flatMap((document) => unmarked(read(document)).map((example) => `${document}: ${example}`))).toEqual([])
 })
 
@@ -42,6 +47,7 @@ test('docs/reference/glossary.md explains each term once', () => {
 
 test('teeth: a page that the index leaves out, one that does not say for whom it is, and an example that nothing runs', () => {
   expect(unmarked('<!-- run -->\n```sh\nnpx daybook list\n```\n\n```sh\nnpx daybook depth\n```')).toEqual(['npx daybook depth'])
+  expect(unmarked('```\nan answer\n```\n\n```\ndaybook depth\n```')).toEqual(['daybook depth'])
   expect(linksIn('[a](a.md), [b](how-to/b.md#there)')).toEqual(new Set(['a.md', 'how-to/b.md']))
   expect(saysForWhom('# Limits\n\nA limit says how many run.\n\n## More\n\nFor people who read on.')).toBe(false)
   expect(saysForWhom('# Limits\n\nFor people who protect a service.\n')).toBe(true)

@@ -49,7 +49,7 @@ test('EV-04: the queries of docs/read-models.md run beside a server, and find wh
     await client.complete(second.task.id, { agentId: 'bob', token: second.lease.token, result: { decisionReport: 'done' } })
     await client.readModels({ atLeast: server.daybook.queue('default')?.status().revision ?? 0 })
     const queries = [...page.matchAll(/```sh\nsqlite3 -header -column daybook-data\/views\.db "([^"]*)"\n```/g)].map(([, sql = '']) => sql)
-    expect(queries.length).toBe(page.match(/```sh/g)?.length)
+    expect(queries.length).toBe(page.match(/<!-- run by test\/docs\/read-models.test.ts -->/g)?.length)
     const answers = queries.map((sql) => {
       if (hasShell) return execFileSync('sqlite3', ['-header', '-column', 'daybook-data/views.db', sql], { cwd: dir, encoding: 'utf8' })
       const db = new Database(join(dataDir, 'views.db'), { readonly: true })
