@@ -22,6 +22,6 @@ EXPOSE 7878
 STOPSIGNAL SIGTERM
 # A start loads the log, which may take long. The server is healthy then, but not yet ready.
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=3 \
-  CMD ["node", "-e", "fetch('http://127.0.0.1:' + (process.env.DAYBOOK_PORT || 7878) + '/healthz').then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
+  CMD ["node", "-e", "const { DAYBOOK_PORT, DAYBOOK_TLS_CERT } = process.env; require(DAYBOOK_TLS_CERT ? 'https' : 'http').get({ host: '127.0.0.1', port: DAYBOOK_PORT || 7878, path: '/healthz', rejectUnauthorized: false }, (answer) => process.exit(answer.statusCode === 200 ? 0 : 1)).on('error', () => process.exit(1))"]
 ENTRYPOINT ["node", "--v8-pool-size=0", "--max-semi-space-size=64", "node_modules/@daybook/adapters/bin/daybook.js"]
 CMD ["serve"]

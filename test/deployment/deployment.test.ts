@@ -1,7 +1,8 @@
 /** The point of this file: what operators copy is accepted by others' tools, and fits this server. */
 import { spawn, spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:http'
+import { createServer, type RequestListener, type Server } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -14,6 +15,19 @@ import { goesWithout, systemd } from '../support/needs.js'
 const read = (file: string): string => readFileSync(join(root, file), 'utf8')
 const dir = mkdtempSync(join(tmpdir(), 'daybook-deployment-'))
 afterAll(() => rmSync(dir, { recursive: true, force: true }))
+
+/** A server on a free port of an address, over TLS if it has `DAYBOOK_TLS_CERT`; and the variables that tell others of it. */
+const served = async (listener: RequestListener, { tls = false, host = '127.0.0.1' }): Promise<{ readonly env: NodeJS.ProcessEnv; readonly end: () => Promise<unknown> }> => {
+  const pem = (name: string): string => read(`test/support/tls/${name}`)
+  const server: Server = tls ? createTlsServer({ cert: pem('first.pem'), key: pem('first.key') }, listener) : createServer(listener)
+  await new Promise<void>((resolve) => server.listen(0, host, resolve))
+  const env = { DAYBOOK_PORT: String((server.address() as AddressInfo).port), DAYBOOK_HOST: host, ...(tls ? { DAYBOOK_TLS_CERT: 'first.pem' } : {}) }
+  const end = (): Promise<unknown> => {
+    server.closeAllConnections()
+    return new Promise((resolve) => server.close(resolve))
+  }
+  return { env, end }
+}
 
 describe('Dockerfile', () => {
   const text = read('Dockerfile')
@@ -31,15 +45,12 @@ describe('Dockerfile', () => {
     expect(last).not.toMatch(/npm|apt-get/)
   })
 
-  test('the command of its health check ends with 0 only if the server is healthy', async () => {
+  test.each([false, true])('the command of its health check ends with 0 only if the server is healthy (TLS: %s)', async (tls) => {
     const [, program = ''] = /CMD \["node", "-e", "(.*)"\]/.exec(text) ?? []
     const check = async (status: number): Promise<number | null> => {
-      const http = createServer((request, response) => response.writeHead(request.url === '/healthz' ? status : 404).end())
-      await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve))
-      const { port } = http.address() as AddressInfo
-      const { code } = await ended(spawn(process.execPath, ['-e', program], { env: { DAYBOOK_PORT: String(port) }, stdio: 'pipe' }))
-      http.closeAllConnections()
-      await new Promise((resolve) => http.close(resolve))
+      const { env, end } = await served((request, response) => response.writeHead(request.url === '/healthz' ? status : 404).end(), { tls })
+      const { code } = await ended(spawn(process.execPath, ['-e', program], { env, stdio: 'pipe' }))
+      await end()
       return code
     }
     expect([await check(200), await check(503)]).toEqual([0, 1])
@@ -83,17 +94,13 @@ describe('systemd unit', () => {
     expect([status, /exposure level.*/.exec(stdout)?.[0]]).toEqual([0, expect.any(String)])
   })
 
-  test('is started when the server is ready, and not before', async () => {
+  test.each([{}, { tls: true }, { host: '127.0.0.2' }, { host: '0.0.0.0' }])('is started when the server is ready, and not before: %o', async (how) => {
     let asked = 0
-    const http = createServer((request, response) => response.writeHead(request.url === '/readyz' && ++asked > 2 ? 200 : 503).end())
-    await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve))
-    const { port } = http.address() as AddressInfo
-    const child = spawn(process.execPath, [join(root, 'ops/systemd/wait-until-ready.mjs')], { env: { DAYBOOK_PORT: String(port) }, stdio: 'pipe' })
-    const { code } = await ended(child)
-    http.closeAllConnections()
-    await new Promise((resolve) => http.close(resolve))
+    const { env, end } = await served((request, response) => response.writeHead(request.url === '/readyz' && ++asked > 2 ? 200 : 503).end(), how)
+    const { code } = await ended(spawn(process.execPath, [join(root, 'ops/systemd/wait-until-ready.mjs')], { env, stdio: 'pipe', timeout: 10_000 }))
+    await end()
     expect([code, asked]).toEqual([0, 3])
-  })
+  }, 30_000)
 
   test('it starts the server again for as long as a store is away, and not if an option is wrong', () => {
     expect(read('ops/systemd/daybook.service')).toMatch(/^StartLimitIntervalSec=0$/m)
