@@ -1,6 +1,7 @@
 /** How long a task of low priority waits when others arrive faster than they can be served. */
 import { expect, test } from 'vitest'
 import { arrival, figures, workloadOf } from '../simulate/workloads.js'
+import { Queue, start, task } from './queue.js'
 
 const hour = 3_600
 
@@ -33,4 +34,13 @@ test('INV-13: teeth: without the starvation limit they would not be served at al
   const { waits } = overload('priority', 10, 86_400)
   // The first arrived together with the first urgent tasks, when all agents were free.
   expect(waits?.notStarted).toBe(47)
+})
+
+test('TQM-PRI-004: the limit counts from the enqueueing, also while the task waits for its time (docs/explanation/ordering.md)', () => {
+  const late = task('late', { priority: 1, availableAt: start + 3 * hour * 1_000 })
+  const q = new Queue().enqueue(late)
+  q.at = start + 3 * hour * 1_000
+  q.do({ type: 'Tick' })
+  q.enqueue(task('urgent', { priority: 10 }))
+  expect(q.claim('ann', { max: 2 }).ids).toEqual(['late', 'urgent'])
 })
