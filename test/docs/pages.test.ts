@@ -39,6 +39,15 @@ test('every example is run, or says why not: <!-- run --> or <!-- not run: … -
   expect(documents.flatMap((document) => unmarked(read(document)).map((example) => `${document}: ${example}`))).toEqual([])
 })
 
+test('ARCHITECTURE.md has every package, and every folder of those whose README has no map', () => {
+  const [map = ''] = /```[\s\S]*?```/.exec(read('ARCHITECTURE.md')) ?? []
+  const folders = (path: string): ReadonlyArray<string> => readdirSync(join(root, path), { withFileTypes: true }).flatMap((each) => (each.isDirectory() ? [each.name] : []))
+  const packages = folders('packages')
+  expect(packages.filter((name) => !map.includes(`\npackages/${name} `))).toEqual([])
+  const mapped = packages.filter((name) => name !== 'console')
+  expect(mapped.flatMap((name) => folders(`packages/${name}/src`).filter((folder) => !new RegExp(`[ \\n]${folder}/`).test(map)).map((folder) => `${name}/${folder}`))).toEqual([])
+})
+
 test('docs/reference/glossary.md explains each term once', () => {
   const terms = [...read('docs/reference/glossary.md').matchAll(/^\| \*\*(.+?)\*\*.* \| (.+) \|$/gm)].map(([, term]) => term)
   expect(terms.length).toBeGreaterThan(80)
