@@ -63,6 +63,12 @@ test.each(documents)('%s: every command that it names is there, with its options
   expect(problems).toEqual([])
 })
 
+test('ops/prometheus/alerts.yml: every command that it names is there, with its options', async () => {
+  const lines = [...readFileSync(join(root, 'ops/prometheus/alerts.yml'), 'utf8').matchAll(/daybook ([a-z][^,.;:()\n]*)/g)].map(([, line = '']) => line)
+  expect(lines.length).toBeGreaterThan(10)
+  expect((await Promise.all(lines.map(problemsOf))).flat()).toEqual([])
+})
+
 test.each(documents)('%s: every link to a file leads to one', (document) => {
   const text = readFileSync(join(root, document), 'utf8').replace(/```[\s\S]*?```|`[^`\n]*`/g, '')
   const targets = [...text.matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = '']) => target).filter((target) => !/^(https?:|#|mailto:)/.test(target))
