@@ -10,6 +10,7 @@ import functools
 import http.client
 import json
 import logging
+import math
 import os
 import queue as queues
 import random
@@ -1033,7 +1034,10 @@ class Worker:
             return lambda wait=wait: self._or_fail(  # type: ignore[misc]
                 task, "parking", lambda: self._reports.park(*of, wait.callback_key, wait.timeout_seconds, on_timeout=wait.on_timeout, **more))
         except RateLimited as limit:
-            error: Dict[str, Json] = {"message": _kept(_text_of(limit), 4_000), "code": "429", **({} if limit.retry_after is None else {"retryAfter": limit.retry_after})}
+            error: Dict[str, Json] = {"message": _kept(_text_of(limit), 4_000), "code": "429"}
+            # JSON has no NaN and no infinity, and the queue knows what to do without a time.
+            if limit.retry_after is not None and not (isinstance(limit.retry_after, float) and not math.isfinite(limit.retry_after)):
+                error["retryAfter"] = limit.retry_after
             return lambda: self._reports.fail(*of, error)
         except BaseException as raised:  # noqa: B902: a handler that exits has failed, and its thread goes on
             failure = {"message": _kept(f"{type(raised).__name__}: {_text_of(raised)}", 4_000), "stack": _sendable(traceback.format_exc()[-16_000:])}

@@ -739,6 +739,15 @@ worker.run()
         self.assertEqual((code, why[:12]), (2, "Out of range"))
         self.assertRegex(said("depth", DAYBOOK_URL="localhost")[2], "^the URL of the server must begin with http")
 
+    def test_a_rate_limit_without_a_usable_time_is_no_failure(self):
+        def handler(_task):
+            raise daybook.RateLimited("slower", float("nan"))
+
+        self.client.enqueue("w", id="t")
+        self.work(handler)
+        until(lambda: self.status("t") not in ("pending", "in-progress"), "its end")
+        self.assertEqual((self.status("t"), self.client.show("t").raw["rateLimits"]), ("scheduled", 1))
+
 
 class RestartTest(unittest.TestCase):
     def test_a_server_that_is_killed_under_load_loses_and_doubles_nothing(self):
