@@ -45,7 +45,6 @@ describe.skipIf(withoutBrowser)('the connection', () => {
     const loads = await page.evaluate(() => performance.getEntriesByType('navigation').length + performance.timeOrigin)
     await server.start()
     await isLive()
-    // A request that was sent before may fail only now: then it is said once more, until the next answer.
     await said().waitFor({ state: 'detached' })
     await page.getByText('mailer-1').first().waitFor()
     await page.getByRole('link', { name: 'Dead letters' }).click()

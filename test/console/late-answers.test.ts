@@ -224,6 +224,33 @@ describe.skipIf(withoutBrowser)('answers that are lost or late', () => {
     expectQuiet(tab.watched, [/status of 504/])
   })
 
+  test('a request that fails late, after others were answered, is no lost connection, and is asked again', async () => {
+    const { page } = tab
+    await tab.visit('/q/default/agents', 'mailer-1')
+    const late = held()
+    await page.route('**/api/queues/default/breakers', async (route) => {
+      late.begin()
+      await late.until
+      await route.abort('connectionreset')
+    }, { times: 1 })
+    await page.evaluate(() => {
+      const seen = { lost: false }
+      new MutationObserver(() => (seen.lost ||= document.querySelector('.banner.lost') !== null)).observe(document.body, { childList: true, subtree: true })
+      ;(window as unknown as { seen: typeof seen }).seen = seen
+    })
+    await server().admin.settings.patch({ capacity: { maxConcurrentAgents: 13 } })
+    await late.begun
+    // The server answers other requests meanwhile, every few seconds.
+    await page.waitForResponse('**/api/queues/default')
+    const failed = page.waitForEvent('requestfailed')
+    const again = page.waitForResponse('**/api/queues/default/breakers')
+    late.letGo()
+    await failed
+    await again
+    expect(await page.evaluate(() => (window as unknown as { seen: { readonly lost: boolean } }).seen.lost)).toBe(false)
+    expectQuiet(tab.watched, [cutOff])
+  })
+
   test('a dialog does not come back after a login as somebody else', async () => {
     const { admin, url } = server()
     const made = await admin.tokens.create({ name: 'guest', roles: ['operator'] })

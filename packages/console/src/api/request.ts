@@ -129,6 +129,7 @@ const answered = (path: string, sent = ''): void => void keys.delete(`${path} ${
 
 const reach = async <A>(url: string, { isSoon, ...init }: RequestInit & { readonly isSoon: boolean }, take: (response: Response) => Promise<A>): Promise<A> => {
   const silence = isSoon ? untilSilent() : undefined
+  const begunAt = performance.now()
   const signals = [init.signal, silence?.signal].filter((signal) => signal !== undefined && signal !== null)
   try {
     const response = await fetch(url, { ...init, ...(signals.length === 0 ? {} : { signal: AbortSignal.any(signals) }), cache: 'no-store', credentials: 'omit', redirect: 'error' })
@@ -137,17 +138,18 @@ const reach = async <A>(url: string, { isSoon, ...init }: RequestInit & { readon
     contact.value = { lastAt: serverNow() }
     return await take(response)
   } catch (error) {
-    throw lost(error, init.signal)
+    if (init.signal?.aborted === true) throw error
+    // The server has been heard since this request began: only this one failed. Unless it was given up because all are silent.
+    if (heardAt <= begunAt || silence?.signal.aborted === true) noteLost()
+    throw new ApiProblem(0, 'unreachable', 'the server does not answer')
   } finally {
     silence?.stop()
   }
 }
 
-const lost = (error: unknown, signal: AbortSignal | null | undefined): unknown => {
-  if (signal?.aborted === true) return error
+const noteLost = (): void => {
   const { lastAt, lostAt = serverNow() } = contact.value
   contact.value = { ...(lastAt === undefined ? {} : { lastAt }), lostAt }
-  return new ApiProblem(0, 'unreachable', 'the server does not answer')
 }
 
 const refused = (status: number, text: string, used: string | undefined): ApiProblem => {
