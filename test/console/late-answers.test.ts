@@ -193,6 +193,9 @@ describe.skipIf(withoutBrowser)('answers that are lost or late', () => {
     }, { times: 1 })
     await openBreaker('twice', 'maintenance')
     await dialog.getByRole('alert').getByText('the server does not answer').waitFor()
+    // Nothing sends a command again but whoever presses.
+    await dialog.getByRole('alert').getByText('It is not sent again by itself').waitFor()
+    expect(await dialog.getByText('tried again automatically').count()).toBe(0)
     await dialog.getByRole('button', { name: 'Leave it' }).click()
     const stateOf = async (): Promise<string | undefined> => (await server().admin.breakers.list())['twice']?.state
     expect(await stateOf()).toBe('open')

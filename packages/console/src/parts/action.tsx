@@ -131,7 +131,7 @@ const OpenDialog = ({ action }: { readonly action: Action }) => {
             <small>The event will keep it, with your name: {me.value?.name}.</small>
           </label>
         )}
-        {problem !== undefined && <ProblemNote problem={problem} />}
+        {problem !== undefined && <ProblemNote problem={problem} isOfCommand />}
         <div class="buttons">
           {isBusy && <span class="quiet" role="status">{progress}</span>}
           <button type="button" disabled={isBusy} onClick={close}>Leave it</button>
