@@ -254,6 +254,19 @@ describe.skipIf(withoutBrowser)('answers that are lost or late', () => {
     expectQuiet(tab.watched, [cutOff])
   })
 
+  test('who did what is asked for again by itself, as the page says, when the server could not answer', async () => {
+    const { page } = tab
+    let refused = 0
+    const isSearch = ({ pathname, searchParams }: URL): boolean => pathname.endsWith('/events') && searchParams.get('limit') === '1000'
+    await page.route(isSearch, (route) => {
+      refused++
+      return route.fulfill({ status: 503, contentType: 'application/problem+json', body: JSON.stringify({ status: 503, code: 'overloaded', detail: 'there is too much to do' }) })
+    }, { times: 1 })
+    await tab.visit('/q/default/audit', 'the database is being upgraded')
+    expect(refused).toBe(1)
+    expectQuiet(tab.watched, [/status of 503/])
+  })
+
   test('a dialog does not come back after a login as somebody else', async () => {
     const { admin, url } = server()
     const made = await admin.tokens.create({ name: 'guest', roles: ['operator'] })

@@ -3,7 +3,7 @@ import type { EventPage } from '@daybook/client'
 import { useEffect, useState } from 'preact/hooks'
 import { address, go, linkTo, momentShown, queueLink, withQuery } from '../../address/address.js'
 import { pathOf, type Query } from '../../address/url.js'
-import { ApiProblem, request, requestLines } from '../../api/request.js'
+import { ApiProblem, mayPass, request, requestLines } from '../../api/request.js'
 import { DataTable } from '../../parts/data-table.js'
 import { counted, numberText } from '../../parts/format.js'
 import { Skeleton } from '../../parts/loaded.js'
@@ -37,21 +37,33 @@ const searchOf = (queue: string, { from, to, hours }: ShownPeriod): Search => {
 
 type State = { readonly key: string; readonly found?: FoundCommands; readonly problem?: ApiProblem }
 
-/** Asked once: what has happened does not change. `round`: asks once more. */
+/** After a failure that may pass, the server is not asked for so long. */
+const againMs = 3_000
+
+/** Asked once: what has happened does not change. What may succeed by itself is tried again. `round`: asks once more. */
 const useCommands = (search: Search, round: number): State => {
   const key = JSON.stringify([search, round])
   const [state, setState] = useState<State>({ key })
   useEffect(() => {
     const controller = new AbortController()
+    let timer: ReturnType<typeof setTimeout> | undefined
     const { path, from, query, filter } = search
     const read = async (next: string): Promise<EventPage> => (await request<EventPage>('GET', path, { query: { ...query, from: next, limit: '1000' }, signal: controller.signal })).value
-    void findCommands(read, from, enough, filter).then(
-      (found) => setState({ key, found }),
-      (error: unknown) => {
-        if (!controller.signal.aborted) setState({ key, problem: error instanceof ApiProblem ? error : new ApiProblem(0, 'internal', String(error)) })
-      },
-    )
-    return () => controller.abort()
+    const find = (): void =>
+      void findCommands(read, from, enough, filter).then(
+        (found) => setState({ key, found }),
+        (error: unknown) => {
+          if (controller.signal.aborted) return
+          const problem = error instanceof ApiProblem ? error : new ApiProblem(0, 'internal', String(error))
+          setState({ key, problem })
+          if (mayPass(problem)) timer = setTimeout(find, againMs)
+        },
+      )
+    find()
+    return () => {
+      controller.abort()
+      clearTimeout(timer)
+    }
     // The key is the search.
   }, [key])
   return state.key === key ? state : { key }
