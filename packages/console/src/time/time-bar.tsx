@@ -47,7 +47,7 @@ export const TimeBar = () => {
     <section class="time-bar" aria-label="Time">
       <div class="time-line">
         <span class="edge quiet">{fullTime(frame.from)}</span>
-        <div class={compared === undefined ? 'track' : 'track two'} title={queue === undefined ? undefined : 'above the line: completed tasks; below it: dead letters'}>
+        <div class={compared === undefined ? 'time-track' : 'time-track two'} title={queue === undefined ? undefined : 'above the line: completed tasks; below it: dead letters'}>
           {queue !== undefined && <Picture queue={queue} frame={frame} />}
           {compared === undefined ? (
             <Handle key="moment" {...handle} label="Moment shown" value={place.current} onMove={(at) => showMoment(at === undefined ? undefined : { at: iso(at) })} />

@@ -48,7 +48,7 @@ const Schedule = ({ queue, listed }: { readonly queue: string; readonly listed: 
       <p>
         {cron !== undefined ? <><code>{cron}</code> in {timeZone}</> : <>every {durationText(every ?? 0)}</>}: <code>{task.type}</code>{task.description !== undefined && <> <span class="quiet">{task.description}</span></>}
       </p>
-      <div class="columns">
+      <div class="thirds">
         <div>
           <h3>Next</h3>
           {next.length === 0 ? <p class="quiet">{paused ? 'None while it is paused.' : 'None.'}</p> : <ul>{next.map((at) => <li key={at}>{clockTime(Date.parse(at))} <span class="quiet"><Moment at={at} /></span></li>)}</ul>}
