@@ -1,5 +1,6 @@
 /** The log of a queue, event by event, from a revision on. */
-import { address, linkTo, queueLink } from '../../address/address.js'
+import { useRef } from 'preact/hooks'
+import { address, linkTo, momentShown, queueLink } from '../../address/address.js'
 import { useQueue } from '../../api/use-query.js'
 import { DataTable } from '../../parts/data-table.js'
 import { Loaded } from '../../parts/loaded.js'
@@ -22,6 +23,11 @@ export const LogPage = ({ params: { queue = '' } }: { readonly params: PageParam
   const head = summary.value?.revision
   const first = from === undefined ? Math.max(0, (head ?? 0) - pageEvents + 1) : Math.max(0, Number(from) || 0)
   const shown = useQueue<{ readonly events: ReadonlyArray<LogEvent> }>(queue, ['events'], { query: { from: String(first), limit: String(pageEvents) }, when: from !== undefined || head !== undefined })
+  // The newest events move on with the queue. What is shown stays until the next answer has come, and with it what somebody has opened.
+  const newest = useRef<typeof shown.value>(undefined)
+  if (from !== undefined || momentShown.value !== undefined) newest.current = undefined
+  else if (shown.value !== undefined) newest.current = shown.value
+  const kept = shown.value === undefined && shown.error === undefined ? newest.current : undefined
   const to = (revision: number): string => linkTo(['q', queue, 'log'], { from: String(Math.max(0, revision)) })
   return (
     <>
@@ -29,7 +35,7 @@ export const LogPage = ({ params: { queue = '' } }: { readonly params: PageParam
       <p class="bar">
         <a href={to(first - pageEvents)}>← earlier</a> <a href={to(first + pageEvents)}>later →</a> <a href={linkTo(['q', queue, 'log'])}>latest</a>
       </p>
-      <Loaded shown={shown} lines={10}>
+      <Loaded shown={kept === undefined ? shown : { ...shown, value: kept }} lines={10}>
         {({ events }) => (
           <DataTable
             caption="Events" rows={events} rowKey={({ revision }) => String(revision)} empty="No events there."

@@ -1,0 +1,29 @@
+/** What a page does while it is looked at: nothing that is read moves, is cut off, or loses the focus. */
+import { beforeAll, describe, expect, test } from 'vitest'
+import { useBrowser, withoutBrowser } from './browser.js'
+import { openTab, type Tab } from './open-page.js'
+import { useConsoleServer } from './server.js'
+import { expectQuiet } from './watch-page.js'
+
+describe.skipIf(withoutBrowser)('what is looked at', () => {
+  const server = useConsoleServer()
+  const browser = useBrowser()
+  let tab: Tab
+  beforeAll(async () => {
+    tab = await openTab(browser, server().url, server().tokens.ada)
+  })
+
+  test('the newest events of the log stay where they are when another comes: what is open stays open', async () => {
+    const { page, visit } = tab
+    await visit('/q/default/log', 'newest-1')
+    const last = page.locator('tbody tr').last().locator('details')
+    await last.evaluate((details: HTMLDetailsElement) => (details.open = true))
+    const shown = await page.locator('table').elementHandle()
+    await server().admin.settings.patch({ capacity: { maxConcurrentAgents: 14 } })
+    await page.getByText('QueueConfigured').last().waitFor()
+    await tab.settled()
+    expect(await shown?.evaluate((table) => table.isConnected)).toBe(true)
+    expect(await page.locator('tbody details[open]').count()).toBe(1)
+    expectQuiet(tab.watched)
+  })
+})
