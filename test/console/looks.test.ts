@@ -1,6 +1,7 @@
 /** What a page does while it is looked at: nothing that is read moves, is cut off, or loses the focus. */
 import { beforeAll, describe, expect, test } from 'vitest'
 import { useBrowser, withoutBrowser } from './browser.js'
+import { handsOf } from './hands.js'
 import { openTab, type Tab } from './open-page.js'
 import { useConsoleServer } from './server.js'
 import { expectQuiet } from './watch-page.js'
@@ -12,6 +13,7 @@ describe.skipIf(withoutBrowser)('what is looked at', () => {
   beforeAll(async () => {
     tab = await openTab(browser, server().url, server().tokens.ada)
   })
+  const focused = (): Promise<string> => tab.page.evaluate(() => document.activeElement?.id ?? '')
 
   test('the newest events of the log stay where they are when another comes: what is open stays open', async () => {
     const { page, visit } = tab
@@ -24,6 +26,24 @@ describe.skipIf(withoutBrowser)('what is looked at', () => {
     await tab.settled()
     expect(await shown?.evaluate((table) => table.isConnected)).toBe(true)
     expect(await page.locator('tbody details[open]').count()).toBe(1)
+    expectQuiet(tab.watched)
+  })
+
+  test('the focus goes to the page when what had it is gone: a notice that is dismissed, a page that is left', async () => {
+    const { page, visit } = tab
+    await visit('/q/default/breakers', 'ops-security')
+    await page.getByRole('button', { name: 'Open for another type …' }).click()
+    await handsOf(tab).confirm(/Open it/, /is open/, { reason: 'it is about the focus', fields: { type: 'focus' } })
+    await page.getByRole('button', { name: 'dismiss' }).focus()
+    await page.keyboard.press('Enter')
+    await tab.settled()
+    expect(await focused()).toBe('main')
+    await page.getByRole('link', { name: 'Agents', exact: true }).click()
+    await page.getByRole('link', { name: /^backlog-/ }).first().focus()
+    await page.goBack()
+    await page.getByText('ops-security').first().waitFor()
+    await tab.settled()
+    expect(await focused()).toBe('main')
     expectQuiet(tab.watched)
   })
 })

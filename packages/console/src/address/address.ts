@@ -71,7 +71,10 @@ export const keepFocus = (): void =>
 
 /** Follows links within the console without reloading the page. */
 export const followLinks = (): void => {
-  addEventListener('popstate', () => (address.value = current()))
+  addEventListener('popstate', () => {
+    address.value = current()
+    keepFocus()
+  })
   document.addEventListener('click', (event) => {
     if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return
     const link = (event.target as Element).closest('a')

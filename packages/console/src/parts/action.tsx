@@ -189,6 +189,11 @@ const Field = ({ field: { name, label, kind, value = '', choices = [], hint, req
   )
 }
 
+const dismiss = (): void => {
+  notice.value = undefined
+  keepFocus()
+}
+
 /** The result of the last action, with its event. Rendered once, in the shell. */
 export const Notice = () => {
   const done = notice.value
@@ -199,7 +204,7 @@ export const Notice = () => {
           {done.said}{' '}
           {done.revision !== undefined && may.seeAll.value && <a href={linkTo(['q', done.queue, 'log'], { from: String(done.revision) })}>{done.event ?? 'event'} {done.revision}</a>}{' '}
           {done.link !== undefined && <a href={done.link.to}>{done.link.text}</a>}{' '}
-          <button type="button" class="plain" aria-label="dismiss" onClick={() => (notice.value = undefined)}>✕</button>
+          <button type="button" class="plain" aria-label="dismiss" onClick={dismiss}>✕</button>
         </p>
       )}
     </div>
