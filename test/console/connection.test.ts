@@ -34,7 +34,7 @@ describe.skipIf(withoutBrowser)('the connection', () => {
     await server.kill()
     await said().waitFor()
     expect(await said().count()).toBe(1)
-    expect(await said().textContent()).toMatch(/What is shown is of \d\d:\d\d:\d\d, .+ ago\. Trying again/)
+    expect(await page.locator('.banner.lost').textContent()).toMatch(/What is shown is of \d\d:\d\d:\d\d, .+ ago\. Trying again/)
     const top = async (of: ReturnType<typeof said>): Promise<number> => (await of.boundingBox())?.y ?? Number.NaN
     expect(await top(said())).toBeLessThan(await top(page.locator('main')))
     // What was shown stays, without an error beside it.

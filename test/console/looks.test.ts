@@ -46,4 +46,19 @@ describe.skipIf(withoutBrowser)('what is looked at', () => {
     expect(await focused()).toBe('main')
     expectQuiet(tab.watched)
   })
+
+  test('a lost connection is announced once, and not with each second', async () => {
+    const other = await openTab(browser, server().url, server().tokens.ben)
+    const { page } = other
+    await other.visit('/q/default/agents', 'mailer-1')
+    await page.route('**/api/**', (route) => route.abort('connectionrefused'))
+    const banner = page.locator('.banner.lost')
+    await banner.waitFor()
+    const announced = (): Promise<ReadonlyArray<string | null>> => page.locator('.banner.lost[role="status"], .banner.lost [role="status"]').allTextContents()
+    const [before, whole] = [await announced(), await banner.textContent()]
+    expect(before).toHaveLength(1)
+    await expect.poll(() => banner.textContent(), { timeout: 30_000 }).not.toBe(whole)
+    expect(await announced()).toEqual(before)
+    await page.context().close()
+  })
 })

@@ -47,7 +47,7 @@ export const App = () => {
   if (loggedOutBecause.value !== undefined) return <Login />
   const problem = notIntroduced.value
   if (me.value === undefined && problem !== undefined && contact.value.lostAt === undefined) return <main class="login"><ProblemNote problem={problem} /></main>
-  if (me.value === undefined) return contact.value.lostAt === undefined ? <Skeleton /> : <main class="login"><p role="status">The server does not answer. Trying again … ({Math.max(0, Math.round((now.value - contact.value.lostAt) / 1_000))} s)</p></main>
+  if (me.value === undefined) return contact.value.lostAt === undefined ? <Skeleton /> : <main class="login"><p><span role="status">The server does not answer.</span> Trying again … ({Math.max(0, Math.round((now.value - contact.value.lostAt) / 1_000))} s)</p></main>
   return <Shell>{may.read.value ? <CurrentPage /> : <NothingToRead />}</Shell>
 }
 

@@ -27,7 +27,8 @@ export const LostBanner = () => {
   const { lastAt, lostAt } = contact.value
   if (lostAt === undefined) return null
   const age = lastAt === undefined ? '' : ` What is shown is of ${clockTime(lastAt)}, ${durationText(Math.max(0, Math.round((now.value - lastAt) / 1_000)))} ago.`
-  return <p class="banner lost" role="status">No connection to the server.{age} Trying again …</p>
+  // The age changes with each second, and is not read out each time.
+  return <p class="banner lost"><span role="status">No connection to the server.</span>{age} Trying again …</p>
 }
 
 /** A frame around a past moment, so that nobody takes it for the present. */
