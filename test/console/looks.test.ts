@@ -61,4 +61,13 @@ describe.skipIf(withoutBrowser)('what is looked at', () => {
     expect(await announced()).toEqual(before)
     await page.context().close()
   })
+
+  test('a server that says nothing at all about the token is told of', async () => {
+    const other = await openTab(browser, server().url, server().tokens.ben)
+    const { page } = other
+    await page.route('**/api/me', () => undefined)
+    await page.goto(`${server().url}/q/default/agents`)
+    await page.getByText('The server does not answer').waitFor()
+    await page.context().close()
+  })
 })

@@ -22,7 +22,7 @@ const notIntroduced = signal<ApiProblem | undefined>(undefined)
 const introduce = async (isOver: () => boolean): Promise<void> => {
   while (!isOver()) {
     try {
-      const { value } = await request<Me>('GET', '/api/me')
+      const { value } = await request<Me>('GET', '/api/me', { isSoon: true })
       if (isOver()) return
       notIntroduced.value = undefined
       me.value = value
