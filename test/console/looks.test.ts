@@ -1,4 +1,5 @@
 /** What a page does while it is looked at: nothing that is read moves, is cut off, or loses the focus. */
+import { createClient } from '@daybook/adapters/client'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { useBrowser, withoutBrowser } from './browser.js'
 import { handsOf } from './hands.js'
@@ -60,6 +61,19 @@ describe.skipIf(withoutBrowser)('what is looked at', () => {
     await expect.poll(() => banner.textContent(), { timeout: 30_000 }).not.toBe(whole)
     expect(await announced()).toEqual(before)
     await page.context().close()
+  })
+
+  test('a name stays whole beside a long reason', async () => {
+    const { token } = await server().admin.tokens.create({ name: 'reviewers', roles: ['operator'] })
+    const client = createClient({ url: server().url, token })
+    await client.in('words').settings.patch({ decisionReport: 'optional' })
+    await client.in('words').pause(`for a long reason: ${'one-word-after-another-'.repeat(9)}`)
+    await client.close()
+    const { page, visit } = tab
+    await page.setViewportSize({ width: 1_280, height: 800 })
+    await visit('/q/words/audit', 'for a long reason')
+    expect(await page.locator('td').getByText('reviewers', { exact: true }).last().evaluate((link) => link.getClientRects().length)).toBe(1)
+    expectQuiet(tab.watched)
   })
 
   test('a server that says nothing at all about the token is told of', async () => {
