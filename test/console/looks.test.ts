@@ -76,6 +76,20 @@ describe.skipIf(withoutBrowser)('what is looked at', () => {
     expectQuiet(tab.watched)
   })
 
+  test('no title of a column in the list of tasks is cut off, and what is cut off in a row stands in a title', async () => {
+    const { page, visit } = tab
+    await page.setViewportSize({ width: 1_280, height: 800 })
+    await server().admin.in('long').enqueue({ id: 'long-1', type: 'a-type-with-a-name-that-does-not-fit-into-its-column', tenant: 'a-tenant-with-such-a-name', description: 'many words '.repeat(20) })
+    await visit('/q/long/tasks?columns=id,type,tenant,description', 'long-1')
+    const cut = (cells: string): Promise<ReadonlyArray<string>> =>
+      page.locator(cells).evaluateAll((all) => all.filter((cell) => cell.scrollWidth > cell.clientWidth && (cell.querySelector('[title]') ?? cell.closest('[title]')) === null).map(({ textContent }) => textContent ?? ''))
+    expect(await page.locator('td').evaluateAll((all) => all.filter((cell) => cell.scrollWidth > cell.clientWidth).length)).toBeGreaterThan(1)
+    expect(await cut('.task-list td')).toEqual([])
+    await visit('/q/default/tasks', 'eng-backend')
+    expect(await cut('.task-list th')).toEqual([])
+    expectQuiet(tab.watched)
+  })
+
   test('a server that says nothing at all about the token is told of', async () => {
     const other = await openTab(browser, server().url, server().tokens.ben)
     const { page } = other

@@ -113,7 +113,8 @@ const EventThen = ({ queue }: { readonly queue: string }) => {
   const event = useEvent(queue, revision)
   if (revision === undefined || event === undefined) return null
   const { type, actor, data: { task } } = event
-  return <span class="quiet event-then">after event {revision}: {type}{typeof task === 'string' && ` ${task}`}{actor !== undefined && `, by ${actor}`}</span>
+  const text = `after event ${revision}: ${type}${typeof task === 'string' ? ` ${task}` : ''}${actor === undefined ? '' : `, by ${actor}`}`
+  return <span class="quiet event-then" title={text}>{text}</span>
 }
 
 const Steps = ({ queue }: { readonly queue: string }) => {
