@@ -39,6 +39,12 @@ describe('CON-5: the style sheets', () => {
   })
 })
 
+test('CON-5: nothing that is to be read is seen through: it would have less contrast than its colour', () => {
+  const rules = sheets.flatMap(({ text }) => [...text.matchAll(/([^{}]+)\{([^{}]*)\}/g)]).filter(([, , body = '']) => /opacity: 0?\.\d/.test(body))
+  // Pictures; what cannot be pressed; and what is about to be replaced.
+  expect(rules.map(([, selector = '']) => selector.trim()).sort()).toEqual([".content main[aria-busy='true']", '.time-track .done', '.track', 'button:disabled'])
+})
+
 type Colour = readonly [number, number, number]
 
 const colourOf = (name: string, scheme: 0 | 1): Colour => {
