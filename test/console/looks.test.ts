@@ -90,6 +90,29 @@ describe.skipIf(withoutBrowser)('what is looked at', () => {
     expectQuiet(tab.watched)
   })
 
+  test('placeholders wait for a moment before they appear, also for who wants less motion', async () => {
+    const { page } = tab
+    let letGo = (): void => undefined
+    const until = new Promise<void>((resolve) => (letGo = resolve))
+    await page.route('**/api/queues/default/agents', async (route) => {
+      await until
+      await route.continue()
+    })
+    await page.goto(`${server().url}/q/default/agents`)
+    await page.getByRole('heading', { name: 'Agents' }).waitFor()
+    const { name, delay, duration } = await page.locator('main .skeleton').first().evaluate((placeholder) => {
+      const { animationName, animationDelay, animationDuration } = getComputedStyle(placeholder)
+      return { name: animationName, delay: Number.parseFloat(animationDelay), duration: Number.parseFloat(animationDuration) }
+    })
+    letGo()
+    await page.getByText('mailer-1').first().waitFor()
+    await page.unroute('**/api/queues/default/agents')
+    expect(name).toBe('appear')
+    expect(delay).toBeGreaterThanOrEqual(0.3)
+    expect(duration).toBeLessThan(0.01)
+    expectQuiet(tab.watched)
+  })
+
   test('a server that says nothing at all about the token is told of', async () => {
     const other = await openTab(browser, server().url, server().tokens.ben)
     const { page } = other
