@@ -66,6 +66,7 @@ describe('CON-9: commands', () => {
 test('CON-10: figures of reports have units, and groups that are added up say how many', () => {
   const row = { from: '2026-01-01T00:00:00.000Z', type: null, others: 3, waitP50Seconds: 90, retryShare: 0.125, ratio: 0.5, claimed: 12_000, error: null }
   expect(Object.keys(row).map((name) => figureText(row, name)).slice(1)).toEqual(['3 others', '3', '1 min 30 s', '12.5 %', '0.5', '12,000', '–'])
+  expect(figureText({ ...row, others: 1 }, 'type')).toBe('1 other')
   expect(figureText({ tenant: null }, 'tenant')).toBe('no tenant')
   expect(figureText({ signature: 'ca0744d29a2cec96' }, 'signature')).toBe('ca0744d29a2c')
   expect(['waitP50Seconds', 'enqueuedPerHour', 'deadlinesMet', 'seconds', 'from'].map(columnTitle)).toEqual(['wait P50', 'enqueued per hour', 'deadlines met', 'for', 'from'])

@@ -121,4 +121,12 @@ describe.skipIf(withoutBrowser)('what is looked at', () => {
     await page.getByText('The server does not answer').waitFor()
     await page.context().close()
   })
+
+  test('one is not said as many', async () => {
+    const { page, visit } = tab
+    await server().admin.in('few').enqueueAll(['first', 'second'].map((id) => ({ id, type: 'mow', deduplicate: 'off' as const })))
+    await visit('/q/few/tasks/second', 'An agent that asks now gets it')
+    await page.getByText('gets it after 1 other.').waitFor({ timeout: 3_000 })
+    expectQuiet(tab.watched)
+  })
 })

@@ -98,7 +98,7 @@ const Holds = ({ queue, agent: { tasks, leases, maxTasks }, held }: { readonly q
 
 const terminate = (queue: string, { agentId, tasks }: AgentView): Action => ({
   title: `Terminate ${agentId}`,
-  does: <p>Its registration ends, and it loses {tasks.length === 0 ? 'nothing: it holds no task' : counted(tasks.length, 'task')}. They go back to the queue, without an attempt being counted. The program itself is not stopped: it may claim again.</p>,
+  does: <p>Its registration ends. {tasks.length === 0 ? 'It holds no task.' : `It loses ${counted(tasks.length, 'task, which goes', 'tasks, which go')} back to the queue, without an attempt being counted.`} The program itself is not stopped: it may claim again.</p>,
   verb: 'Terminate it',
   isDestructive: true,
   run: async ({ reason }) => {

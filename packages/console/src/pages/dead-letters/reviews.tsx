@@ -46,7 +46,7 @@ export const retryGroup = async (queue: string, filter: GroupKey): Promise<Actio
     run: async (given) => {
       const perMinute = given.fields['perMinute'] === '' ? undefined : Number(given.fields['perMinute'])
       const body = { filter, reviewer: reviewer(), reason: given.reason }
-      if (perMinute !== undefined) return { said: `${counted(count, 'task')} go back to the queue, ${perMinute} a minute.`, queue, ...revisionOf(await command('POST', queue, ['dead-letters', 'retry'], { ...body, perMinute })) }
+      if (perMinute !== undefined) return { said: `${counted(count, 'task goes', 'tasks go')} back to the queue, ${perMinute} a minute.`, queue, ...revisionOf(await command('POST', queue, ['dead-letters', 'retry'], { ...body, perMinute })) }
       let revision = {}
       const retried = await untilDone(count, given, async () => {
         const answer = await command<Retried>('POST', queue, ['dead-letters', 'retry'], body)

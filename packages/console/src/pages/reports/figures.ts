@@ -1,6 +1,6 @@
 /** The figures of a report as people read them. No browser needed. */
 import type { ReportRow } from '@daybook/client'
-import { durationText, numberText } from '../../parts/format.js'
+import { counted, durationText, numberText } from '../../parts/format.js'
 import { shortSignature } from '../dead-letters/group.js'
 
 /** Of the rows, in their order, without what belongs to another. */
@@ -17,7 +17,7 @@ const groups: ReadonlySet<string> = new Set(['type', 'phase', 'tenant', 'agent',
 /** Durations with their units, shares in percent, and what a row stands for that has no group of its own. */
 export const figureText = (row: ReportRow, name: string): string => {
   const value = row[name]
-  if (value === undefined || value === null) return (groups.has(name) || name === 'signature') && typeof row['others'] === 'number' ? `${row['others']} others` : groups.has(name) ? `no ${name}` : '–'
+  if (value === undefined || value === null) return (groups.has(name) || name === 'signature') && typeof row['others'] === 'number' ? counted(row['others'], 'other') : groups.has(name) ? `no ${name}` : '–'
   if (typeof value === 'string') return name === 'signature' ? shortSignature(value) : value
   if (/seconds$/i.test(name)) return durationText(value)
   return /Share$/.test(name) ? `${numberText(value * 100)} %` : numberText(value)

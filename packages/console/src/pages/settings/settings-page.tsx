@@ -43,7 +43,7 @@ export const SettingsPage = ({ params: { queue = '' } }: { readonly params: Page
             <>
               <p class="bar">
                 <a href={withQuery({ only: undefined })} aria-current={onlyChanged ? undefined : 'true'}>all {rows.length}</a>
-                <a href={withQuery({ only: 'changed' })} aria-current={onlyChanged ? 'true' : undefined}>{changed.length} that differ from the default</a>
+                <a href={withQuery({ only: 'changed' })} aria-current={onlyChanged ? 'true' : undefined}>{counted(changed.length, 'that differs', 'that differ')} from the default</a>
               </p>
               <DataTable<Row>
                 caption="Settings" rows={onlyChanged ? changed : rows} rowKey={({ name }) => name} empty={`All ${counted(rows.length, 'setting')} are as they come.`}
@@ -109,7 +109,7 @@ const addOne = (queue: string): Action => ({
     { name: 'failureThreshold', label: 'Failures in a row that open it', kind: 'number', value: '5', required: true },
   ],
   run: async ({ fields: { type = '', failureThreshold } }) => ({
-    said: `The breaker of ${type} opens after ${failureThreshold} failures.`,
+    said: `The breaker of ${type} opens after ${counted(Number(failureThreshold), 'failure')}.`,
     queue,
     ...revisionOf(await command('PATCH', queue, ['settings'], { breakers: { overrides: { [type]: { failureThreshold: Number(failureThreshold) } } } })),
   }),

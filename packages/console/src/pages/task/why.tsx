@@ -2,7 +2,7 @@
 import type { Explanation } from '@daybook/client'
 import { queueLink } from '../../address/address.js'
 import { useQueue } from '../../api/use-query.js'
-import { numberText } from '../../parts/format.js'
+import { counted, numberText } from '../../parts/format.js'
 import { Loaded } from '../../parts/loaded.js'
 import { Moment } from '../../parts/moment.js'
 import { StatusMark } from '../../parts/status.js'
@@ -19,7 +19,7 @@ export const Why = ({ queue, id }: { readonly queue: string; readonly id: string
         {({ runnable, reasons, position, positionAtLeast, score, scoreParts }) => (
           <>
             <p>
-              {runnable ? <strong>An agent that asks now gets it{position === null ? '' : position === 1 ? ': it is next' : ` after ${numberText(position - 1)} others`}.</strong> : <strong>No agent gets it now.</strong>}
+              {runnable ? <strong>An agent that asks now gets it{position === null ? '' : position === 1 ? ': it is next' : ` after ${counted(position - 1, 'other')}`}.</strong> : <strong>No agent gets it now.</strong>}
               {positionAtLeast !== undefined && <> It has place {numberText(positionAtLeast)} or later.</>}
             </p>
             <ul class="reasons">

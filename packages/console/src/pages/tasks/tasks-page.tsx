@@ -66,7 +66,7 @@ export const TasksPage = ({ params: { queue = '' } }: { readonly params: PagePar
 
   return (
     <div class="tasks-page">
-      <div class="title"><h1>Tasks</h1>{total !== undefined && <p class="quiet" role="status">{total.isExact ? counted(total.rows, 'task') : `more than ${counted(total.rows, 'task')}`}</p>}<p class="quiet small">By status, then the highest priority, then the oldest.</p></div>
+      <div class="title"><h1>Tasks</h1>{total !== undefined && (total.isExact || total.rows > 0) && <p class="quiet" role="status">{total.isExact ? counted(total.rows, 'task') : `more than ${counted(total.rows, 'task')}`}</p>}<p class="quiet small">By status, then the highest priority, then the oldest.</p></div>
       <SearchBox text={text} known={known} onChange={(q) => go(withQuery({ q }), { replace: true })} />
       <div class="bar">
         <BulkBar queue={queue} filter={filter} moment={moment} matching={total?.isExact === true ? total.rows : undefined} isUnderstood={search.problems.length === 0} selected={selected} isChangeable={isChangeable} clear={() => select(new Set())} />
