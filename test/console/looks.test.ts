@@ -90,6 +90,15 @@ describe.skipIf(withoutBrowser)('what is looked at', () => {
     expectQuiet(tab.watched)
   })
 
+  test('the hints in empty fields are as easy to read as other quiet words', async () => {
+    const { page, visit } = tab
+    await page.emulateMedia({ colorScheme: 'dark' })
+    await visit('/q/default/tasks', 'eng-backend')
+    const quiet = await page.locator('p.quiet').first().evaluate((words) => getComputedStyle(words).color)
+    expect(await page.locator('[data-search]').evaluate((field) => getComputedStyle(field, '::placeholder').color)).toBe(quiet)
+    await page.emulateMedia({ colorScheme: 'light' })
+  })
+
   test('placeholders wait for a moment before they appear, also for who wants less motion', async () => {
     const { page } = tab
     let letGo = (): void => undefined
