@@ -90,6 +90,28 @@ describe.skipIf(withoutBrowser)('what is looked at', () => {
     expectQuiet(tab.watched)
   })
 
+  test('what is being typed into a period stays when the quarter of an hour ends', async () => {
+    const other = await openTab(browser, server().url, server().tokens.ben)
+    const { page, watched } = other
+    // The console goes by the time of the server.
+    let aheadMs = 0
+    await page.route('**/api/queues/**', async (route) => {
+      const response = await route.fetch()
+      await route.fulfill({ response, headers: { ...response.headers(), date: new Date(Date.now() + aheadMs).toUTCString() } })
+    })
+    await other.visit('/q/default/audit', 'the database is being upgraded')
+    const from = page.locator('input[name="from"]')
+    await from.fill('2026-01-02T03:04:05')
+    watched.forget()
+    aheadMs = 16 * 60_000
+    // The period is another one then.
+    await expect.poll(() => watched.requests.some((request) => request.includes('limit=1000')), { timeout: 30_000 }).toBe(true)
+    await other.settled()
+    expect(await from.inputValue()).toBe('2026-01-02T03:04:05')
+    expect(await from.evaluate((field) => field === document.activeElement)).toBe(true)
+    await page.context().close()
+  })
+
   test('the hints in empty fields are as easy to read as other quiet words', async () => {
     const { page, visit } = tab
     await page.emulateMedia({ colorScheme: 'dark' })

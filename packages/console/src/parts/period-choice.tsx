@@ -18,7 +18,8 @@ export const PeriodChoice = ({ shown: { from, to, hours } }: { readonly shown: S
       <span class="bar" role="group" aria-label="Period">
         {Object.entries(periods).map(([each, name]) => <a key={each} href={withQuery({ hours: each, from: undefined, to: undefined, after: undefined })} aria-current={each === hours ? 'true' : undefined}>{name}</a>)}
       </span>
-      <form key={`${from} ${to}`} class="bar" onSubmit={submit} title={`from ${fullTime(Date.parse(from))} to ${to === undefined ? 'now' : fullTime(Date.parse(to))}`}>
+      {/* The last hours move on with time: what somebody is typing stays. */}
+      <form key={hours ?? `${from} ${to}`} class="bar" onSubmit={submit} title={`from ${fullTime(Date.parse(from))} to ${to === undefined ? 'now' : fullTime(Date.parse(to))}`}>
         <label>from <input type="datetime-local" name="from" step="1" required defaultValue={localTime(Date.parse(from))} /></label>
         <label>to <input type="datetime-local" name="to" step="1" defaultValue={to === undefined ? '' : localTime(Date.parse(to))} /></label>
         <button type="submit">Show</button>
