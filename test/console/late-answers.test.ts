@@ -1,4 +1,7 @@
 /** Answers that are lost, late or refused: what a page says of a command is so, and nothing goes on behind its back. */
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { useBrowser, withoutBrowser } from './browser.js'
 import { handsOf } from './hands.js'
@@ -265,6 +268,27 @@ describe.skipIf(withoutBrowser)('answers that are lost or late', () => {
     await tab.visit('/q/default/audit', 'the database is being upgraded')
     expect(refused).toBe(1)
     expectQuiet(tab.watched, [/status of 503/])
+  })
+
+  test('an export whose answer breaks off says so in words, and saves nothing', async () => {
+    const { page } = tab
+    const cutting = createServer((_, response) => {
+      response.writeHead(200, { 'content-type': 'application/x-ndjson' })
+      response.write('{"revision":0,"type":"QueuePaused","at":"2026-01-01T00:00:00.000Z","actor":"ada","data":{}}\n', () => response.destroy())
+    })
+    await once(cutting.listen(0, '127.0.0.1'), 'listening')
+    await tab.visit('/q/default/audit', 'the database is being upgraded')
+    await page.route('**/api/queues/default/events**', (route) => route.continue({ url: `http://127.0.0.1:${(cutting.address() as AddressInfo).port}/` }))
+    let saved = 0
+    page.on('download', () => saved++)
+    await page.getByRole('button', { name: 'JSON lines' }).click()
+    const alert = page.locator('main').getByRole('alert')
+    await alert.waitFor()
+    expect(await alert.textContent()).toBe('the answer broke off')
+    expect(saved).toBe(0)
+    await page.unroute('**/api/queues/default/events**')
+    cutting.close()
+    expectQuiet(tab.watched, [/ERR_INCOMPLETE_CHUNKED_ENCODING/])
   })
 
   test('a dialog does not come back after a login as somebody else', async () => {

@@ -75,15 +75,23 @@ export const request = async <A>(method: Method, path: string, options: RequestO
 export const requestLines = async function* (path: string, options: Pick<RequestOptions, 'query' | 'signal'> = {}): AsyncGenerator<string> {
   const { taken: body } = await send('GET', path, 'application/x-ndjson', options, async (answer) => answer.body)
   const reader = body?.pipeThrough(new TextDecoderStream()).getReader()
+  const next = async (): Promise<ReadableStreamReadResult<string> | undefined> => {
+    try {
+      return await reader?.read()
+    } catch (error) {
+      if (options.signal?.aborted === true) throw error
+      throw new ApiProblem(0, 'unreachable', 'the answer broke off')
+    }
+  }
   let rest = ''
   try {
-    for (let part = await reader?.read(); part !== undefined && !part.done; part = await reader?.read()) {
+    for (let part = await next(); part !== undefined && !part.done; part = await next()) {
       const lines = (rest + part.value).split('\n')
       rest = lines.pop() ?? ''
       yield* lines
     }
   } finally {
-    await reader?.cancel()
+    await reader?.cancel().catch(() => undefined)
   }
   if (rest !== '') yield rest
 }
