@@ -248,4 +248,12 @@ export const consoleBrowserPlants: ReadonlyArray<Plant> = [
     killedBy: missing,
     named: 'a history of more than one answer',
   },
+  {
+    title: 'the console takes a request that fails late for a lost connection',
+    file: `${source}api/request.ts`,
+    find: 'if (heardAt <= begunAt || silence?.signal.aborted === true) noteLost()',
+    replace: 'noteLost()',
+    killedBy: late,
+    named: 'fails late',
+  },
 ]
