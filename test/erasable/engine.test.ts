@@ -10,6 +10,7 @@ import { deadLetters, Json } from '@daybook/core'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { chainIsWhole } from '../support/chain.js'
+import { isLocked } from '../stores/store-files.js'
 import { caller, claim, codeOf, complete, configure, enqueue, fail, foldAll, logOf, ok, openQueue, sleep, stateText, task, textOf } from '../support/queue.js'
 import { useVirtualTime } from '../support/virtual-time.js'
 
@@ -193,6 +194,22 @@ test('EV-07: if the file with the keys is damaged, it is named, and nobody is le
     writeFileSync(file, 'no database '.repeat(1_000))
     expect(find).toThrow(`${file}, is damaged (file is not a database)`)
   } finally {
+    rmSync(dir, { recursive: true, force: true })
+  }
+})
+
+test('EV-07: a second thread that opens the file with the keys does not drop the locks of the first: otherwise a shell that ends would remove the WAL', () => {
+  const dir = mkdtempSync(join(tmpdir(), 'daybook-locked-keys-'))
+  const file = join(dir, 'log.db.keys')
+  const [first, second] = [new KeyFile(file), new KeyFile(file)]
+  try {
+    first.open()
+    expect(isLocked(file)).toBe(true)
+    second.open()
+    expect(isLocked(file)).toBe(true)
+  } finally {
+    first.close()
+    second.close()
     rmSync(dir, { recursive: true, force: true })
   }
 })

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll } from 'vitest'
@@ -45,3 +45,6 @@ export const storeFile = async (file: string, count: number): Promise<string> =>
   await store.close()
   return file
 }
+
+/** Whether a process has a POSIX lock on the file, as SQLite has while a file with a WAL is open. Only on Linux. */
+export const isLocked = (file: string): boolean => readFileSync('/proc/locks', 'utf8').includes(`:${statSync(file).ino} `)

@@ -2,7 +2,7 @@
  * The keys in a separate SQLite file beside the log. They cannot be in the log, which only grows, because a key must be deletable. Several processes
  * on one machine may open the file. It is created with the first key. Nothing is cached, so a key that another process deletes is gone here as well.
  */
-import { closeSync, openSync, statSync } from 'node:fs'
+import { closeSync, existsSync, openSync, statSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import type { FoundKey, HeldKey, Intention, KeyReader, KeyStore, NewKey, TaskKey } from './key-store.js'
 import { isDamage } from '../sqlite/errors.js'
@@ -23,9 +23,11 @@ const schema = `
 
 const open = (file: string): Parts => {
   // Created before SQLite would create it, so that nobody else on the machine can read it. Its WAL gets the same mode.
-  if (file !== ':memory:') closeSync(openSync(file, 'a', 0o600))
-  const db = new Database(file, { timeout: busyMs })
+  // A file that is there is not touched: closing it here would drop the locks that SQLite holds for other threads (ADR 4).
+  if (file !== ':memory:' && !existsSync(file)) closeSync(openSync(file, 'a', 0o600))
+  let db: Database.Database | undefined
   try {
+    db = new Database(file, { timeout: busyMs })
     db.pragma('journal_mode = WAL')
     // A key must be on disk before anything that is encrypted with it.
     db.pragma('synchronous = FULL')
@@ -35,7 +37,7 @@ const open = (file: string): Parts => {
     if (found === 0) db.exec(schema)
     return partsOf(db)
   } catch (error) {
-    db.close()
+    db?.close()
     const reason = (error as Error).message
     throw new Error(isDamage(error) ? damaged(file, reason) : `${file}: ${reason}`, { cause: error })
   }
