@@ -1,10 +1,11 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import Database from 'better-sqlite3'
 import { describe, expect, test } from 'vitest'
 import { openSqliteStore } from '@daybook/adapters/sqlite'
 import { runChild } from './child.js'
-import { idsIn, numbered, storeFile, testFolder } from './store-files.js'
+import { idsIn, isLocked, numbered, storeFile, testFolder } from './store-files.js'
 
 const root = testFolder('lock')
 
@@ -50,6 +51,22 @@ describe('one server per file', () => {
     const store = await openSqliteStore({ file })
     expect((await idsIn(store, 's')).length).toBe(3)
     await store.close()
+  })
+
+  test('EV-03 whoever opens a file while it is being opened does not drop the locks on it: otherwise a shell that ends would remove the WAL', async () => {
+    for (let n = 0; n < 24; n++) {
+      const file = await storeFile(join(root, `at-once-${n}.daybook`), 1)
+      const later = async () => {
+        await sleep(n % 6)
+        return openSqliteStore({ file })
+      }
+      const results = await Promise.allSettled([openSqliteStore({ file }), later()])
+      const stores = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []))
+      expect(stores.length).toBe(1)
+      expect(isLocked(file), `opened again after ${n % 6} ms`).toBe(true)
+      await stores[0]!.close()
+      expect(isLocked(file)).toBe(false)
+    }
   })
 
   test('a reader such as the sqlite3 shell is not locked out, and does not delay appends', async () => {

@@ -30,17 +30,39 @@ const nameOpen = (file: string): (() => void) => {
   }
 }
 
+/** The last opening of each file in this process that is under way. */
+const openings = new Map<string, Promise<void>>()
+
+/** Opens a file after all earlier openings of it: {@link inspectFile} must not run while another opening already has it open. */
+const inTurn = <A>(file: string, open: () => Promise<A>): Promise<A> => {
+  const opened = (openings.get(file) ?? Promise.resolve()).then(open)
+  const ended = opened.then(() => undefined, () => undefined)
+  openings.set(file, ended)
+  void ended.then(() => {
+    if (openings.get(file) === ended) openings.delete(file)
+  })
+  return opened
+}
+
 /** One name for one file, whatever links lead to it. */
 const resolveFile = async (file: string): Promise<string> =>
   realpath(file).catch(async () => join(await realpath(dirname(file)), basename(file)))
 
 /** Opens or creates a store in one SQLite file. Rejects with a {@link StoreError}, leaving the file as it was. */
 export const openSqliteStore = async (options: SqliteStoreOptions): Promise<EventStore> => {
+  try {
+    const file = await resolveFile(options.file)
+    return await inTurn(file, () => openResolved(file, options))
+  } catch (error) {
+    throw storeError(error, options.file)
+  }
+}
+
+const openResolved = async (file: string, options: SqliteStoreOptions): Promise<EventStore> => {
   const releases: Array<() => void> = []
   const release = (): void => releases.splice(0).reverse().forEach((undo) => undo())
   try {
     // 1. Inspect the file first: one that is not ours stays as it is, and gets no lock beside it.
-    const file = await resolveFile(options.file)
     const found = openHere.has(file) ? 'ours' : await inspectFile(file)
     await access(dirname(file), constants.W_OK)
     if (found === 'ours') await access(file, constants.W_OK)
@@ -57,6 +79,6 @@ export const openSqliteStore = async (options: SqliteStoreOptions): Promise<Even
     return sqliteStore({ file, db, writer, isShared: options.sharing === 'shared', release })
   } catch (error) {
     release()
-    throw storeError(error, options.file)
+    throw error
   }
 }
