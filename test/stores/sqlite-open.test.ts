@@ -6,6 +6,7 @@ import {
   readdirSync,
   rmSync,
   statSync,
+  symlinkSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs'
@@ -143,6 +144,16 @@ describe('opening', () => {
   test('a missing folder is reported as missing', async () => {
     const { code, message } = await refusal(join(root, 'nowhere', 'store.daybook'))
     expect([code, /folder does not exist/.test(message)]).toEqual(['unavailable', true])
+  })
+
+  test('a link that leads nowhere is named, and stays: its disk may not be mounted', async () => {
+    const folder = join(root, 'linked')
+    mkdirSync(folder)
+    const [file, target] = [join(folder, 'store.daybook'), join(root, 'not mounted', 'store.daybook')]
+    symlinkSync(target, file)
+    const { code, message } = await refusal(file)
+    expect([code, message]).toEqual(['unavailable', `Cannot use the store ${file}. It is a link to ${target}, which is not there: mount its disk, or remove the link.`])
+    expect(readdirSync(folder)).toEqual(['store.daybook'])
   })
 
   test('the sqlite3 shell can read the file', async () => {

@@ -1,4 +1,4 @@
-import { access, constants, realpath } from 'node:fs/promises'
+import { access, constants, readlink, realpath } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { createFile } from './create-file.js'
 import { storeError } from './errors.js'
@@ -7,7 +7,7 @@ import { openConnection } from './open-log.js'
 import { takeServerLock, type Sharing } from './server-lock.js'
 import { sqliteStore } from './sqlite-store.js'
 import { startWriter } from './writer.js'
-import type { EventStore } from '../store/index.js'
+import { type EventStore, StoreError } from '../store/index.js'
 
 export interface SqliteStoreOptions {
   /** Created if it does not exist. Its folder must exist, on a local disk. The process does not exit before `close`. */
@@ -44,9 +44,13 @@ const inTurn = <A>(file: string, open: () => Promise<A>): Promise<A> => {
   return opened
 }
 
-/** One name for one file, whatever links lead to it. */
+/** One name for one file, whatever links lead to it. It need not exist, unless it is a link. */
 const resolveFile = async (file: string): Promise<string> =>
-  realpath(file).catch(async () => join(await realpath(dirname(file)), basename(file)))
+  realpath(file).catch(async () => {
+    const target = await readlink(file).catch(() => undefined)
+    if (target !== undefined) throw new StoreError('unavailable', `Cannot use the store ${file}. It is a link to ${target}, which is not there: mount its disk, or remove the link.`)
+    return join(await realpath(dirname(file)), basename(file))
+  })
 
 /** Opens or creates a store in one SQLite file. Rejects with a {@link StoreError}, leaving the file as it was. */
 export const openSqliteStore = async (options: SqliteStoreOptions): Promise<EventStore> => {
