@@ -8,7 +8,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { goesWithout, strace } from '../support/needs.js'
 import { runProgram, scriptPath } from './child.js'
 import { testFolder } from './store-files.js'
-import { type Call, callsIn, isAbout, isNaming, isSync, isWrite, names, syncs, writes } from './system-calls.js'
+import { type Call, callsIn, folders, isAbout, isMaking, isNaming, isSync, isWrite, names, syncs, writes } from './system-calls.js'
 
 const dir = realpathSync(testFolder('order'))
 
@@ -16,7 +16,7 @@ describe.skipIf(goesWithout(strace))('EV-03', () => {
   let calls: ReadonlyArray<Call> = []
   beforeAll(async () => {
     const trace = join(dir, 'trace.txt')
-    const args = ['-f', '-y', '-s', '16', '-o', trace, '-e', `trace=${writes},${syncs},${names}`, process.execPath, scriptPath('sync-order'), JSON.stringify({ dir })]
+    const args = ['-f', '-y', '-s', '16', '-o', trace, '-e', `trace=${writes},${syncs},${names},${folders}`, process.execPath, scriptPath('sync-order'), JSON.stringify({ dir })]
     const child = runProgram('strace', args)
     expect(await child.ended).toBe(0)
     expect(child.lines).toEqual(['opened', 'appended', 'committed'])
@@ -51,6 +51,12 @@ describe.skipIf(goesWithout(strace))('EV-03', () => {
     expect(isSyncedBetween(written, finished, unfinished)).toBe(true)
     expect(calls.slice(finished).filter((call) => isWrite(call) && isAbout(call, unfinished))).toEqual([])
     expect(isSyncedBetween(finished, said('committed'), folder)).toBe(true)
+  })
+
+  test('the name of a new folder is synced before what is in it is reported', () => {
+    const made = calls.findIndex((call) => isMaking(call, join(dir, 'snapshots')))
+    expect(made).toBeGreaterThan(0)
+    expect(isSyncedBetween(made, said('committed'), dir)).toBe(true)
   })
 
   test('a file of rows and its name are synced before a snapshot that names it gets its name', () => {

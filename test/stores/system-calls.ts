@@ -27,6 +27,7 @@ export const callsIn = (trace: string): ReadonlyArray<Call> => {
 export const syncs = 'fsync,fdatasync'
 export const writes = 'write,pwrite64,writev,pwritev,ftruncate'
 export const names = 'link,linkat,rename,renameat,renameat2'
+export const folders = 'mkdir,mkdirat'
 
 const isOf = (list: string, { name }: Call): boolean => list.split(',').includes(name)
 export const isSync = (call: Call): boolean => isOf(syncs, call)
@@ -35,3 +36,5 @@ export const isWrite = (call: Call): boolean => isOf(writes, call)
 export const isAbout = (call: Call, path: string): boolean => call.about.includes(`<${path}>`)
 /** Whether the call gives a file this path. */
 export const isNaming = (call: Call, path: string): boolean => isOf(names, call) && call.about.replace(/, 0$/, '').endsWith(`"${path}"`)
+/** Whether the call makes the folder. */
+export const isMaking = (call: Call, path: string): boolean => isOf(folders, call) && call.about.includes(`"${path}"`)

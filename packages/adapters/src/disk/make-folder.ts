@@ -1,11 +1,12 @@
-import { mkdirSync, statSync } from 'node:fs'
+import { closeSync, fsyncSync, mkdirSync, openSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 
 /** Folders contain what tasks say, and keys. */
 const ownerOnly = 0o700
 
 /**
- * Creates a folder that only its owner may read, and its parents with the usual permissions. An existing folder keeps its own.
+ * Creates a folder that only its owner may read, and its parents with the usual permissions. An existing folder keeps its own. New names are synced:
+ * otherwise a power cut could take a folder with everything that was synced in it.
  *
  * *Gotchas*: not `mkdir` with `recursive`, which in Node 20 never returns below `/proc`: a folder exists there but takes no entries, so Node creates
  * the parent, tries again, and so on. Here each folder is tried at most twice.
@@ -31,6 +32,24 @@ const makeOne = (folder: string, mode: number | undefined): void => {
   } catch (error) {
     // An existing folder is fine, even on a read-only file system.
     if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) throw error
+    return
+  }
+  syncNames(dirname(folder))
+}
+
+/** One may write to a folder that one may not read. Such a folder cannot be synced. */
+const syncNames = (folder: string): void => {
+  let descriptor: number
+  try {
+    descriptor = openSync(folder, 'r')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EACCES') return
+    throw error
+  }
+  try {
+    fsyncSync(descriptor)
+  } finally {
+    closeSync(descriptor)
   }
 }
 
