@@ -1,6 +1,8 @@
 /** The file of a segment: what is read is what was written, and no bit can be altered. */
+import { execFileSync } from 'node:child_process'
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { gunzipSync } from 'node:zlib'
 import { openSegment, type Segment, SegmentWriter } from '@daybook/adapters/segments'
 import type { RecordedEvent } from '@daybook/adapters/store'
@@ -78,6 +80,14 @@ test('one that the system cannot read is lost to its stream alone, and the messa
     expect(lost).toMatchObject({ code: 'damaged', from: 0, message: expect.stringContaining(`the segment ${file} is damaged (it cannot be read: EISDIR`) as string })
   }
   rmSync(file, { recursive: true })
+})
+
+test('without a descriptor for it a segment counts as away for now, and not as damaged', async () => {
+  const { file, index: { from, to } } = await write(log, 300)
+  const script = fileURLToPath(new URL('no-descriptors.mjs', import.meta.url))
+  const told = execFileSync('sh', ['-c', 'ulimit -n 128; exec "$0" "$@"', process.execPath, script, JSON.stringify({ file, stream, from, to })], { encoding: 'utf8' })
+  expect(told.trim().split('\n')).toEqual(['open unavailable false EMFILE', 'block unavailable false EMFILE', 'read again'])
+  rmSync(file)
 })
 
 test('teeth: a flipped bit anywhere is found, and names the file', async () => {

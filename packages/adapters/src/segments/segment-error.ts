@@ -1,5 +1,5 @@
-/** The messages about segments that are damaged or missing. */
-import { LostEvents } from '../store/index.js'
+/** The messages about segments that are damaged, missing, or cannot be read now. */
+import { LostEvents, StoreError } from '../store/index.js'
 
 export const damagedSegment = (file: string, from: number, to: number, what: string, cause?: unknown): LostEvents =>
   new LostEvents('damaged', from, to, `the segment ${file} is damaged (${what}; revisions ${from} to ${to})`, 'bring it back from a backup', { cause })
@@ -12,3 +12,11 @@ export const missingSegment = (folder: string, stream: string, from: number, to:
     `the events ${from} to ${to} of ${stream} were moved out of the log, and their segments are not in ${folder}`,
     'put them back there, or, to start a server, a snapshot that reaches behind them',
   )
+
+/** The process or the machine is short of something. It says nothing about the segment, and the same may work later. */
+const shortages: ReadonlyArray<unknown> = ['EMFILE', 'ENFILE', 'ENOMEM', 'EAGAIN']
+
+export const isShortage = (error: unknown): boolean => shortages.includes((error as NodeJS.ErrnoException).code)
+
+export const unreadableNow = (file: string, cause: unknown): StoreError =>
+  new StoreError('unavailable', `The segment ${file} cannot be read now: ${(cause as Error).message}. With EMFILE, allow this process more open files.`, { cause })

@@ -4,8 +4,8 @@ import { dirname } from 'node:path'
 import { promisify } from 'node:util'
 import { gunzip as gunzipCallback } from 'node:zlib'
 import { plural } from '@daybook/core/common'
-import { LostEvents, type RecordedEvent } from '../store/index.js'
-import { damagedSegment, missingSegment } from './segment-error.js'
+import { LostEvents, type RecordedEvent, type StoreError } from '../store/index.js'
+import { damagedSegment, isShortage, missingSegment, unreadableNow } from './segment-error.js'
 import { type BlockPlace, endBytes, headerLine, parseLines, readIndex, readSegmentEnd, type SegmentEvent, type SegmentIndex, sha256Of } from './segment-format.js'
 
 const gunzip = promisify(gunzipCallback)
@@ -17,7 +17,7 @@ export interface Segment {
   readonly bytes: number
   /** Hash of its index, in base64url. It covers the whole file. */
   readonly hash: string
-  /** The events of a block of the index. Rejects with LostEvents. */
+  /** The events of a block of the index. Rejects with LostEvents, or StoreError `unavailable` if it cannot be read now. */
   readonly block: (place: BlockPlace) => Promise<Array<RecordedEvent>>
 }
 
@@ -46,6 +46,10 @@ const cannotBeRead = (error: unknown): string => `it cannot be read: ${error ins
 /** The file is in the folder of its stream, which is in the archive's folder. */
 const missing = (file: string, { stream, from, to }: { readonly stream: string; readonly from: number; readonly to: number }): LostEvents => missingSegment(dirname(dirname(file)), stream, from, to)
 
+/** What a failed system call means. */
+const failedRead = (file: string, error: unknown, away: LostEvents, broken: (what: string, cause: unknown) => LostEvents): StoreError =>
+  isMissing(error) ? away : isShortage(error) ? unreadableNow(file, error) : broken(cannotBeRead(error), error)
+
 /** Whether the blocks are contiguous, from the beginning of the file to its index, and have all revisions. */
 const areWhole = ({ from, to, blocks }: SegmentIndex, indexOffset: number): boolean => {
   let [offset, revision] = [0, from]
@@ -59,11 +63,11 @@ const areWhole = ({ from, to, blocks }: SegmentIndex, indexOffset: number): bool
 
 /**
  * @param named The stream and the revisions in the names of folder and file.
- * @throws LostEvents if the file is missing, or is not a whole segment of these. Its blocks are not read.
+ * @throws LostEvents if the file is missing, or is not a whole segment of these; StoreError `unavailable` if it cannot be read now. Its blocks are not read.
  */
 export const openSegment = async (file: string, named: { readonly stream: string; readonly from: number; readonly to: number }): Promise<Segment> => {
   const broken = (what: string, cause?: unknown) => damagedSegment(file, named.from, named.to, what, cause)
-  const unreadable = (error: unknown): unknown => (error instanceof LostEvents ? error : isMissing(error) ? missing(file, named) : broken(cannotBeRead(error), error))
+  const unreadable = (error: unknown): unknown => (error instanceof LostEvents ? error : failedRead(file, error, missing(file, named), broken))
   const handle = await open(file, 'r').catch((error: unknown) => Promise.reject(unreadable(error)))
   try {
     const { size } = await handle.stat()
@@ -90,9 +94,8 @@ export const openSegment = async (file: string, named: { readonly stream: string
 const readBlock = async (file: string, { stream, from, blocks }: SegmentIndex, place: BlockPlace): Promise<Array<RecordedEvent>> => {
   const { revision, events, offset, bytes, sha256 } = place
   const broken = (what: string, cause?: unknown) => damagedSegment(file, revision, revision + events - 1, what, cause)
-  const packed = await readPart(file, offset, bytes).catch((error: unknown) =>
-    Promise.reject(isMissing(error) ? missing(file, { stream, from: revision, to: revision + events - 1 }) : broken(cannotBeRead(error), error)),
-  )
+  const away = missing(file, { stream, from: revision, to: revision + events - 1 })
+  const packed = await readPart(file, offset, bytes).catch((error: unknown) => Promise.reject(failedRead(file, error, away, broken)))
   if (sha256Of(packed).toString('base64url') !== sha256) throw broken('its hash is another one')
   let text = await gunzip(packed).then((whole) => whole.toString('utf8'), (error: unknown) => Promise.reject(broken('it cannot be unpacked', error)))
   if (place.offset === blocks[0]?.offset) {
