@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
+import Database from 'better-sqlite3'
 import { describe, expect, test } from 'vitest'
 import { checkSqliteFile, openSqliteStore } from '@daybook/adapters/sqlite'
 import { runChild } from './child.js'
@@ -56,5 +57,31 @@ describe('durability', () => {
     expect(statSync(file).size).toBeGreaterThan(60 * 2 ** 20)
     expect(statSync(`${file}-wal`).size).toBeLessThan(40 * 2 ** 20)
     await store.close()
+  })
+
+  test('EV-03 the WAL stays bounded while one reader or another always reads', async () => {
+    const file = await storeFile(join(root, 'read-always.daybook'), 1)
+    const store = await openSqliteStore({ file })
+    const begin = (db: Database.Database): void => {
+      db.exec('BEGIN')
+      db.prepare('SELECT count(*) FROM streams').get()
+    }
+    const readers = [new Database(file, { readonly: true }), new Database(file, { readonly: true })] as const
+    readers.forEach(begin)
+    let turns = 0
+    const reading = setInterval(() => {
+      const reader = readers[turns++ % 2 === 0 ? 0 : 1]
+      reader.exec('COMMIT')
+      begin(reader)
+    }, 4)
+    try {
+      const large = numbered(500).map((event) => ({ ...event, data: JSON.stringify('x'.repeat(2000)) }))
+      for (let n = 0; n < 160; n++) await store.append('s', large, 'any')()
+      expect(statSync(`${file}-wal`).size).toBeLessThan(112 * 2 ** 20)
+    } finally {
+      clearInterval(reading)
+      for (const reader of readers) reader.close()
+      await store.close()
+    }
   })
 })

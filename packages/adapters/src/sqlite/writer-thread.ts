@@ -16,6 +16,8 @@ import type { FromWriter, ToWriter, WriterOptions } from './writer-protocol.js'
 const checkpointBytes = 16 * 2 ** 20
 /** The WAL file keeps this size, because overwriting a file is faster than growing it. */
 const walBytesKept = 64 * 2 ** 20
+/** How long beginning a large WAL anew may wait for readers, in milliseconds. Daybook's own reads take less. A backup takes more, and is not waited for. */
+const readersMsMax = 50
 /** Maximum number of bytes of the appends that share one commit. */
 const commitBytesMax = 4 * 2 ** 20
 
@@ -87,9 +89,21 @@ const serve = (port: MessagePort, options: WriterOptions): void => {
   const checkpoint = (): void => {
     written = 0
     try {
-      db.pragma('wal_checkpoint(PASSIVE)')
+      const [{ log: frames }] = db.pragma('wal_checkpoint(PASSIVE)') as [{ readonly log: number }]
+      // SQLite begins the WAL anew by itself when nobody reads from it. While one reader or another always does, that moment never comes.
+      if (frames * pageSize > walBytesKept) beginAnew()
     } catch {
       // The disk is full or the file busy. Everything is still in the WAL, and the next commit reports the error if it matters.
+    }
+  }
+
+  /** Waits for those who read from the WAL. Whoever begins to read meanwhile reads from the file, which has everything by now. */
+  const beginAnew = (): void => {
+    db.pragma(`busy_timeout = ${readersMsMax}`)
+    try {
+      db.pragma('wal_checkpoint(RESTART)')
+    } finally {
+      db.pragma(`busy_timeout = ${options.busyTimeoutMs}`)
     }
   }
 
