@@ -103,3 +103,10 @@ test.skipIf(goesWithout(strace))('EV-03 a writer whose commit failed on the disk
     if (outcome === 'Unavailable') expect(ids).not.toContain(id)
   }
 })
+
+test('EV-03 a process that can open no more files appends as much as before, and what is there can be read again when it can', async () => {
+  const file = join(root, 'no-descriptors.daybook')
+  const child = runProgram('sh', ['-c', 'ulimit -n 128; exec "$0" "$@"', process.execPath, scriptPath('no-descriptors'), JSON.stringify({ file })])
+  expect(await child.ended).toBe(0)
+  expect(child.lines).toEqual(['EMFILE', 'appended', 'appended', 'id-0,id-19999', 'unavailable', 'appended', '30000'])
+})

@@ -156,6 +156,14 @@ export const sqlitePlants: ReadonlyArray<Plant> = [
     named: 'always reads',
   },
   {
+    title: 'SQLite: a large commit needs a temporary file',
+    file: at('writer-thread.ts'),
+    find: "db.pragma('cache_spill = OFF')",
+    replace: '',
+    killedBy: ['test/stores/sqlite-failing-disk.test.ts'],
+    named: 'no more files',
+  },
+  {
     title: 'SQLite: two servers can have one file',
     file: at('server-lock.ts'),
     find: "db.exec('BEGIN EXCLUSIVE')",

@@ -28,6 +28,8 @@ const openForWriting = ({ file, busyTimeoutMs, settle }: WriterOptions): Databas
     db.pragma('wal_autocheckpoint = 0')
     db.pragma(`journal_size_limit = ${walBytesKept}`)
     db.pragma('cache_size = -16000')
+    // Otherwise a commit that is larger than the cache needs a temporary file, in a folder that may be full or read-only.
+    db.pragma('cache_spill = OFF')
     if (settle) db.pragma(`user_version = ${schemaVersion}`)
     return db
   } catch (error) {
