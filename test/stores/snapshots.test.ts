@@ -177,6 +177,13 @@ describe('snapshots in a folder', () => {
     expect(JSON.parse(child.lines[0]!)).toEqual({ written: then, failed: 'EFBIG', left: [] })
   })
 
+  test('older snapshots that cannot be opened for want of descriptors are kept', async () => {
+    const dir = newFolder()
+    const child = runProgram('sh', ['-c', 'ulimit -n 128 && exec "$@"', 'sh', process.execPath, scriptPath('prune-without-descriptors'), JSON.stringify({ dir, snapshots: 20 })])
+    expect(await child.ended).toBe(0)
+    expect((JSON.parse(child.lines[0]!) as ReadonlyArray<string>).length).toBe(20)
+  })
+
   test('if the thread that writes snapshots ends, the snapshot or merge fails, no file is left of it, and the next one gets another thread', async () => {
     const dir = newFolder()
     const child = runChild('end-the-snapshot-thread', { dir })

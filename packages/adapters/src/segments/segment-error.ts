@@ -13,10 +13,5 @@ export const missingSegment = (folder: string, stream: string, from: number, to:
     'put them back there, or, to start a server, a snapshot that reaches behind them',
   )
 
-/** The process or the machine is short of something. It says nothing about the segment, and the same may work later. */
-const shortages: ReadonlyArray<unknown> = ['EMFILE', 'ENFILE', 'ENOMEM', 'EAGAIN']
-
-export const isShortage = (error: unknown): boolean => shortages.includes((error as NodeJS.ErrnoException).code)
-
 export const unreadableNow = (file: string, cause: unknown): StoreError =>
   new StoreError('unavailable', `The segment ${file} cannot be read now: ${(cause as Error).message}. With EMFILE, allow this process more open files.`, { cause })

@@ -4,8 +4,9 @@ import { dirname } from 'node:path'
 import { promisify } from 'node:util'
 import { gunzip as gunzipCallback } from 'node:zlib'
 import { plural } from '@daybook/core/common'
+import { isShortage } from '../disk/shortage.js'
 import { LostEvents, type RecordedEvent, type StoreError } from '../store/index.js'
-import { damagedSegment, isShortage, missingSegment, unreadableNow } from './segment-error.js'
+import { damagedSegment, missingSegment, unreadableNow } from './segment-error.js'
 import { type BlockPlace, endBytes, headerLine, parseLines, readIndex, readSegmentEnd, type SegmentEvent, type SegmentIndex, sha256Of } from './segment-format.js'
 
 const gunzip = promisify(gunzipCallback)

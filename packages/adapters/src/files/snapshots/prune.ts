@@ -3,6 +3,7 @@ import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { SnapshotHeader } from '../../store/index.js'
 import { ifMissing } from '../../disk/if-missing.js'
+import { isShortage } from '../../disk/shortage.js'
 import { inspectSnapshot } from './snapshot-format.js'
 import { type LadderLimits, newestRungs, type Rung, superfluousRungs, withoutBaseless } from './snapshot-ladder.js'
 import { rowFileName, rowFilesOf, snapshotName, snapshotsOf, streamPartOf } from './snapshot-names.js'
@@ -21,7 +22,9 @@ export interface Kept {
 export const prune = async (dir: string, written: SnapshotHeader, { keep, ladder }: Kept): Promise<ReadonlyArray<string>> => {
   const writtenName = snapshotName(written.stream, written.revision)
   const others = snapshotsOf(written.stream, await readdir(dir)).filter(({ name }) => name !== writtenName)
-  const inspected = await Promise.all([writtenName, ...others.map(({ name }) => name)].map((name) => rungOf(dir, name, written)))
+  const inspected = await Promise.all([writtenName, ...others.map(({ name }) => name)].map((name) => rungOf(dir, name, written))).catch(ifShort)
+  // They are thinned out after the next snapshot.
+  if (inspected === undefined) return []
   const all = withoutBaseless(inspected.flatMap((rung) => rung ?? []))
   const newest = newestRungs(all, keep)
   const rungs = all.filter((rung) => !newest.includes(rung))
@@ -32,9 +35,17 @@ export const prune = async (dir: string, written: SnapshotHeader, { keep, ladder
   return unnamedIn(dir, rowFilesOf(written.stream, left), snapshotsOf(written.stream, left).map(({ name }) => name))
 }
 
-/** `undefined` for a file with which no replay can begin: it is damaged, or of another version of the fold. */
+/** For `catch`: nothing, if files cannot be opened just now. */
+const ifShort = (error: unknown): undefined => {
+  if (!isShortage(error)) throw error
+}
+
+/** `undefined` for a file with which no replay can begin: it is damaged, or of another version of the fold. Rejects if it cannot be opened just now. */
 const rungOf = async (dir: string, name: string, { stream, foldVersion }: SnapshotHeader): Promise<Rung | undefined> => {
-  const file = await inspectSnapshot(join(dir, name)).catch(() => 'it cannot be read')
+  const file = await inspectSnapshot(join(dir, name)).catch((error: unknown) => {
+    if (isShortage(error)) throw error
+    return 'it cannot be read'
+  })
   if (typeof file === 'string' || file.header.stream !== stream || file.header.foldVersion !== foldVersion) return undefined
   const { revision, base } = file.header
   return { name, revision, bytes: file.size, rows: file.rows, ...(base === undefined ? {} : { base: base.revision }) }
