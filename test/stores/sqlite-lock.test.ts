@@ -54,16 +54,16 @@ describe('one server per file', () => {
   })
 
   test('EV-03 whoever opens a file while it is being opened does not drop the locks on it: otherwise a shell that ends would remove the WAL', async () => {
-    for (let n = 0; n < 24; n++) {
+    for (let n = 0; n < 12; n++) {
       const file = await storeFile(join(root, `at-once-${n}.daybook`), 1)
-      const later = async () => {
-        await sleep(n % 6)
+      const openAfter = async (ms: number) => {
+        await sleep(ms)
         return openSqliteStore({ file })
       }
-      const results = await Promise.allSettled([openSqliteStore({ file }), later()])
+      const results = await Promise.allSettled([openSqliteStore({ file }), ...[0, 1, 2, 3, 4, 5, 6, 7].map(openAfter)])
       const stores = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []))
       expect(stores.length).toBe(1)
-      expect(isLocked(file), `opened again after ${n % 6} ms`).toBe(true)
+      expect(isLocked(file)).toBe(true)
       await stores[0]!.close()
       expect(isLocked(file)).toBe(false)
     }

@@ -101,6 +101,14 @@ export const backupPlants: ReadonlyArray<Plant> = [
   },
   { title: 'a backup is of another folder than that of DAYBOOK_DATA', file: 'packages/adapters/src/cli/commands/backup.ts', find: "cli.io.env.DAYBOOK_DATA || dataDirDefault", replace: 'dataDirDefault', killedBy: ['test/backup/backup.test.ts'] },
   {
+    title: 'the name of a new folder is not synced',
+    file: 'packages/adapters/src/disk/make-folder.ts',
+    find: '  syncNames(dirname(folder))\n',
+    replace: '',
+    killedBy: ['test/stores/sync-order.test.ts'],
+    named: 'new folder',
+  },
+  {
     title: 'other users of the machine can read a new data folder',
     file: 'packages/adapters/src/disk/make-folder.ts',
     find: 'makeWithParents(resolve(path), ownerOnly)',

@@ -168,6 +168,14 @@ export const snapshotPlants: ReadonlyArray<Plant> = [
     killedBy: folder,
   },
   {
+    title: 'snapshots that cannot be opened for want of descriptors are removed',
+    file: files('snapshots/prune.ts'),
+    find: 'if (isShortage(error)) throw error\n',
+    replace: '\n',
+    killedBy: folder,
+    named: 'for want of descriptors',
+  },
+  {
     title: 'a snapshot beyond the end of the log is used',
     file: files('snapshots/snapshots.ts'),
     find: 'revision > revisionMax',

@@ -164,6 +164,14 @@ export const sqlitePlants: ReadonlyArray<Plant> = [
     named: 'no more files',
   },
   {
+    title: 'SQLite: openings of one file at once drop the locks on it',
+    file: at('open-store.ts'),
+    find: 'inTurn(file, () => openResolved(file, options))',
+    replace: 'openResolved(file, options)',
+    killedBy: locks,
+    named: 'while it is being opened',
+  },
+  {
     title: 'SQLite: two servers can have one file',
     file: at('server-lock.ts'),
     find: "db.exec('BEGIN EXCLUSIVE')",
