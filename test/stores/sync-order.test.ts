@@ -19,7 +19,7 @@ describe.skipIf(goesWithout(strace))('EV-03', () => {
     const args = ['-f', '-y', '-s', '16', '-o', trace, '-e', `trace=${writes},${syncs},${names},${folders}`, process.execPath, scriptPath('sync-order'), JSON.stringify({ dir })]
     const child = runProgram('strace', args)
     expect(await child.ended).toBe(0)
-    expect(child.lines).toEqual(['opened', 'appended', 'committed'])
+    expect(child.lines).toEqual(['opened', 'appended', 'committed', 'embedded'])
     calls = callsIn(readFileSync(trace, 'utf8')).filter(({ failed }) => !failed)
   })
 
@@ -53,10 +53,12 @@ describe.skipIf(goesWithout(strace))('EV-03', () => {
     expect(isSyncedBetween(finished, said('committed'), folder)).toBe(true)
   })
 
-  test('the name of a new folder is synced before what is in it is reported', () => {
-    const made = calls.findIndex((call) => isMaking(call, join(dir, 'snapshots')))
-    expect(made).toBeGreaterThan(0)
-    expect(isSyncedBetween(made, said('committed'), dir)).toBe(true)
+  test('the names of a new data folder and of its parents are synced before it is reported', () => {
+    for (const [folder, parent] of [[join(dir, 'above', 'data'), join(dir, 'above')], [join(dir, 'above'), dir]] as const) {
+      const made = calls.findIndex((call) => isMaking(call, folder))
+      expect(made).toBeGreaterThan(0)
+      expect(isSyncedBetween(made, said('embedded'), parent)).toBe(true)
+    }
   })
 
   test('a file of rows and its name are synced before a snapshot that names it gets its name', () => {

@@ -101,12 +101,12 @@ export const backupPlants: ReadonlyArray<Plant> = [
   },
   { title: 'a backup is of another folder than that of DAYBOOK_DATA', file: 'packages/adapters/src/cli/commands/backup.ts', find: "cli.io.env.DAYBOOK_DATA || dataDirDefault", replace: 'dataDirDefault', killedBy: ['test/backup/backup.test.ts'] },
   {
-    title: 'the name of a new folder is not synced',
+    title: 'the name of a new data folder is not synced',
     file: 'packages/adapters/src/disk/make-folder.ts',
-    find: '  syncNames(dirname(folder))\n',
-    replace: '',
+    find: 'for (const folder of makeFolder(path)) syncNames(dirname(folder))',
+    replace: 'makeFolder(path)',
     killedBy: ['test/stores/sync-order.test.ts'],
-    named: 'new folder',
+    named: 'new data folder',
   },
   {
     title: 'other users of the machine can read a new data folder',
@@ -118,7 +118,7 @@ export const backupPlants: ReadonlyArray<Plant> = [
   {
     title: 'other users of the machine can list the segments of a new archive',
     file: 'packages/adapters/src/archive/archive-stream.ts',
-    find: 'makeFolder(archive)',
+    find: 'makeDurableFolder(archive)',
     replace: '',
     killedBy: ['test/files/private-folders.test.ts'],
   },

@@ -1,5 +1,6 @@
-// Creates a store in `dir`, appends to it and takes a snapshot. Prints when the store is open and when each step is done.
+// Creates a store in `dir`, appends to it, takes a snapshot, and makes a data folder. Prints when the store is open and when each step is done.
 import { join } from 'node:path'
+import { openEmbedded } from '@daybook/adapters/embedded'
 import { openSnapshotFolder } from '@daybook/adapters/files'
 import { openSqliteStore } from '@daybook/adapters/sqlite'
 
@@ -16,3 +17,6 @@ await writer.page({ text: '[]', rows: 0, numbers: new Float64Array(0), bytes: ne
 await writer.commit()
 process.stdout.write('committed\n')
 await store.close()
+const embedded = await openEmbedded({ dataDir: join(dir, 'above', 'data') })
+process.stdout.write('embedded\n')
+await embedded.close()

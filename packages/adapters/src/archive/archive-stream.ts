@@ -7,7 +7,7 @@
  * readers take events that the store no longer has from the segments. The next run completes a run that was interrupted anywhere.
  */
 import { rm } from 'node:fs/promises'
-import { makeFolder } from '../disk/make-folder.js'
+import { makeDurableFolder } from '../disk/make-folder.js'
 import { readSeal } from '../seals/index.js'
 import { type OpenedLog, type RecordedEvent, StoreError } from '../store/index.js'
 import { openSegment, type Segment } from '../segments/segment.js'
@@ -96,8 +96,8 @@ export const archiveStream = async (store: TrimmableStore, stream: string, { fir
   const { log } = store
   const folder = streamFolder(archive, stream)
   // Each by itself, because only the folder that is named gets the permissions for its owner alone.
-  makeFolder(archive)
-  makeFolder(folder)
+  makeDurableFolder(archive)
+  makeDurableFolder(folder)
   await removeUnfinished(folder)
   const done: Array<Segment> = []
   const files = await listSegments(archive, stream)

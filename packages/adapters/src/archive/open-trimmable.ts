@@ -1,6 +1,6 @@
 /** Opens a log in order to archive events. No other process may do so meanwhile. */
 import { join } from 'node:path'
-import { makeFolder } from '../disk/make-folder.js'
+import { makeDurableFolder } from '../disk/make-folder.js'
 import { openOwnLog } from '../open-log.js'
 import { type LogAddress, StoreError } from '../store/index.js'
 import type { TrimmableStore } from './archive-stream.js'
@@ -45,7 +45,7 @@ export const openTrimmable = async (address: LogAddress, archive: string, remove
       }
     }
     case 'eventstoredb': {
-      makeFolder(archive)
+      makeDurableFolder(archive)
       const lock = takeServerLock(join(archive, 'archive'), 'exclusive', `Events are being moved into ${archive} already: wait until that is done.`)
       const { openEventStoreDb } = await import('../eventstoredb/index.js')
       const log = openEventStoreDb({ url: address.url })

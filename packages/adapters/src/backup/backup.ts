@@ -12,7 +12,7 @@ import { archiveFolderOf } from '../segments/folder-of.js'
 import { checkpointFolderOf, readCheckpoints, signedQueues, type Verified, verifyAt } from '../chain/index.js'
 import { logFileName } from '../config/serve-options.js'
 import { streamPrefix } from '../engine/index.js'
-import { makeFolder } from '../disk/make-folder.js'
+import { makeDurableFolder } from '../disk/make-folder.js'
 import { syncFolder } from '../disk/sync-folder.js'
 import { openOwnLog } from '../open-log.js'
 import type { LogAddress } from '../store/index.js'
@@ -58,7 +58,7 @@ export const backUp = async ({ dataDir, log, to, progress = () => undefined, sig
   const source = await realpath(dataDir)
   // Without links, because the folder would be copied into itself.
   if (isInside(source, await realPlace(target))) throw new Error(`${to} is inside the data folder: a backup belongs elsewhere, best on another disk`)
-  makeFolder(dirname(target))
+  makeDurableFolder(dirname(target))
   const unfinished = `${target}.unfinished-${randomBytes(4).toString('hex')}`
   // The backup contains hashes of tokens, and keys.
   await mkdir(unfinished, { mode: 0o700 })

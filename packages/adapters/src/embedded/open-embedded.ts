@@ -13,7 +13,7 @@ import { lastingGrant } from '../auth/index.js'
 import { checkPatch, keysFileName, logFileName } from '../config/index.js'
 import { createDaybook, type Daybook, type DaybookOptions, type EngineOptions, warnOfMissingKeys } from '../engine/index.js'
 import { openSnapshotFolder } from '../files/index.js'
-import { makeFolder } from '../disk/make-folder.js'
+import { makeDurableFolder } from '../disk/make-folder.js'
 import { serviceOf } from '../http/service.js'
 import { openMemoryStore } from '../memory/index.js'
 import { openSqliteStore } from '../sqlite/index.js'
@@ -91,7 +91,7 @@ type Stores = Pick<DaybookOptions, 'store' | 'snapshots' | 'keys'> & {
 }
 
 const openFolder = async (dataDir: string, shared: boolean, warn: (message: string) => void): Promise<Stores> => {
-  makeFolder(dataDir)
+  makeDurableFolder(dataDir)
   const file = join(dataDir, logFileName)
   // `daybook archive` may have moved old events out of the file.
   const store = joinedStore(await openSqliteStore({ file, sharing: shared ? 'shared' : 'exclusive' }), archiveBeside(file))

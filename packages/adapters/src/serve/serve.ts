@@ -15,7 +15,7 @@ import { checkpointMsDefault, keysFileName, memoryDefault, type ServeOptions } f
 import { createDaybook, type Daybook, type Loading, warnOfMissingKeys } from '../engine/index.js'
 import { openSnapshotFolder, type QueueFolders, startQueueFiles } from '../files/index.js'
 import { fileCheckpoints } from '../files/checkpoints.js'
-import { makeFolder } from '../disk/make-folder.js'
+import { makeDurableFolder } from '../disk/make-folder.js'
 import { httpLimitsDefault, Meter, type PastAnswers, pastAnswersOnThread, readConsole, RequestLog, startHttpServer } from '../http/index.js'
 import { startLauncher } from '../launcher/index.js'
 import { type MemoryService, openHttpBank, openSqliteBank, startMemory } from '../memory-bank/index.js'
@@ -204,7 +204,7 @@ const pastOf = (options: ServeOptions): PastAnswers | undefined => {
 
 const makeDataFolder = (dir: string): void => {
   try {
-    makeFolder(dir)
+    makeDurableFolder(dir)
   } catch (error) {
     throw new Error(`the data folder ${dir} cannot be made: ${(error as Error).message}. Give another --data`, { cause: error })
   }
