@@ -434,6 +434,40 @@ describe('EV-04: a new version of a projection', () => {
     again.close()
   })
 
+  test.each([
+    ['one projection', models],
+    ['all projections', readModels.map((model) => ({ ...model, version: model.version + 1 }))],
+  ])('of %s takes its place although the log grows during each batch', async (_, newer) => {
+    await work(1, 3)
+    await feedOnce()
+    const log = openSqliteLog(disk.file('log.db'))
+    const stopping = new AbortController()
+    let [tasks, isBuilding] = [3, true]
+    const grow = async (): Promise<void> => (++tasks > 20 ? stopping.abort() : work(tasks, tasks))
+    const shares: Array<boolean> = []
+    await feedViews({
+      file: file(), models: newer, signal: stopping.signal, grown: async () => stopping.abort(), rest: grow,
+      log: { ...log, read: async function* (stream, options) {
+        await grow()
+        yield* log.read(stream, options)
+      } },
+      report: ({ building }) => {
+        isBuilding = building !== undefined
+        if (building === undefined) stopping.abort()
+        else shares.push(building.done <= building.of)
+      },
+    })
+    await log.close()
+    expect(isBuilding).toBe(false)
+    expect(tasks).toBeLessThan(20)
+    // It never has more events than there are.
+    expect(shares).not.toContain(false)
+    await feedOnce(newer)
+    const { projections: _projections, ...now } = contentOf(file(), newer)
+    const { projections: _rebuilt, ...fresh } = await rebuilt()
+    expect(now).toEqual(fresh)
+  })
+
   test('that was half built goes on where it was, and one of a third version begins anew', async () => {
     await work(1, 3)
     await feedOnce()

@@ -45,6 +45,8 @@ export const readModelPlants: ReadonlyArray<Plant> = [
   { title: 'read models: rows are sorted in memory', file: `${sqlite}views-file.ts`, find: "  db.pragma('temp_store = FILE')\n", replace: '', killedBy: indexes, named: 'little memory' },
   { title: 'read models: without a temporary file no index is made', file: `${sqlite}views-file.ts`, find: "    db.pragma('temp_store = MEMORY')\n    work()\n", replace: '    throw error\n', killedBy: indexes },
   { title: 'read models: two processes count the same events', file: `${sqlite}group.ts`, find: "if (changes === 0) throw new Error('another process writes to these read models: let one of them do it')", replace: 'void changes', killedBy: feed },
+  { title: 'read models: a new version waits until the log has stood still for a round', file: `${sqlite}feed.ts`, find: 'if (taken < head) isLevel = false', replace: 'isLevel = false', killedBy: feed },
+  { title: 'read models: batches go beyond the head, so old and new tables differ', file: `${sqlite}feed.ts`, find: 'Math.min(size, left + 1)', replace: 'size', killedBy: feed },
   { title: 'read models: another log is taken for the same', file: `${sqlite}feed.ts`, find: 'if (event?.id === id) return true', replace: 'if (event !== undefined) return true', killedBy: feed },
   { title: 'read models: a new version takes the place of the old one before it is built', file: `${sqlite}feed.ts`, find: 'if (isLevel && this.views.building !== undefined && ', replace: 'if (this.views.building !== undefined && ', killedBy: feed },
   { title: 'read models: another version of the tables is taken for this one', file: `${sqlite}views-file.ts`, find: 'isSame(found.get(prefix + part.name), part.sql(prefix))', replace: 'found.has(prefix + part.name)', killedBy: feed },

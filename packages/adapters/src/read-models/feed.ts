@@ -172,6 +172,8 @@ class Feeder {
     const { log, signal, once = false, rest = restFor } = this.options
     this.checkFile()
     const isFirst = this.isFirst
+    let hasTaken = false
+    /** Whether the tables have all events up to the heads that this round found. A busy log has grown again by then. */
     let isLevel = !isFirst
     /** The queues of which the tables lack events. */
     const behind: Array<string> = []
@@ -195,8 +197,9 @@ class Feeder {
           const { revision } = group.at(queue)
           const begun = performance.now()
           await this.takeNext(group, queue, head)
-          isLevel = false
+          hasTaken = true
           const taken = group.at(queue).revision
+          if (taken < head) isLevel = false
           await rest(restAfter({ ms: performance.now() - begun, events: taken - revision, appended: (await log.head(stream)) - head, isNextFull: head - taken >= batchSizes.behind }))
         }
         const revision = this.views.shownOf(queue)
@@ -222,7 +225,7 @@ class Feeder {
       for (const [queue, place] of this.places) this.places.set(queue, { ...place, revision: this.views.shownOf(queue) })
     }
     if (isFirst) return 'looked'
-    return isLevel ? 'level' : 'written'
+    return hasTaken ? 'written' : 'level'
   }
 
   /** Whether the answering tables include a queue that the tables being built cannot have now. */
@@ -239,7 +242,9 @@ class Feeder {
     const from = group.at(queue).revision + 1
     const left = head - from
     const isBuilding = (this.firstHeads.get(group)?.get(queue) ?? -1) - from >= batchSizes.far
-    const limit = isBuilding || left >= farMin ? batchSizes.far : left >= batchSizes.behind ? batchSizes.behind : batchSizes.level
+    const size = isBuilding || left >= farMin ? batchSizes.far : left >= batchSizes.behind ? batchSizes.behind : batchSizes.level
+    // Not beyond the head: tables that are fed in turns must be at the same revision before one takes the place of another.
+    const limit = Math.min(size, left + 1)
     let text = 0
     let failure: unknown
     try {
