@@ -468,6 +468,39 @@ describe('EV-04: a new version of a projection', () => {
     expect(now).toEqual(fresh)
   })
 
+  test('while the file can be neither written nor opened, it is told how far the tables and the build were', async () => {
+    await work(1, 3)
+    await feedOnce()
+    const onFile = (sql: string): void => {
+      const db = new Database(file())
+      db.exec(sql)
+      db.close()
+    }
+    const log = openSqliteLog(disk.file('log.db'))
+    const stopping = new AbortController()
+    const reported: Array<FeedStatus> = []
+    let [batches, pauses] = [0, 0]
+    await feedViews({
+      file: file(), models, signal: stopping.signal, grown: async () => stopping.abort(),
+      log: { ...log, read: (stream, options) => log.read(stream, { ...options, limit: 2 }) },
+      report: (status) => void reported.push(status),
+      rest: async () => {
+        // A file with another version of its own is not opened.
+        if (++batches === 1) onFile("CREATE TRIGGER refuse BEFORE UPDATE ON projections BEGIN SELECT RAISE(ABORT, 'not now'); END; PRAGMA user_version = 99")
+      },
+      waitAfterError: async () => {
+        if (++pauses === 3) onFile('PRAGMA user_version = 1; DROP TRIGGER refuse')
+      },
+    })
+    await log.close()
+    const { revision } = disk.engine.status()
+    const failed = reported.filter(({ problem }) => problem !== undefined)
+    // The last is the first look after the file was mended: it has written nothing yet.
+    expect(failed).toHaveLength(4)
+    for (const { queues, building } of failed) expect({ queues, building }).toEqual({ queues: [{ queue: 'q', revision, head: revision }], building: { names: ['tasks'], done: 2, of: revision + 1 } })
+    expect(reported.at(-1)).toMatchObject({ building: undefined, problem: undefined })
+  })
+
   test('that was half built goes on where it was, and one of a third version begins anew', async () => {
     await work(1, 3)
     await feedOnce()

@@ -83,12 +83,12 @@ export const feedViews = async (options: FeedOptions): Promise<void> => {
   const delays = backoff({ ...retryMs, random: Math.random })
   let feeder: Feeder | undefined
   let problem: string | undefined
-  /** What the last feeder knew of the log. */
-  let known: ReadonlyArray<QueuePlace> = []
+  /** How far the last feeder was. This is told while the file cannot be opened. */
+  let known: Omit<FeedStatus, 'problem'> = { queues: [], building: undefined }
   try {
     while (!signal.aborted) {
       try {
-        feeder ??= new Feeder(options, known)
+        feeder ??= new Feeder(options, known.queues)
         const round = await feeder.round()
         // A round that only looked does not tell whether writing works again.
         if (round !== 'looked') {
@@ -103,9 +103,8 @@ export const feedViews = async (options: FeedOptions): Promise<void> => {
         if (once || error instanceof ProjectionFailed) throw error
         const why = unusable(error, file)
         problem = why instanceof Error ? why.message : String(why)
-        const { queues, building } = feeder?.status() ?? { queues: [], building: undefined }
-        if (feeder !== undefined) known = queues
-        report({ queues, building, problem })
+        known = feeder?.status() ?? known
+        report({ ...known, problem })
         // Opened again, because memory and file may differ.
         feeder?.close()
         feeder = undefined
