@@ -42,7 +42,7 @@ const reportWith = (report: ReportName, bucket: 'total' | 'hour', errors: Readon
   if (E.isLeft(clock)) throw new Error(clock.left)
   const failures = [...errors.map((error, i) => [begin, error, i] as const), ...errors.slice(1).map((error, i) => [begin + 3_600_000, error, i + 1] as const)]
   const found = reportOf({ report, period: { from: begin, to: begin + 7_200_000 }, clock: clock.right, bucket, by: 'all', top, now: begin + 86_400_000 }, {
-    ...source(1, true), failures: () => failures.map(([quarter_hour, error, i]) => ({ queue: 'q', dimension: 'all', quarter_hour, value: '', signature: `s${i}`, failures: 10 - i, error })),
+    ...source(1, true), failures: () => failures.map(([quarter_hour, error, i]) => ({ queue: 'q', dimension: 'all', quarter_hour, value: '', signature: `s${i}`, failures: 40 - i, error })),
   })
   if (E.isLeft(found)) throw new Error(found.left)
   return found.right
@@ -89,6 +89,18 @@ test('EV-05: pictures say what they are about, and their figures', () => {
   expect(textsOf(draw('fairness'))).toContain('0.63')
   expect(textsOf(draw('fairness', 'hour', 'all', 1, true)).join()).toContain('no two tenants could be compared')
   expect(textsOf(draw('latency'))).toEqual(expect.arrayContaining(['P50', 'P95', 'P99', 'wait']))
+})
+
+test('EV-05: a picture counts the groups that the report has summed as well', () => {
+  const errors = Array.from({ length: 30 }, (_, i) => `error ${i}`)
+  const said = (bucket: 'total' | 'hour', top: number): string => textsOf(pictureOf(reportWith('failures', bucket, errors, top), shown)).filter((text) => /others|are shown/.test(text)).join(' | ')
+  expect(said('total', 25)).toContain('24 of 30 are shown')
+  expect(said('total', 100)).toContain('24 of 30 are shown')
+  // Without sums, five have bars of their own.
+  expect(said('hour', 100)).toBe('25 others')
+  // Those that are summed differ from hour to hour, so nobody knows how many they are.
+  expect(said('hour', 20)).toBe('others')
+  expect(said('hour', 1)).toBe('others')
 })
 
 test('EV-05: a picture that leaves out groups says so, and the lines are those of the largest', () => {

@@ -48,8 +48,11 @@ const groupName = ({ question: { by }, report }: Report, row: ReportRow): string
 
 const numberIn = (row: ReportRow, column: string): number => (typeof row[column] === 'number' ? row[column] : 0)
 
+/** A name, and a row for each bucket in which the group occurs. The groups that the report has summed are one of them. */
+type Group = readonly [name: string, rows: ReadonlyMap<number, ReportRow>]
+
 /** The groups in the order in which they first occur, each with its rows. */
-const groupsOf = (report: Report): ReadonlyArray<readonly [name: string, rows: ReadonlyMap<number, ReportRow>]> => {
+const groupsOf = (report: Report): ReadonlyArray<Group> => {
   const { question: { by }, buckets, places } = report
   const found = new Map<string, readonly [name: string, rows: Map<number, ReportRow>]>()
   for (const [i, row] of report.rows.entries()) {
@@ -66,17 +69,28 @@ const groupsOf = (report: Report): ReadonlyArray<readonly [name: string, rows: R
 
 const sumOf = (rows: ReadonlyMap<number, ReportRow>, column: string): number => [...rows.values()].reduce((sum, row) => sum + numberIn(row, column), 0)
 
-/** What the picture leaves out, in words. */
-const leftOut = (count: number): string => (count > rowsMax ? `${rowsMax} of ${count} are shown` : '')
+/** How many groups are summed in each bucket that has such. */
+const sumsIn = ([, rows]: Group): ReadonlyArray<number> => [...rows.values()].flatMap(({ others }) => (typeof others === 'number' ? [others] : []))
+const isSum = (group: Group): boolean => sumsIn(group).length > 0
 
-/** The largest groups first, and all others as one. */
+/** How many groups these are, with the summed ones. `undefined` if several buckets have sums, which need not be of the same groups. */
+const countOf = (groups: ReadonlyArray<Group>): number | undefined => {
+  const sums = groups.flatMap(sumsIn)
+  return sums.length > 1 ? undefined : groups.length - sums.length + (sums[0] ?? 0)
+}
+
+/** What a picture of these rows leaves out, in words. */
+const leftOut = (rows: number, count: number | undefined): string => (rows <= rowsMax ? '' : count === undefined ? `only ${rowsMax} are shown` : `${rowsMax} of ${count} are shown`)
+
+/** The largest groups first, and all others as one. What is summed already is among these. */
 const countSeries = (report: Report, column: string): ReadonlyArray<Series> => {
-  const groups = [...groupsOf(report)].sort(([, a], [, b]) => sumOf(b, column) - sumOf(a, column))
+  const groups = [...groupsOf(report)].sort((a, b) => Number(isSum(a)) - Number(isSum(b)) || sumOf(b[1], column) - sumOf(a[1], column))
+  const count = countOf(groups)
   const shown = groups.slice(0, groups.length > groupsMax ? groupsMax - 1 : groupsMax)
   const rest = groups.slice(shown.length)
   const of = (rows: ReadonlyArray<ReadonlyMap<number, ReportRow>>) => report.buckets.map((_, place) => rows.reduce((sum, each) => sum + numberIn(each.get(place) ?? {}, column), 0))
   const told = shown.map(([name, rows]) => ({ name: shortName(name, 40), values: of([rows]) }))
-  return rest.length === 0 ? told : [...told, { name: `${rest.length} others`, values: of(rest.map(([, rows]) => rows)) }]
+  return rest.length === 0 ? told : [...told, { name: count === undefined ? 'others' : `${count - shown.length} others`, values: of(rest.map(([, rows]) => rows)) }]
 }
 
 // ------------------------------------------------------------------------------------------ charts
@@ -120,13 +134,14 @@ const lines = (report: Report, heading: HeadingOf): string => {
     return typeof value === 'number' ? value : null
   })
   // A group that only came later may be among the largest. What is summed is none of them.
-  const sizeOf = (rows: ReadonlyMap<number, ReportRow>): number => ([...rows.values()].some(({ others }) => others !== undefined) ? -1 : sumOf(rows, 'claimed'))
-  const groups = [...groupsOf(report)].sort(([, a], [, b]) => sizeOf(b) - sizeOf(a))
+  const sizeOf = (group: Group): number => (isSum(group) ? -1 : sumOf(group[1], 'claimed'))
+  const groups = [...groupsOf(report)].sort((a, b) => sizeOf(b) - sizeOf(a))
+  const count = countOf(groups)
   const isOne = report.question.by === 'all'
   const told: ReadonlyArray<Series> = isOne
     ? ['P50', 'P95', 'P99'].map((name) => ({ name, isMain: name === 'P95', values: of(groups[0]?.[1] ?? new Map<number, ReportRow>(), `wait${name}Seconds`) }))
     : groups.slice(0, groupsMax).map(([name, rows], i) => ({ name: shortName(name, 40), isMain: i === 0, values: of(rows, 'waitP95Seconds') }))
-  const what = isOne ? 'from ready to the claim' : groups.length > groupsMax ? `P95 of the ${groupsMax} largest of ${groups.length}` : 'P95'
+  const what = isOne ? 'from ready to the claim' : groups.length > groupsMax ? `P95 of the ${groupsMax} largest${count === undefined ? '' : ` of ${count}`}` : 'P95'
   return bucketChart({ ...heading(what), unit: 'wait', buckets: report.buckets, bars: [], lines: told, times: timesOf(report), ...secondsAxis(told.flatMap(({ values }) => values)) })
 }
 
@@ -136,7 +151,7 @@ const quantiles = (report: Report, heading: HeadingOf): string => {
   const groups = all.slice(0, rowsMax)
   const values = (rows: ReadonlyMap<number, ReportRow>): ReadonlyArray<number> => ['P50', 'P95', 'P99'].map((name) => numberIn(rows.get(0) ?? {}, `wait${name}Seconds`))
   return rowChart({
-    ...heading('from ready to the claim', leftOut(all.length)),
+    ...heading('from ready to the claim', leftOut(all.length, countOf(all))),
     groups: groups.map(([name, rows]) => {
       const [p50 = 0, p95 = 0, p99 = 0] = values(rows)
       return { name, rows: [{ name: '', isMain: true, marks: [{ mark: 'ring', value: p50 }, { mark: 'dot', value: p95 }, { mark: 'bar', value: p99 }], says: lengthText(p95) }] }
@@ -148,28 +163,24 @@ const quantiles = (report: Report, heading: HeadingOf): string => {
 }
 
 const counts = (report: Report, column: string, heading: HeadingOf, what: string): string => {
-  const all = groupsOf(report).map(([name, rows]) => ({ name, value: sumOf(rows, column) })).sort((a, b) => b.value - a.value)
-  const told = all.slice(0, rowsMax)
+  const all = groupsOf(report)
+  const told = all.filter((group) => all.length <= rowsMax || !isSum(group)).map(([name, rows]) => ({ name, value: sumOf(rows, column) })).sort((a, b) => b.value - a.value).slice(0, rowsMax)
   return rowChart({
-    ...heading(what, leftOut(all.length)), ...countAxis(told.map(({ value }) => value)), saysHead: column,
+    ...heading(what, leftOut(all.length, countOf(all))), ...countAxis(told.map(({ value }) => value)), saysHead: column,
     groups: told.map(({ name, value }) => ({ name, rows: [{ name: '', isMain: true, marks: [{ mark: 'dot', value }], says: value.toLocaleString('en-US') }] })),
   })
 }
 
 const metShares = (report: Report, heading: HeadingOf): string => {
-  const groups = groupsOf(report).flatMap(([name, rows]) => {
-    const due = sumOf(rows, 'deadlines')
-    return due === 0 ? [] : [{ name, share: sumOf(rows, 'deadlinesMet') / due }]
-  })
-  return shares(groups, heading(groups.length === 0 ? 'no task had a deadline' : leftOut(groups.length)), 'met', (share) => `${(share * 100).toFixed(1)} %`, 1)
+  const found = groupsOf(report).filter(([, rows]) => sumOf(rows, 'deadlines') > 0)
+  const groups = found.map(([name, rows]) => ({ name, share: sumOf(rows, 'deadlinesMet') / sumOf(rows, 'deadlines') }))
+  return shares(groups, heading(groups.length === 0 ? 'no task had a deadline' : leftOut(groups.length, countOf(found))), 'met', (share) => `${(share * 100).toFixed(1)} %`, 1)
 }
 
 const ratios = (report: Report, heading: HeadingOf): string => {
-  const groups = groupsOf(report).flatMap(([name, rows]) => {
-    const due = sumOf(rows, 'due')
-    return due === 0 ? [] : [{ name, share: sumOf(rows, 'got') / due }]
-  })
-  return shares(groups, heading(...(groups.length === 0 ? ['no two tenants could be compared'] : ['claims got of those due by weight', leftOut(groups.length)])), 'got of due', (share) => share.toFixed(2), Math.max(1, ...groups.map(({ share }) => share)))
+  const found = groupsOf(report).filter(([, rows]) => sumOf(rows, 'due') > 0)
+  const groups = found.map(([name, rows]) => ({ name, share: sumOf(rows, 'got') / sumOf(rows, 'due') }))
+  return shares(groups, heading(...(groups.length === 0 ? ['no two tenants could be compared'] : ['claims got of those due by weight', leftOut(groups.length, countOf(found))])), 'got of due', (share) => share.toFixed(2), Math.max(1, ...groups.map(({ share }) => share)))
 }
 
 const shares = (groups: ReadonlyArray<{ readonly name: string; readonly share: number }>, heading: Heading, saysHead: string, says: (share: number) => string, most: number): string => {
@@ -185,7 +196,7 @@ const strips = (report: Report, heading: HeadingOf): string => {
   const all = [...new Set(rows.map(({ type }) => String(type)))]
   const types = all.slice(0, rowsMax)
   return stripChart({
-    ...heading(types.length === 0 ? 'no breaker changed' : leftOut(all.length)), ...period, times: timesOf(report), saysHead: 'open',
+    ...heading(types.length === 0 ? 'no breaker changed' : leftOut(all.length, all.length)), ...period, times: timesOf(report), saysHead: 'open',
     rows: types.map((type) => {
       const spans = rows.filter((row) => row.type === type)
       const open = spans.filter(({ state }) => state === 'open').reduce((sum, row) => sum + numberIn(row, 'seconds'), 0)
