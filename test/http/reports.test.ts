@@ -1,5 +1,5 @@
 /** EV-05 over HTTP, through the client, and on the command line. */
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createClient, type DaybookClient, type ReportBucket, type ReportName, type ReportRows } from '@daybook/adapters/client'
@@ -185,6 +185,16 @@ describe('EV-05: daybook report', () => {
     expect(await run(['report', 'weather'], here)).toMatchObject({ code: 2, err: expect.stringContaining('there is no report "weather"') })
     expect(await run(['report', '--zone', 'Mars', '--views', views()], here)).toMatchObject({ code: 2, err: expect.stringContaining('--zone "Mars" is not a time zone') })
     expect(await run(['report', '--views', views(), '--queue', 'typo'], here)).toMatchObject({ code: 1, out: '', err: expect.stringMatching(/there is no queue typo in .*views\.db; --queue names one of: / ) })
-    expect(await run(['report', '--views', join(dir, 'none.db')], here)).toMatchObject({ code: 1, err: expect.stringContaining('cannot be read') })
+    expect(await run(['report', '--views', join(dir, 'none.db')], here)).toMatchObject({ code: 1, err: expect.stringContaining('none.db cannot be read: it is not there') })
+    // As in a folder that is read-only, SQLite cannot make the files that it needs beside the file.
+    const alone = join(dir, 'alone.db')
+    const whole = new Database(views(), { readonly: true })
+    whole.prepare('VACUUM INTO ?').run(alone)
+    whole.close()
+    const copy = new Database(alone)
+    copy.pragma('journal_mode = WAL')
+    copy.close()
+    symlinkSync(join(dir, 'none', 'shm'), `${alone}-shm`)
+    expect(await run(['report', '--views', alone], here)).toMatchObject({ code: 1, err: expect.stringContaining('copy it from a folder that is read-only to one that is not') })
   })
 })

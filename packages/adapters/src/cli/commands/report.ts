@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import type { FieldError } from '@daybook/core'
@@ -98,10 +99,17 @@ const ofFile = async (file: string, queue: string, report: ReportName, { from, t
       if (kind === 'unfinished') throw new CliError(`${file}: ${message}`)
       throw new UsageError(kind === 'missing' ? `${file} has no tables of reports: daybook project builds them` : message)
     } catch (error) {
-      throw error instanceof UsageError || error instanceof CliError ? error : new CliError(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`)
+      throw error instanceof UsageError || error instanceof CliError ? error : new CliError(unread(file, error))
     }
   }
   return { json: async () => JSON.parse(text('json')) as Report, text: async (format) => text(format), close: async () => undefined }
+}
+
+const unread = (file: string, error: unknown): string => {
+  if (!existsSync(file)) return `${file} cannot be read: it is not there`
+  const why = `${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`
+  const isUnopened = error instanceof Error && 'code' in error && error.code === 'SQLITE_CANTOPEN'
+  return isUnopened ? `${why}: SQLite makes files beside it, so copy it from a folder that is read-only to one that is not` : why
 }
 
 const draw = async (file: string, picture: string): Promise<void> => {
