@@ -29,6 +29,9 @@ describe('EV-05: buckets in a time zone', () => {
     ['Asia/Kathmandu', '2026-03-28', '2026-03-31', [24, 24, 24]],
     ['America/Santiago', '2026-09-05', '2026-09-08', [24, 23, 24]],
     ['UTC', '2026-10-24', '2026-10-26', [24, 24]],
+    // Clocks go back over midnight: from 00:01 to 23:01, and from 02:00 to 23:00.
+    ['America/St_Johns', '2010-11-05', '2010-11-09', [24, 24, 25, 24]],
+    ['Antarctica/Casey', '2010-03-03', '2010-03-07', [24, 24, 27, 24]],
   ])('days in %s from %s to %s have %s … hours', (zone, from, to, expected) => {
     expect(hours(buckets(zone, from, to, 'day'))).toEqual(expected)
   })
@@ -83,7 +86,7 @@ describe('EV-05: buckets in a time zone', () => {
         }
         expect(at).toBe(period.to)
         // All of a bucket but its begin is in the same day, by the format of Intl itself.
-        // Until 2011 clocks in Newfoundland went back at one minute past midnight, so a day came again after the first minute of the next one.
+        // Until 2011 clocks in Newfoundland went back at one minute past midnight. A period may end in the hour in which it was the day before once more.
         if (bucket !== 'day' || (name === 'America/St_Johns' && period.from < Date.UTC(2012, 0, 1))) return
         const day = new Intl.DateTimeFormat('en-CA', { timeZone: name, dateStyle: 'short' })
         const all = found.right.map(({ from: start, to }) => [day.format(start), day.format(to - 1)])

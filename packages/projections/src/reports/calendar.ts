@@ -119,6 +119,8 @@ export const wholeQuarters = ({ from, to }: Span): Span => ({ from: Math.floor(f
 export const bucketsOf = (clock: Clock, period: Span, size: BucketSize): E.Either<string, ReadonlyArray<Span>> => {
   const buckets: Array<Span> = []
   const changes = [...clock.changesIn(period), period.to]
+  const isOfDays = size === 'day' || size === 'week' || size === 'month'
+  let local = -Infinity
   let from = period.from
   let key: string | undefined
   let at = period.from
@@ -126,7 +128,9 @@ export const bucketsOf = (clock: Clock, period: Span, size: BucketSize): E.Eithe
     // Between two changes the offset is constant.
     const offset = clock.localOf(at) - at
     for (; at < change; at += quarterMs) {
-      const next = keyOf(size, at + offset, at)
+      // Clocks that go back over midnight show the day before once more. Its bucket has ended by then.
+      local = isOfDays ? Math.max(local, at + offset) : at + offset
+      const next = keyOf(size, local, at)
       if (next === key) continue
       if (key !== undefined) buckets.push({ from, to: at })
       if (buckets.length >= bucketsMax) return E.left(`a report has at most ${bucketsMax} buckets: take a shorter period or larger buckets`)
