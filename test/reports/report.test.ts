@@ -170,6 +170,16 @@ describe('EV-05: the timeline of breakers', () => {
     ])
   })
 
+  test('does not reach into a time that has not come', () => {
+    const file = fileOf([{ type: 'BreakerOpened', at: at(10), data: { taskType: 'mow', cause: 'manual' } }])
+    const told = (from: number, now: number): ReadonlyArray<Row> => reportOf(file, 'breakers', { from: iso(at(from)), to: iso(at(120)) }, at(now)).rows
+    expect(told(60, 60)).toEqual([])
+    expect(told(60, 30)).toEqual([])
+    expect(told(60, 61)).toMatchObject([{ type: 'mow', state: 'open', seconds: 60, to: null }])
+    // One that has just begun is told.
+    expect(told(0, 10)).toMatchObject([{ type: 'mow', state: 'open', seconds: 0, to: null }])
+  })
+
   test('ends when the queue is deleted, which forgets its breakers', () => {
     const file = fileOf([
       breaker('BreakerOpened', 10, { cause: 'threshold' }), breaker('BreakerOpened', 11, { cause: 'threshold', taskType: 'dig' }), breaker('BreakerOpened', 12, { cause: 'threshold', taskType: 'rake' }),

@@ -6,6 +6,8 @@ export const breakersReport = ({ clock, period, now }: ReportQuestion, source: R
   const rows: Array<ReportRow> = []
   for (const { type, state, began_at, ended_at, cause, reason } of source.breakerSpans(period)) {
     if (rows.length > rowsMax) break
+    // Of a time that has not come, nobody knows.
+    if (ended_at === null && began_at < period.from && now <= period.from) continue
     const from = Math.max(began_at, period.from)
     const to = Math.min(ended_at ?? now, period.to)
     if (to <= from && ended_at !== null) continue
@@ -24,7 +26,7 @@ export const breakersReport = ({ clock, period, now }: ReportQuestion, source: R
       { name: 'from', about: 'when it began, or when the period begins' },
       { name: 'to', about: 'when it ended; nothing if it goes on beyond the period' },
       { name: 'seconds', about: 'how long it lasted in the period' },
-      { name: 'cause', about: 'threshold, probe-failed, probe-succeeded or manual' },
+      { name: 'cause', about: 'threshold, probe-failed, probe-succeeded, manual, or deleted with the queue' },
       { name: 'reason', about: 'the reason that an operator gave' },
     ],
     rows,
