@@ -196,6 +196,12 @@ describe('EV-05: the timeline of breakers', () => {
 })
 
 describe('EV-05: what is asked', () => {
+  test('groups of imported tasks have rows of their own before smaller groups', () => {
+    const imported = (more: object): QueueEvent => ({ ...enqueued(1, { status: 'completed', createdAt: 0, retries: 0, ...more }), type: 'TaskImported' }) as QueueEvent
+    const file = fileOf([enqueued(0, { type: 'few' }), ...Array.from({ length: 3 }, () => imported({ type: 'many' }))])
+    expect(reportOf(file, 'throughput', { from: iso(at(0)), to: iso(at(60)), by: 'type', top: '1', bucket: 'total' }).rows).toMatchObject([{ type: 'many', enqueued: 3 }, { type: null, others: 1, enqueued: 1 }])
+  })
+
   test('a day is that of the zone, also where it has 25 hours; quarters are whole', () => {
     const file = fileOf([enqueued(-125), enqueued(-120), enqueued(1_379), enqueued(1_380)])
     const { rows, from, to } = reportOf(file, 'throughput', { from: '2026-10-25', to: '2026-10-26', zone: 'Europe/Berlin', bucket: 'day' })

@@ -77,7 +77,7 @@ const sourceOf = (db: Database.Database, queue: string): ReportSource => {
   return {
     rollups: (dimension, { from, to }, columns) => rows<RollupPart>(`SELECT quarter_hour, value, ${columns.join(', ')} FROM rollups WHERE ${quarters} ORDER BY quarter_hour`, queue, dimension, from, to),
     sizes: function* (dimension, { from, to }) {
-      const sql = `SELECT value, sum(enqueued + claimed + completed + deadlines) AS size FROM rollups WHERE ${quarters} GROUP BY value`
+      const sql = `SELECT value, sum(enqueued + imported + claimed + completed + deadlines) AS size FROM rollups WHERE ${quarters} GROUP BY value`
       for (const { value, size } of rows<{ value: string; size: number }>(sql, queue, dimension, from, to)) yield [value, size]
     },
     failures: (dimension, { from, to }) => rows<FailureRollupRow>(`SELECT * FROM failure_rollups WHERE ${quarters} ORDER BY quarter_hour`, queue, dimension, from, to),
