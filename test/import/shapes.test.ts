@@ -290,6 +290,11 @@ describe('EV-09: a number that would be rounded refuses its task, with the path,
     expect(refused).toEqual([{ file: 'pending.json', task: 'a', why: expect.stringContaining(`${path}: `) as string, tasks: 1 }])
   })
 
+  test('a text of millions of characters beside it does not make the whole file unreadable', () => {
+    const file = read(`[{"id":"a","payload":"${'y'.repeat(20_000_000)}"},{"id":"b","payload":"${'\\\\\\"'.repeat(3_000_000)}"},{"id":"c","payload":9007199254740993}]`)
+    expect([file.found.map(({ task: { id } }) => id), file.refused.map(({ task }) => task)]).toEqual([['a', 'b'], ['c']])
+  })
+
   test('if it is the id, the task is named by its place', () => {
     expect(read('[{"id":9007199254740993},{"id":9007199254740991}]')).toMatchObject({ found: [{ task: { id: '9007199254740991' } }], refused: [{ task: '#1' }] })
   })

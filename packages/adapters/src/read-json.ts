@@ -44,7 +44,28 @@ export const infiniteForInexact = (text: string): string => {
 /** Every inexact number has 16 digits in a row or an exponent of three digits. Most texts have neither, and need no second scan. */
 const mayBeInexact = /[\d.]{16}|\d[eE][+-]?\d{3}/
 
-const token = /\s+|[{}[\]:,]|"(?:[^"\\]|\\.)*"|[^\s{}[\],:"]+/y
+const token = /\s+|[{}[\]:,]|[^\s{}[\],:"]+/y
+
+/** The next token, or `undefined` at the end. A text is found without an expression: one of some million characters would exhaust the stack. */
+const partAt = (text: string, from: number): string | undefined => {
+  if (text[from] === '"') {
+    const end = endOfText(text, from)
+    return end === undefined ? undefined : text.slice(from, end)
+  }
+  // Others may have used it since the last part.
+  token.lastIndex = from
+  return token.exec(text)?.[0]
+}
+
+/** Behind the first quote that has an even number of backslashes before it. */
+const endOfText = (text: string, from: number): number | undefined => {
+  for (let at = text.indexOf('"', from + 1); at !== -1; at = text.indexOf('"', at + 1)) {
+    let before = at
+    while (text[before - 1] === '\\') before--
+    if ((at - before) % 2 === 0) return at + 1
+  }
+  return undefined
+}
 
 interface Open {
   readonly isList: boolean
@@ -65,11 +86,9 @@ const scan = function* (text: string): Generator<Inexact, void> {
   const open: Array<Open> = []
   let end = 0
   for (;;) {
-    // Others may have used it since the last part.
-    token.lastIndex = end
-    const [part] = token.exec(text) ?? []
+    const part = partAt(text, end)
     if (part === undefined) return
-    end = token.lastIndex
+    end += part.length
     const inside = open[open.length - 1]
     const first = part[0] as string
     if (first === '{' || first === '[') open.push({ isList: first === '[', key: '""', index: 0 })
