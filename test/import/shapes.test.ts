@@ -123,6 +123,13 @@ describe('EV-09: tasks in named lists of one file', () => {
     expect(ofLists({ tasks: { a: { status: 'done' }, b: { id: 'own', type: 'x' } } }).stood).toEqual({ a: 'completed', own: 'pending' })
   })
 
+  test('an object under the name of a list that is not one of tasks by their ids is left out by name, if it may contain tasks', () => {
+    const left = (name: string, tasks: number) => [{ file: 'queue.json', why: expect.stringMatching(`^"${name}" is left out`) as string, tasks }]
+    expect(ofLists({ pending: [{ id: 'a' }], completed: { b: { type: 'x' }, c: 'write the docs' } })).toMatchObject({ stood: { a: 'pending' }, refused: left('completed', 2), entries: 3 })
+    expect(ofLists({ tasks: [], queue: { pending: [{ id: 'a' }] } }).refused).toEqual(left('queue', 1))
+    expect(ofLists({ tasks: [], queue: { name: 'main', agents: 3 }, completed: 7, open: true }).refused).toEqual([])
+  })
+
   test('an entry that is refused is named by its list', () => {
     expect(ofLists({ queue: [{ id: 'a' }], completed: [{ id: 'b' }, 7] }).refused).toMatchObject([{ task: '#2 of completed' }])
   })

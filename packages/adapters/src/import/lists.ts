@@ -19,30 +19,39 @@ export interface Entry {
   readonly value: Json
 }
 
+export interface NamedEntries {
+  readonly name: string
+  readonly entries: number
+}
+
 export interface FoundLists {
   readonly lists: ReadonlyArray<TaskList>
   /** Lists of objects with unknown names. */
-  readonly unknown: ReadonlyArray<{ readonly name: string; readonly entries: number }>
+  readonly unknown: ReadonlyArray<NamedEntries>
+  /** Objects that have the name of a list, and may contain tasks, but not simply by their ids. */
+  readonly unclear: ReadonlyArray<NamedEntries>
   /** The names of all other members of the file. */
   readonly others: ReadonlyArray<string>
 }
 
 /** `undefined` if the file has no list that could be one of tasks. */
 export const listsIn = (file: Json): FoundLists | undefined => {
-  if (Array.isArray(file)) return { lists: [listOf('', undefined, file as ReadonlyArray<Json>)], unknown: [], others: [] }
+  if (Array.isArray(file)) return { lists: [listOf('', undefined, file as ReadonlyArray<Json>)], unknown: [], unclear: [], others: [] }
   if (!isRecord(file)) return undefined
   const lists: Array<TaskList> = []
-  const unknown: Array<{ readonly name: string; readonly entries: number }> = []
+  const unknown: Array<NamedEntries> = []
+  const unclear: Array<NamedEntries> = []
   const others: Array<string> = []
   for (const [name, value] of Object.entries(file)) {
     const meaning = meaningOf(name)
     const entries = Array.isArray(value) ? (value as ReadonlyArray<Json>) : undefined
     if (meaning !== undefined && entries !== undefined) lists.push(listOf(name, meaning.stage, entries))
     else if (meaning !== undefined && isRecord(value) && areTasks(value)) lists.push(keyedList(name, meaning.stage, value))
+    else if (meaning !== undefined && isRecord(value) && Object.values(value).some(isNested)) unclear.push({ name, entries: Object.keys(value).length })
     else if (entries?.some(isRecord) === true) unknown.push({ name, entries: entries.length })
     else others.push(name)
   }
-  return lists.length === 0 && unknown.length === 0 ? undefined : { lists, unknown, others }
+  return lists.length === 0 && unknown.length === 0 && unclear.length === 0 ? undefined : { lists, unknown, unclear, others }
 }
 
 const listOf = (name: string, stage: Stage | undefined, values: ReadonlyArray<Json>): TaskList => ({
@@ -53,6 +62,8 @@ const listOf = (name: string, stage: Stage | undefined, values: ReadonlyArray<Js
 
 /** `{"tasks": {"T-1": {…}, "T-2": {…}}}`. */
 const areTasks = (value: JsonObject): boolean => Object.values(value).every(isRecord)
+
+const isNested = (value: Json): boolean => typeof value === 'object' && value !== null
 
 const keyedList = (name: string, stage: Stage | undefined, tasks: JsonObject): TaskList => ({
   name,
