@@ -123,6 +123,16 @@ describe('EV-09: tasks in named lists of one file', () => {
     expect(ofLists({ tasks: { a: { status: 'done' }, b: { id: 'own', type: 'x' } } }).stood).toEqual({ a: 'completed', own: 'pending' })
   })
 
+  test('a list that is in the file twice, and a task that is twice under one id, are left out by name: of two members with one name, a reader of JSON gets the last', () => {
+    const twice = read('{"tasks":[{"id":"a"}],"version":1,"version":2,"tasks":[{"id":"b","x":1,"x":2}]}', 'queue.json')
+    expect(twice.found.map(({ task: { id } }) => id)).toEqual(['b'])
+    expect(twice.refused).toEqual([{ file: 'queue.json', why: expect.stringMatching(/^the list "tasks" is there more than once, and only the last one is read/) as string, tasks: 0 }])
+    const byId = read('{"tasks":{"a":{"n":1},"\\u0061":{"n":2},"b":{"n":3,"n":4}}}', 'queue.json')
+    expect(byId.found.map(({ task: { id } }) => id)).toEqual(['a', 'b'])
+    expect(byId.entries).toBe(3)
+    expect(byId.refused).toEqual([{ file: 'queue.json', task: 'a', why: expect.stringMatching(/^is there more than once under this id/) as string, tasks: 1 }])
+  })
+
   test('an object under the name of a list that is not one of tasks by their ids is left out by name, if it may contain tasks', () => {
     const left = (name: string, tasks: number) => [{ file: 'queue.json', why: expect.stringMatching(`^"${name}" is left out`) as string, tasks }]
     expect(ofLists({ pending: [{ id: 'a' }], completed: { b: { type: 'x' }, c: 'write the docs' } })).toMatchObject({ stood: { a: 'pending' }, refused: left('completed', 2), entries: 3 })

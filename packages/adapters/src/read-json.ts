@@ -99,6 +99,33 @@ const scan = function* (text: string): Generator<Inexact, void> {
   }
 }
 
+/**
+ * Members whose name is in their object a second time, not deeper than `depthMax`. `JSON.parse` keeps only the last of them. Each repetition is there
+ * once. The text must be JSON.
+ */
+export const repeatedMembers = (text: string, depthMax: number): ReadonlyArray<Steps> => {
+  const repeated: Array<Steps> = []
+  const open: Array<Open & { readonly names: Set<string> }> = []
+  let end = 0
+  for (;;) {
+    const part = partAt(text, end)
+    if (part === undefined) return repeated
+    end += part.length
+    const inside = open[open.length - 1]
+    const first = part[0] as string
+    if (first === '{' || first === '[') open.push({ isList: first === '[', key: '""', index: 0, names: new Set() })
+    else if (first === '}' || first === ']') open.pop()
+    else if (first === ',' && inside !== undefined) inside.index++
+    else if (first === '"' && inside?.isList === false && open.length <= depthMax && isKey(text, end)) {
+      inside.key = part
+      // The same name may be written in several ways.
+      const name = JSON.parse(part) as string
+      if (inside.names.has(name)) repeated.push(stepsOf(open))
+      else inside.names.add(name)
+    }
+  }
+}
+
 const fieldOf = ({ part, open }: Inexact): FieldError => ({ path: pathOf(stepsOf(open)), message: messageOf(part) })
 
 const isKey = (text: string, end: number): boolean => {

@@ -1,14 +1,14 @@
 /** Reads one queue file, in any of the shapes that are in use. */
-import { type FieldError, type Json, plural } from '@daybook/core/common'
+import { type FieldError, type Json, type JsonObject, plural } from '@daybook/core/common'
 import * as E from 'fp-ts/lib/Either.js'
-import type { Steps } from '../read-json.js'
+import { repeatedMembers, type Steps } from '../read-json.js'
 import { isRecord } from './fields.js'
 import { inexactIn } from './inexact.js'
 import { type FoundLists, listsIn } from './lists.js'
 import { mapTask } from './map-task.js'
 import { notes } from './notes.js'
-import { stageOfFile } from './status.js'
-import type { Found, QueueFile, Refused } from './types.js'
+import { meaningOf, stageOfFile } from './status.js'
+import { type Found, type QueueFile, type Refused, tasksIn } from './types.js'
 
 /**
  * Reads a list of tasks, or an object with lists of tasks: `{"tasks": […]}`, `{"pending": […], "completed": […]}`. A task is an object or a text.
@@ -25,8 +25,19 @@ export const readQueueFile = (text: string, name: string): QueueFile => {
   const inFile = listsIn(parsed.right)
   if (inFile === undefined) return unreadable(name, 'holds no list of tasks: {"tasks": […]}, {"pending": […], "completed": […]} or a list was expected')
   const revision = revisionIn(parsed.right)
-  return { ...readLists(inFile, name, inexactIn(text)), ...(revision === undefined ? {} : { revision }) }
+  const repeated = isRecord(parsed.right) ? repeatedIn(text, parsed.right, name) : []
+  const read = readLists(inFile, name, inexactIn(text))
+  return { ...read, entries: read.entries + tasksIn(repeated), refused: [...repeated, ...read.refused], ...(revision === undefined ? {} : { revision }) }
 }
+
+/** Lists, and tasks by their ids, that the file has more than once. Only the last of them is read. */
+const repeatedIn = (text: string, file: JsonObject, name: string): ReadonlyArray<Refused> =>
+  repeatedMembers(text.replace(/^\ufeff/, ''), 2).flatMap(([list, id]): ReadonlyArray<Refused> => {
+    if (typeof list !== 'string' || meaningOf(list) === undefined) return []
+    if (id === undefined) return [{ file: name, why: `the list "${list}" is there more than once, and only the last one is read: make one list of them`, tasks: 0 }]
+    const isOfLast = isRecord(file[list] ?? null) && typeof id === 'string'
+    return isOfLast ? [{ file: name, task: id, why: 'is there more than once under this id, and only the last one is read: give each its own id', tasks: 1 }] : []
+  })
 
 const revisionIn = (file: Json): number | undefined =>
   isRecord(file) && typeof file.revision === 'number' && typeof file.total === 'number' && Array.isArray(file.tasks) ? file.revision : undefined
