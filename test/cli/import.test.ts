@@ -72,6 +72,19 @@ test('--dry-run says what would be done, and writes nothing', async () => {
   expect(again.out).toMatch(/0 tasks would be taken into .*, 2 already there, 1 left out\nnothing would change/)
 })
 
+test('tasks of a batch are taken from an export without their batch, which stays in metadata', async () => {
+  const { dir, q } = fleet({ 'rows.json': [{ id: 'r1', type: 'row', payload: 1 }, { id: 'r2', type: 'row', payload: 2 }] })
+  expect((await server.daybook(['batch', 'create', '--id', 'upload', '--file', join(dir, 'rows.json'), '--queue', q])).code).toBe(0)
+  expect((await server.daybook(['export', '--out', join(dir, 'out'), '--queue', q])).code).toBe(0)
+  const elsewhere = `${q}-elsewhere`
+  const { code, out } = await server.daybook(['import', join(dir, 'out'), '--queue', elsewhere])
+  expect([code, await statusesIn(elsewhere)]).toEqual([0, { r1: 'pending', r2: 'pending' }])
+  expect(out).toContain('batchId stays in metadata, because the batch is another queue\'s')
+  const task = await server.json<{ readonly batchId?: string }>('show', 'r1', '--queue', elsewhere)
+  expect(task).toMatchObject({ metadata: { batchId: 'upload' } })
+  expect(task.batchId).toBeUndefined()
+})
+
 test('--ranks and --no-ranks decide whether numbers are ranks', async () => {
   const priorities = async (numbers: ReadonlyArray<number>, ...flags: ReadonlyArray<string>): Promise<ReadonlyArray<unknown>> => {
     const { dir, q } = fleet({ 'pending.json': numbers.map((priority, i) => ({ id: `t${i}`, priority })) })

@@ -28,6 +28,7 @@ const alsoCalled = {
   retries: ['retryCount'],
   lastError: ['error', 'errorMessage', 'failureReason'],
   result: [],
+  batchId: [],
   reason: ['cancelReason', 'cancellationReason', 'skipReason'],
 } as const
 export type Field = keyof typeof alsoCalled | PlainField

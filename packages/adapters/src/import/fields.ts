@@ -34,8 +34,8 @@ export const readSkills = (value: unknown): { readonly skills: ReadonlyArray<str
 export const isRecord = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Fields with a reader of their own, and one that an import ignores. */
-const others = ['dependencies', 'skills', 'deduplicate'] as const satisfies ReadonlyArray<PreparedField>
+/** Fields with a reader of their own, one that an import ignores, and the batch, which the queue of the import does not have. */
+const others = ['dependencies', 'skills', 'deduplicate', 'batchId'] as const satisfies ReadonlyArray<PreparedField>
 export type PlainField = Exclude<PreparedField, (typeof others)[number]> | ImportedField
 /** Times are ISO 8601. */
 export type PlainFields = { readonly [K in PlainField]?: K extends TimeField ? string : FieldValue<K> }

@@ -115,6 +115,9 @@ const mapObject = (entry: JsonObject, place: Place): E.Either<Refused, Found> =>
   if (skills !== undefined) task.requires = skills
   const keptRequires = requires === undefined || skills !== undefined ? undefined : { given: requires, keptAs: kept.keep(requires) }
 
+  const batch = fields.take('batchId')
+  if (batch !== undefined) kept.keep(batch, `${batch.name} stays in metadata, because the batch is another queue's`)
+
   // 4. Its past.
   mapPast(task, stage, fields, kept)
 
