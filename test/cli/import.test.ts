@@ -1,6 +1,6 @@
 /** EV-09: `daybook import` on the command line. Tests of single folders and rules are in `test/import`. */
 import { once } from 'node:events'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -83,6 +83,21 @@ test('tasks of a batch are taken from an export without their batch, which stays
   const task = await server.json<{ readonly batchId?: string }>('show', 'r1', '--queue', elsewhere)
   expect(task).toMatchObject({ metadata: { batchId: 'upload' } })
   expect(task.batchId).toBeUndefined()
+})
+
+test('files of two exports in one folder, as one leaves them that breaks off over an earlier one, are named: a task may be in none of them', async () => {
+  const { dir, q } = fleet({ 'pending.json': [{ id: 'a' }, { id: 'b' }] })
+  const out = join(dir, 'out')
+  await server.daybook(['import', dir, '--queue', q])
+  expect((await server.daybook(['export', '--out', out, '--queue', q])).code).toBe(0)
+  expect((await server.daybook(['import', out, '--queue', `${q}-whole`])).code).toBe(0)
+  await server.daybook(['cancel', 'a', '--reason', 'not now', '--queue', q])
+  const cancelled = readFileSync(join(out, 'cancelled.json'))
+  expect((await server.daybook(['export', '--out', out, '--queue', q])).code).toBe(0)
+  writeFileSync(join(out, 'cancelled.json'), cancelled)
+  const { code, out: said } = await server.daybook(['import', out, '--queue', `${q}-mixed`])
+  expect([code, await statusesIn(`${q}-mixed`)]).toEqual([1, { b: 'pending' }])
+  expect(said).toMatch(/cancelled\.json: is of revision \d+, and others are of \d+: a task that moved in between may be in none of them/)
 })
 
 test('--ranks and --no-ranks decide whether numbers are ranks', async () => {

@@ -81,7 +81,7 @@ test('LK-04: files that a server is just replacing are named, because a task tha
   const file = (name: string, revision: number) => readQueueFile(JSON.stringify({ revision, total: 0, tasks: [] }), name)
   expect(planImport([file('completed.json', 5), file('pending.json', 5)]).refused).toEqual([])
   expect(planImport([file('completed.json', 5), file('pending.json', 9), readQueueFile('[]', 'others.json')]).refused).toEqual([
-    { file: 'completed.json', why: 'is of revision 5, and others are of 9: a task that moved in between may be in none of them; import again when their server has written all', tasks: 0 },
+    { file: 'completed.json', why: 'is of revision 5, and others are of 9: a task that moved in between may be in none of them; let their server write all, or export again, and then import again', tasks: 0 },
   ])
 })
 

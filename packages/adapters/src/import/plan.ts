@@ -25,11 +25,11 @@ export const planImport = (files: ReadonlyArray<QueueFile>, known: KnownTasks = 
   }
 }
 
-/** A server replaces its queue files one after the other: a task that moved from one to another in between may be in neither. */
+/** A server and an export replace queue files one after the other: a task that moved from one to another in between may be in neither. */
 const olderThanOthers = (files: ReadonlyArray<QueueFile>): ReadonlyArray<Refused> => {
   const newest = Math.max(...files.map(({ revision = -1 }) => revision))
   return files.flatMap(({ name, revision = newest }) =>
-    revision === newest ? [] : [{ file: name, why: `is of revision ${revision}, and others are of ${newest}: a task that moved in between may be in none of them; import again when their server has written all`, tasks: 0 }])
+    revision === newest ? [] : [{ file: name, why: `is of revision ${revision}, and others are of ${newest}: a task that moved in between may be in none of them; let their server write all, or export again, and then import again`, tasks: 0 }])
 }
 
 /** The ids that tasks depend on, or may depend on. The queue is asked for them, because tasks that it has keep their status. */

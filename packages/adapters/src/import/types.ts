@@ -70,7 +70,7 @@ export interface QueueFile {
   readonly name: string
   /** Whether it is a queue file at all: a list of tasks, which may be empty. */
   readonly isQueueFile: boolean
-  /** Of a queue file that Daybook wrote: the revision of the queue that it shows. */
+  /** Of a queue file that Daybook wrote or exported: the revision of the queue that it shows. */
   readonly revision?: number
   /** Number of entries in its lists, whether they were accepted or not. */
   readonly entries: number

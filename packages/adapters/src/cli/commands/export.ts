@@ -31,31 +31,45 @@ const flushEvery = 500
 /** Where the tasks are read: all of one moment, or page by page as they are when each page is read. */
 type Tasks = Pick<PastQueue, 'eachTask'>
 
+interface Source {
+  readonly tasks: Tasks
+  /** Of the moment; `undefined` for tasks of several moments. */
+  readonly revision?: number
+}
+
 interface Options extends When {
   readonly out?: string
   readonly live?: true
 }
 
 /** Of one moment, so that a task that moves from one status to another meanwhile is there exactly once. */
-const tasksOf = async (client: DaybookClient, options: Options): Promise<Tasks> => {
-  if (options.live) return client
-  const moment = momentOf(options) ?? { revision: (await client.summary()).revision }
+const sourceOf = async (client: DaybookClient, options: Options): Promise<Source> => {
+  if (options.live) return { tasks: client }
+  const moment = momentOf(options)
+  if (moment !== undefined) return { tasks: client.at(moment), revision: (await client.at(moment).summary()).revision }
+  const { revision } = await client.summary()
   // A queue without events has no past.
-  return 'revision' in moment && moment.revision < 0 ? client : client.at(moment)
+  return { tasks: revision < 0 ? client : client.at({ revision }), revision }
 }
 
-/** A document of all tasks with these statuses, in parts. */
-const documentOf = async function* (queue: Tasks, of: ReadonlyArray<Status>, count: () => void): AsyncGenerator<string> {
+/**
+ * A document of all tasks with these statuses, in parts. The revision tells an import whether all files of a folder are of one moment: an export that
+ * breaks off leaves files of an earlier one beside its own. It is at the end, because the total is known there.
+ */
+const documentOf = async function* ({ tasks, revision }: Source, of: ReadonlyArray<Status>, count: () => void): AsyncGenerator<string> {
+  let total = 0
   let before = '{"tasks":[\n'
   // One status after the other, so that pending tasks come before those that wait.
   for (const status of of) {
-    for await (const task of queue.eachTask({ status, limit: 500 })) {
+    for await (const task of tasks.eachTask({ status, limit: 500 })) {
       yield `${before}${JSON.stringify(recordOf(task))}`
       before = ',\n'
+      total++
       count()
     }
   }
-  yield before === ',\n' ? '\n]}\n' : `${before}]}\n`
+  const end = revision === undefined ? ']}\n' : `],"revision":${revision},"total":${total}}\n`
+  yield before === ',\n' ? `\n${end}` : `${before}${end}`
 }
 
 export const exportCommand = (cli: Cli): Command =>
@@ -77,17 +91,17 @@ export const exportCommand = (cli: Cli): Command =>
       const progress = createProgress(io, printer)
       let written = 0
       const count = (): void => progress.show(`exporting: ${++written}`)
-      const queue = await tasksOf(client, options)
+      const source = await sourceOf(client, options)
       if (out === undefined) {
         progress.show('exporting')
-        for await (const text of documentOf(queue, statuses, count)) {
+        for await (const text of documentOf(source, statuses, count)) {
           io.out(text)
           if (written % flushEvery === 0) await io.flushed()
         }
         progress.clear()
         return
       }
-      const tasks = await interruptible(io, (signal) => writeFiles(queue, out, count, progress, signal))
+      const tasks = await interruptible(io, (signal) => writeFiles(source, out, count, progress, signal))
       printer.answer({ folder: out, tasks }, () => {
         printer.table([{ head: 'FILE', min: 12 }, 'TASKS'], Object.entries(tasks).map(([name, n]) => [join(out, name), String(n)]))
         printer.line(`${plural(written, 'task')} exported`)
@@ -95,7 +109,7 @@ export const exportCommand = (cli: Cli): Command =>
     }))
 
 /** Each file is replaced when it is complete, so none is ever half of one. `signal` ends it, and removes what is unfinished. */
-const writeFiles = async (queue: Tasks, out: string, count: () => void, progress: Progress, signal: AbortSignal): Promise<Readonly<Record<string, number>>> => {
+const writeFiles = async (source: Source, out: string, count: () => void, progress: Progress, signal: AbortSignal): Promise<Readonly<Record<string, number>>> => {
   progress.show('exporting')
   makeFolder(out)
   const tasks: Record<string, number> = {}
@@ -105,7 +119,7 @@ const writeFiles = async (queue: Tasks, out: string, count: () => void, progress
       n++
       count()
     }
-    for await (const text of documentOf(queue, of, counted)) {
+    for await (const text of documentOf(source, of, counted)) {
       signal.throwIfAborted()
       yield text
     }
