@@ -277,4 +277,13 @@ describe('LK-11: the review log', () => {
     expect(log()).toHaveLength(2)
     expect(log()[1]).toContain('**discarded** b')
   })
+
+  test('so are those of a queue that had no event when its files were last written', async () => {
+    await (await start()).close()
+    const engine = await fixture.daybook.open('default')
+    await deadLetter(engine, 'a')
+    await review(engine, 'Discard', 'a')
+    await (await start()).close()
+    expect(log()).toEqual([expect.stringContaining('**discarded** a') as string])
+  })
 })

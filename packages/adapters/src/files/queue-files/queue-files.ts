@@ -225,7 +225,8 @@ const shownOnDisk = async (dir: string): Promise<number | undefined> => {
       const handle = await open(join(dir, name), 'r')
       try {
         const { buffer, bytesRead } = await handle.read(Buffer.alloc(headBytes), 0, headBytes, 0)
-        const match = /^\{"revision":(\d+),/.exec(buffer.toString('latin1', 0, bytesRead))
+        // -1 if the queue had no event.
+        const match = /^\{"revision":(-?\d+),/.exec(buffer.toString('latin1', 0, bytesRead))
         if (match !== null) revisions.push(Number(match[1]))
       } finally {
         await handle.close()
