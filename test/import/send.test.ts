@@ -1,4 +1,5 @@
-import { importFiles, type ImportTarget, type ImportTask, readQueueFile } from '@daybook/adapters/import'
+import { DaybookError } from '@daybook/adapters/client'
+import { importFiles, importTarget, type ImportTarget, type ImportTask, readQueueFile } from '@daybook/adapters/import'
 import * as E from 'fp-ts/lib/Either.js'
 import { expect, test } from 'vitest'
 
@@ -74,4 +75,10 @@ test('an import that cannot reach the queue any more says how far it got; the sa
   await expect(importFiles(tasks, away)).rejects.toMatchObject({ name: 'ImportStopped', done: 1_000, of: 1_300, cause: { message: 'the server is away' } })
   expect(state.tasks.size).toBe(1_000)
   expect(await importFiles(tasks, target)).toMatchObject({ took: 300, alreadyThere: 1_000 })
+})
+
+test('the reason of a refusal has each of its errors once', async () => {
+  const errors = [{ path: 'tasks[0].a', message: 'must be a text' }, { path: 'tasks[0].b', message: 'must be a number' }]
+  const refusing = { importTasks: () => Promise.reject(new DaybookError('invalid', 'tasks[0].a: must be a text (and 1 more)', { status: 422, errors })) }
+  expect(await importTarget(refusing as never).take([])).toEqual(E.left('tasks[0].a: must be a text (and 1 more); tasks[0].b must be a number'))
 })

@@ -22,7 +22,9 @@ export const importTarget = (client: DaybookClient, signal?: AbortSignal): Impor
         return E.right((await client.importTasks(tasks, options)).results)
       } catch (error) {
         if (error instanceof DaybookError && refusals.has(error.code)) {
-          return E.left([error.detail, ...(error.errors ?? []).map(({ path, message }) => `${path} ${message}`)].join('; '))
+          // The detail has the first of them.
+          const others = (error.errors ?? []).filter(({ path, message }) => !error.detail.includes(`${path}: ${message}`))
+          return E.left([error.detail, ...others.map(({ path, message }) => `${path} ${message}`)].join('; '))
         }
         throw error
       }
