@@ -70,6 +70,19 @@ describe('EV-09: a folder', () => {
     expect((await readQueueFolder(join(path, '.loki'))).dir).toBe(queue)
   })
 
+  test('of a project with two folders of queue files, the one that is not read is left out by name: it may be the one that is in use', async () => {
+    const path = make({ 'package.json': '{"name":"x"}' })
+    for (const folder of [join(path, 'queue'), join(path, '.loki', 'queue')]) {
+      mkdirSync(folder, { recursive: true })
+      writeFileSync(join(folder, 'pending.json'), JSON.stringify([folder]))
+    }
+    const left = { file: '.loki/queue/', why: 'is not read: a folder with 1 .json file of its own; import it by itself', tasks: 0 }
+    const { dir: read, files } = await readQueueFolder(path)
+    expect([read, files.flatMap(({ refused }) => refused)]).toEqual([join(path, 'queue'), [left]])
+    writeFileSync(join(path, 'tasks.json'), '[]')
+    expect((await readQueueFolder(path)).files.flatMap(({ refused }) => refused)).toEqual(expect.arrayContaining([left, { ...left, file: 'queue/' }]))
+  })
+
   test('a single file can be imported', async () => {
     const { files } = await readQueueFolder(join(make({ 'pending.json': '["x"]' }), 'pending.json'))
     expect(files.map(({ name, found }) => [name, found.length])).toEqual([['pending.json', 1]])

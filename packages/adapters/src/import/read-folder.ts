@@ -30,11 +30,29 @@ export const readQueueFolder = async (path: string, reading: (file: string) => v
   for (const dir of [path, ...subfolders.map((folder) => join(path, folder))]) {
     const files = await readFolder(dir, reading)
     if (files === undefined) continue
-    if (files.some(({ isQueueFile }) => isQueueFile)) return { dir, files }
+    if (files.some(({ isQueueFile }) => isQueueFile)) return { dir, files: [...files, ...(await otherFolders(path, dir, files))] }
     first ??= { dir, files }
   }
   if (first === undefined) throw new Error(`${path} holds no .json files: name the folder with pending.json, completed.json and so on`)
   return first
+}
+
+/** The project's folders of queue files that come after the one that is read. Their tasks may be the ones that are in use. */
+const otherFolders = async (path: string, read: string, files: ReadonlyArray<QueueFile>): Promise<ReadonlyArray<QueueFile>> => {
+  const others: Array<QueueFile> = []
+  // -1 is the folder itself.
+  for (const folder of subfolders.slice(subfolders.findIndex((each) => join(path, each) === read) + 1)) {
+    const why = await unreadFolder(join(path, folder))
+    const name = `${folder}/`
+    if (why !== undefined && !files.some((file) => file.name === name)) others.push(unreadable(name, why))
+  }
+  return others
+}
+
+/** Why a folder with `.json` files is left out; `undefined` if it has none. */
+const unreadFolder = async (dir: string): Promise<string | undefined> => {
+  const count = (await entriesOf(dir).catch(() => [])).filter(({ name }) => isJson(name)).length
+  return count === 0 ? undefined : `is not read: a folder with ${count} .json ${count === 1 ? 'file' : 'files'} of its own; import it by itself`
 }
 
 /** `undefined` if there is no `.json`. */
@@ -61,8 +79,8 @@ const besides = async (dir: string, entries: ReadonlyArray<Dirent>): Promise<Rea
       if (/\.(jsonl|ndjson|ya?ml)$/i.test(entry.name)) found.push({ file: entry.name, why: 'is not read: tasks are taken from .json files' })
       continue
     }
-    const count = (await entriesOf(join(dir, entry.name)).catch(() => [])).filter(({ name }) => isJson(name)).length
-    if (count > 0) found.push({ file: `${entry.name}/`, why: `is not read: a folder with ${count} .json ${count === 1 ? 'file' : 'files'} of its own; import it by itself` })
+    const why = await unreadFolder(join(dir, entry.name))
+    if (why !== undefined) found.push({ file: `${entry.name}/`, why })
   }
   return found
 }
