@@ -38,6 +38,17 @@ const isAlive = (pid: number): boolean => {
     return false
   }
 }
+/** Waits until the process has ended. If it has not in time, it is ended here, and the test fails. */
+const untilGone = async (pid: number): Promise<void> => {
+  try {
+    await inTime('that the process ends', until(async () => !isAlive(pid) || isZombie(pid)))
+  } catch (error) {
+    process.kill(pid, 'SIGKILL')
+    throw error
+  }
+}
+/** Whether it has ended, and its parent has not asked for its exit code. In some containers nobody asks for those of orphans. */
+const isZombie = (pid: number): boolean => existsSync(`/proc/${pid}/stat`) && / Z \d+ \d+ /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
 const until = async (holds: () => Promise<boolean>): Promise<void> => {
   for (let i = 0; i < 1_000; i++) {
     if (await holds()) return
@@ -134,6 +145,20 @@ describe('daybook work -- COMMAND', () => {
     await until(async () => existsSync(pid) && !isAlive(Number(readFileSync(pid, 'utf8'))))
     await server.daybook(['cancel', 'a', '--queue', q])
     await until(async () => existsSync(mark))
+    child.kill('SIGINT')
+    expect((await end).err).toContain('lost')
+  })
+
+  test('lease lost: a child that ignores SIGTERM gets SIGKILL, also if the program itself has ended, and the child does not hold its output', async () => {
+    const q = await queueOf({ id: 'a', type: 'x' })
+    const pid = join(server.dir, 'pid-of-deaf-child')
+    const script = join(server.dir, 'leaves-a-deaf-child.sh')
+    writeFileSync(script, `(trap '' TERM; exec > /dev/null 2>&1 < /dev/null; echo $BASHPID > ${pid}.new; mv ${pid}.new ${pid}; sleep 300) & sleep 300\n`)
+    const child = start(['work', '--queue', q, '--', 'bash', script], server.env)
+    const end = ended(child)
+    await until(async () => existsSync(pid))
+    await server.daybook(['cancel', 'a', '--queue', q])
+    await untilGone(Number(readFileSync(pid, 'utf8')))
     child.kill('SIGINT')
     expect((await end).err).toContain('lost')
   })

@@ -32,6 +32,8 @@ const stderrTailMax = 4_000
 /** How long the program may take to end after SIGTERM before it gets SIGKILL, in milliseconds. Shorter when the worker stops. */
 const killAfterMs = 5_000
 const killAfterStopMs = 700
+/** How often it is looked whether the children of a program have ended after SIGTERM, in milliseconds. */
+const groupLookMs = 20
 
 /** Resolves to the result. Rejects with the failure to report, with a {@link Park}, or with {@link NoSuchProgram}. */
 export const runAgent = async (run: AgentRun): Promise<Result> => {
@@ -58,15 +60,21 @@ export const runAgent = async (run: AgentRun): Promise<Result> => {
   child.stdin.end(run.input)
 
   let killer: NodeJS.Timeout | undefined
+  let isKilled = false
   const end = (): void => {
     if (killer !== undefined) return
     kill(child, 'SIGTERM')
-    killer = setTimeout(() => kill(child, 'SIGKILL'), run.signal.reason instanceof WorkerStopped ? killAfterStopMs : killAfterMs)
+    killer = setTimeout(() => {
+      isKilled = true
+      kill(child, 'SIGKILL')
+    }, run.signal.reason instanceof WorkerStopped ? killAfterStopMs : killAfterMs)
   }
   if (run.signal.aborted) end()
   else run.signal.addEventListener('abort', end, { once: true })
   try {
     const { code, signal } = await ended
+    // Children that do not hold its output may still run.
+    while (killer !== undefined && !isKilled && isGroupThere(child)) await sleep(groupLookMs)
     if (bytes > outputBytesMax) throw failure(`it printed more than ${outputBytesMax} bytes`, 'output-too-large', true)
     const text = Buffer.concat(output).toString('utf8').trim()
     if (code === 0) return resultOf(text)
@@ -120,7 +128,17 @@ export class NoSuchProgram extends Error {
   override readonly name = 'NoSuchProgram'
 }
 
-/** Sends the signal to the program and its children. Not to be called when its output has ended: its id may be another program's by then. */
+/** Whether the program or a child of it is still there, perhaps as a zombie. */
+const isGroupThere = ({ pid }: ChildProcess): boolean => {
+  if (pid === undefined || process.platform === 'win32') return false
+  try {
+    return process.kill(-pid, 0)
+  } catch {
+    return false
+  }
+}
+
+/** Sends the signal to the program and its children. Not to be called when all of them have ended: its id may be another program's by then. */
 const kill = (child: ChildProcess, signal: NodeJS.Signals): void => {
   if (child.pid === undefined) return
   try {
