@@ -166,6 +166,22 @@ describe('EV-08: a receiver that fails', () => {
     expect(receiver.keys).toEqual(['+breaker-open:a', '-breaker-open:a'])
   })
 
+  test('an answer that drips without end keeps the next message back for a moment only, and it is sent once', async () => {
+    const receiver = await receiverOf()
+    receiver.answer = (_, response) => {
+      const isFirst = receiver.received.length === 1
+      // The second answer comes late, but within the time limit.
+      setTimeout(() => response.writeHead(200), isFirst ? 0 : 500)
+      const drip = setInterval(() => void response.write('x'), isFirst ? 50 : 600)
+      response.on('close', () => clearInterval(drip))
+    }
+    const running = await start([webhook(receiver, { timeoutMs: 10_000 })])
+    await running.raise('a')
+    await running.clear('a')
+    await until(async () => (await metric(running, 'messages_total{webhook="one",outcome="delivered"}')) === 2)
+    expect([receiver.keys, await metric(running, 'messages_total{webhook="one",outcome="failed"}')]).toEqual([['+breaker-open:a', '-breaker-open:a'], 0])
+  })
+
   test('a redirect is not followed', async () => {
     const [receiver, elsewhere] = [await receiverOf(), await receiverOf()]
     receiver.answer = (_, response) => void response.writeHead(307, { location: elsewhere.url }).end()

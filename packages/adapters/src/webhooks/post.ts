@@ -32,6 +32,8 @@ export interface Poster {
 const retryAfterMsMax = 3_600_000
 /** Number of bytes of an answer that are read, so that the connection can be used again. */
 const answerBytesMax = 16_384
+/** How long is waited for the rest of an answer, for the same reason. The next message waits meanwhile. */
+const answerRestMs = 1_000
 /** Answers that are about this message. After any other refusal, the next message would be refused as well. */
 const refusals = new Set([400, 405, 406, 411, 413, 414, 415, 422, 431])
 
@@ -47,7 +49,7 @@ export const openPoster = ({ url, secrets, allowPrivateAddresses, timeoutMs }: E
     const controller = new AbortController()
     let isLate = false
     const abort = (): void => controller.abort()
-    const clock = setTimeout(() => {
+    let clock = setTimeout(() => {
       isLate = true
       abort()
     }, timeoutMs)
@@ -72,7 +74,8 @@ export const openPoster = ({ url, secrets, allowPrivateAddresses, timeoutMs }: E
         body,
         signal: controller.signal,
       })
-      // The time limit still applies, but nobody waits for it.
+      clearTimeout(clock)
+      clock = setTimeout(abort, answerRestMs)
       answer.dump({ limit: answerBytesMax }).catch(() => undefined).finally(end)
       if (statusCode >= 200 && statusCode < 300) return { kind: 'delivered', status: statusCode }
       if (statusCode === 410) return { kind: 'gone' }
