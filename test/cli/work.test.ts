@@ -154,13 +154,32 @@ describe('daybook work -- COMMAND', () => {
     const pid = join(server.dir, 'pid-of-deaf-child')
     const script = join(server.dir, 'leaves-a-deaf-child.sh')
     writeFileSync(script, `(trap '' TERM; exec > /dev/null 2>&1 < /dev/null; echo $BASHPID > ${pid}.new; mv ${pid}.new ${pid}; sleep 300) & sleep 300\n`)
-    const child = start(['work', '--queue', q, '--', 'bash', script], server.env)
+    const child = start(['work', '--queue', q, '--lease', '2', '--', 'bash', script], server.env)
     const end = ended(child)
     await until(async () => existsSync(pid))
     await server.daybook(['cancel', 'a', '--queue', q])
     await untilGone(Number(readFileSync(pid, 'utf8')))
     child.kill('SIGINT')
     expect((await end).err).toContain('lost')
+  })
+
+  test('a program that ignores SIGTERM does not outlive its worker, which a second signal ends at once', async () => {
+    const q = await queueOf({ id: 'a', type: 'x' })
+    const [mark, pid] = [join(server.dir, 'deaf-heard'), join(server.dir, 'pid-of-deaf')]
+    const child = start(['work', '--queue', q, '--lease', '2', '--', ...program('deaf', `
+      const { renameSync, writeFileSync } = require('node:fs')
+      process.on('SIGTERM', () => writeFileSync(${JSON.stringify(mark)}, ''))
+      setTimeout(() => undefined, 300_000)
+      writeFileSync(${JSON.stringify(`${pid}.new`)}, String(process.pid))
+      renameSync(${JSON.stringify(`${pid}.new`)}, ${JSON.stringify(pid)})`)], server.env)
+    const end = ended(child)
+    await until(async () => existsSync(pid))
+    await server.daybook(['cancel', 'a', '--queue', q])
+    await until(async () => existsSync(mark))
+    child.kill('SIGINT')
+    child.kill('SIGTERM')
+    expect((await end).err).toContain('lost')
+    await untilGone(Number(readFileSync(pid, 'utf8')))
   })
 
   test('a program that prints too much is ended, also if it ignores SIGTERM, and is not tried again', async () => {

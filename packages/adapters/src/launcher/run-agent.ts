@@ -82,8 +82,19 @@ export const runAgent = async (run: AgentRun): Promise<Result> => {
     throw failure(tail.trim() || `${run.command} ${how}`, code === null ? `signal-${signal ?? 'unknown'}` : `exit-${code}`, code === exitDataError)
   } finally {
     clearTimeout(killer)
+    running.delete(child)
     run.signal.removeEventListener('abort', end)
   }
+}
+
+const running = new Set<ChildProcess>()
+/** A program must not outlive this process: nobody would renew its lease or end it, and another agent gets its task. */
+const keepInSight = (child: ChildProcess): void => {
+  if (running.size === 0) process.off('exit', killAll).on('exit', killAll)
+  running.add(child)
+}
+const killAll = (): void => {
+  for (const child of running) kill(child, 'SIGKILL')
 }
 
 /**
@@ -100,6 +111,7 @@ const startAgent = async (run: AgentRun): Promise<ChildProcessWithoutNullStreams
         detached: process.platform !== 'win32',
       })
       await once(child, 'spawn')
+      keepInSight(child)
       return child
     } catch (error) {
       if (!isNoRoom(error) || run.signal.aborted || performance.now() > until) throw notStarted(run.command, error)
