@@ -15,7 +15,7 @@ afterEach(() => {
   syncBuiltinESMExports()
 })
 
-test.each(['EMFILE', 'EAGAIN'])('TQM-PROC-002: a machine without room for a program (%s) ends neither the server nor its launcher: the task waits, held, until there is room', async (code) => {
+test.each(['EMFILE', 'EAGAIN', 'ETXTBSY'])('TQM-PROC-002: a machine without room for a program, or a program that is being written (%s), ends neither the server nor its launcher: the task waits, held, until it can be started', async (code) => {
   const dataDir = mkdtempSync(join(tmpdir(), 'daybook-launcher-'))
   let tried = 0
   const { spawn } = childProcess

@@ -121,8 +121,8 @@ const startAgent = async (run: AgentRun): Promise<ChildProcessWithoutNullStreams
   }
 }
 
-/** This machine, or this process, has no room for another program at present. */
-const isNoRoom = (error: unknown): boolean => ['EAGAIN', 'EMFILE', 'ENFILE', 'ENOMEM'].includes((error as NodeJS.ErrnoException).code ?? '')
+/** This machine, or this process, has no room for another program at present; or somebody is just writing the program's file (ETXTBSY). */
+const isNoRoom = (error: unknown): boolean => ['EAGAIN', 'EMFILE', 'ENFILE', 'ENOMEM', 'ETXTBSY'].includes((error as NodeJS.ErrnoException).code ?? '')
 /** How often such a program is tried again, and how long, in milliseconds. */
 const noRoomPauseMs = 1_000
 const noRoomMsMax = 300_000
