@@ -117,6 +117,35 @@ describe('the embedded memory', () => {
     expect(await client.memories()).toMatchObject([{ task: 'a', goal: 'repair the login' }])
   })
 
+  describe('many searches', () => {
+    const bankWithSearches = async (signal: AbortSignal) => {
+      const bank = openSqliteBank(join(folder(), 'memory.db'))
+      opened.push(() => bank.close())
+      const memory = { queue: 'q', task: 'first', type: 'eng', at: '2026-01-31T00:00:00.000Z', errors: ['the login failed'] }
+      await bank.remember([{ ...memory, id: 'q:1' }])
+      const searches = bank.recall('q', Array.from({ length: 20_000 }, () => ({ description: 'Repair the login', limit: 5 })), signal)
+      const ended = searches.then(() => 'answered', (error: Error) => error.message)
+      return { bank, ended, memory }
+    }
+
+    test('are not done for somebody who gave up', async () => {
+      const controller = new AbortController()
+      const { ended } = await bankWithSearches(controller.signal)
+      controller.abort(new Error('gave up'))
+      expect(await ended).toBe('gave up')
+    })
+
+    test('keep neither what is to be remembered waiting nor the end', async () => {
+      const { bank, ended, memory } = await bankWithSearches(new AbortController().signal)
+      let isEnded = false
+      void ended.then(() => (isEnded = true))
+      await bank.remember([{ ...memory, id: 'q:2' }])
+      expect(isEnded).toBe(false)
+      await bank.close()
+      expect(await ended).toBe('the memory is closed')
+    })
+  })
+
   test('TQM-MEM-001: nothing secret is remembered', async () => {
     const dir = folder()
     const { client } = await start(openSqliteBank(join(dir, 'memory.db')), dir)

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { newThread } from '../threads/new-thread.js'
 import { ThreadRequests } from '../threads/requests.js'
-import type { MemoryBank } from './memory-bank.js'
+import type { Memory, MemoryBank, RecallRequest } from './memory-bank.js'
 import type { BankRequest } from './sqlite-thread.js'
 
 /** `file`: `:memory:` for a memory that is lost at the end. */
@@ -20,6 +20,18 @@ export const openSqliteBank = (file: string): MemoryBank => {
     return thread.ask(request)
   }
 
+  // The thread has one search at a time, so that nothing else waits for more than one: in a large memory each takes seconds.
+  let turn: Promise<unknown> = Promise.resolve()
+  const search = (queue: string, request: RecallRequest, signal: AbortSignal): Promise<ReadonlyArray<ReadonlyArray<Memory>>> => {
+    const found = turn.then(() => {
+      // Whoever gave up needs no answer.
+      signal.throwIfAborted()
+      return ask<ReadonlyArray<ReadonlyArray<Memory>>>({ kind: 'recall', queue, requests: [request] })
+    })
+    turn = found.catch(() => undefined)
+    return found
+  }
+
   return {
     name: file === ':memory:' ? 'SQLite, in memory' : file,
     identity: async () => (isThere ? ask<string>({ kind: 'identity' }) : undefined),
@@ -28,8 +40,13 @@ export const openSqliteBank = (file: string): MemoryBank => {
       await ask({ kind: 'remember', memories })
       isThere = true
     },
-    recall: async (queue, requests) => (isThere ? ask({ kind: 'recall', queue, requests }) : requests.map(() => [])),
-    // Nothing takes long here.
+    recall: async (queue, requests, signal) => {
+      if (!isThere) return requests.map(() => [])
+      const found: Array<ReadonlyArray<Memory>> = []
+      for (const request of requests) found.push(...(await search(queue, request, signal)))
+      return found
+    },
+    // No more than one search is under way.
     interrupt: () => undefined,
     close: async () => {
       isClosed = true
