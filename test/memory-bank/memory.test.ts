@@ -1,7 +1,11 @@
 /** Memories over a real server: what is kept, what comes with claims, and a memory that cannot be reached (TQM-MEM-001, TQM-MEM-002). */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { createClient, type DaybookClient, type Result } from '@daybook/adapters/client'
 import { fileCheckpoints } from '@daybook/adapters/files'
 import { createDaybook } from '@daybook/adapters/engine'
@@ -11,7 +15,11 @@ import type { EventStore } from '@daybook/adapters/store'
 import { createWorker, engineSource, httpSource } from '@daybook/adapters/worker'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { adminToken, startTestServer, type TestServer } from '../http/support.js'
+import { inTime } from '../support/in-time.js'
 import { BankServer } from './bank-server.js'
+
+setFlagsFromString('--expose-gc')
+const collectGarbage = runInNewContext('gc') as () => void
 
 const until = { timeout: 30_000, interval: 10 }
 /** Long enough that a memory that works always answers in time. */
@@ -279,6 +287,28 @@ describe('a memory behind HTTP', () => {
     await vi.waitFor(() => expect([...bank.kept.values()].map(({ task }) => task)).toEqual(['a', 'b']), until)
     // From the checkpoint: what was remembered is not sent again.
     expect(JSON.stringify(bank.asked.slice(asked))).not.toContain('"task":"a"')
+  })
+
+  test.each([
+    ['that is too long', 'x'.repeat(1_000_000), 20_000, 'more than 16777216 bytes'],
+    ['that drips', 'x', 1_000, 'timeout'],
+  ])('an answer without end, %s, is broken off, also after a garbage collection', async (_, part, timeoutMs, why) => {
+    const server = createServer((request, response) => {
+      request.resume()
+      response.writeHead(200)
+      const more = setInterval(() => void (response.writableNeedDrain || response.write(part)), 5)
+      response.on('close', () => clearInterval(more)).on('error', () => undefined)
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const collecting = setInterval(collectGarbage, 100)
+    opened.push(async () => {
+      clearInterval(collecting)
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    })
+    const bank = openHttpBank({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, timeoutMs })
+    const remembering = bank.remember([{ id: 'q:1', queue: 'q', task: 'a', type: 'x', at: '2026-01-31T00:00:00.000Z' }])
+    expect(await inTime('the end of the answer', remembering.then(() => 'kept', (error: Error) => error.message))).toContain(why)
   })
 
   test('one memory that is refused for good does not keep the others out', async () => {

@@ -14,6 +14,32 @@ export interface HttpBankOptions {
 /** Statuses after which the same request may succeed later. So may all from 500 on. */
 const passing = new Set([401, 403, 404, 408, 425, 429])
 
+/** An answer with more bytes than this is broken off. */
+const answerBytesMax = 16 * 2 ** 20
+
+/** Not by `answer.text()`: that knows no limit, and does not hear of the signal after a garbage collection (undici has only a weak reference to it). */
+const textOf = async ({ body, url }: Response, signal: AbortSignal): Promise<string> => {
+  if (body === null) return ''
+  const reader = body.getReader()
+  const breakOff = (): void => void reader.cancel().catch(() => undefined)
+  if (signal.aborted) breakOff()
+  const forget = onAbort(signal, breakOff)
+  const chunks: Array<Uint8Array> = []
+  try {
+    for (let bytes = 0; ; ) {
+      const { done, value } = await reader.read()
+      signal.throwIfAborted()
+      if (done) return Buffer.concat(chunks).toString('utf8')
+      bytes += value.length
+      if (bytes > answerBytesMax) throw new Error(`${url} answers with more than ${answerBytesMax} bytes`)
+      chunks.push(value)
+    }
+  } finally {
+    forget()
+    breakOff()
+  }
+}
+
 export const openHttpBank = ({ url, token, timeoutMs }: HttpBankOptions): MemoryBank => {
   const closing = new AbortController()
   const send = async (path: string, body: object, signal: AbortSignal): Promise<unknown> => {
@@ -25,7 +51,7 @@ export const openHttpBank = ({ url, token, timeoutMs }: HttpBankOptions): Memory
       redirect: 'error',
     })
     // The body is read in any case, so that the connection can be used again.
-    const text = await answer.text()
+    const text = await textOf(answer, signal)
     if (answer.ok) return text === '' ? undefined : (JSON.parse(text) as unknown)
     const why = `the memory ${url} answers ${answer.status}`
     throw answer.status < 500 && !passing.has(answer.status) ? new MemoryRefused(why) : new Error(why)
