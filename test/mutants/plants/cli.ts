@@ -158,6 +158,27 @@ export const cliPlants: ReadonlyArray<Plant> = [
     killedBy: ['test/worker/launcher.test.ts'],
   },
   {
+    title: 'launcher: a program that is being written stops the launcher',
+    file: 'packages/adapters/src/launcher/run-agent.ts',
+    find: ", 'ETXTBSY'",
+    replace: '',
+    killedBy: ['test/worker/launcher.test.ts'],
+  },
+  {
+    title: 'work: a child that holds no output outlives its program',
+    file: 'packages/adapters/src/launcher/run-agent.ts',
+    find: '!isKilled && isGroupThere(child)',
+    replace: '!isKilled && child.killed',
+    killedBy: ['test/cli/work.test.ts'],
+  },
+  {
+    title: 'work: a program outlives its worker',
+    file: 'packages/adapters/src/launcher/run-agent.ts',
+    find: 'running.add(child)',
+    replace: 'running.delete(child)',
+    killedBy: ['test/cli/work.test.ts'],
+  },
+  {
     title: 'import: what is kept in metadata replaces what the task has there',
     file: 'packages/adapters/src/import/metadata.ts',
     find: '[freeName(name, (taken) => Object.hasOwn(metadata, taken))]: value',

@@ -22,6 +22,8 @@ export const memoryBankPlants: ReadonlyArray<Plant> = [
   { title: 'recalling: an answer waits for the memory', file: `${bank}service.ts`, find: 'await Promise.race([asked, over])', replace: 'await asked', killedBy },
   { title: 'recalling: a memory that hangs is asked with each claim', file: `${bank}service.ts`, find: "if (performance.now() < restsUntil) return missing('the memory did not answer lately')", replace: '', killedBy },
   { title: 'recalling: only what has all words is found', file: `${bank}words.ts`, find: "join(' OR ')", replace: "join(' AND ')", killedBy },
+  { title: 'recalling: what nobody waits for is searched all the same', file: `${bank}sqlite-bank.ts`, find: 'signal.throwIfAborted()', replace: '', killedBy },
+  { title: 'a memory behind HTTP may answer without end', file: `${bank}http-bank.ts`, find: 'bytes > answerBytesMax', replace: 'bytes < 0', killedBy },
   { title: 'recalling: memories of other queues come too', file: `${bank}sqlite-thread.ts`, find: 'WHERE queue = ? AND ticket = ? ORDER BY at DESC', replace: 'WHERE length(?) > 0 AND ticket = ? ORDER BY at DESC', killedBy },
   { title: 'recalling: the memories are given to another task', file: `${bank}service.ts`, find: 'memories[index] = found[i] ?? []', replace: 'memories[index + 1] = found[i] ?? []', killedBy },
   { title: 'remembering: at a stop, events that were too many to be known count as taken', file: followLog, find: 'if (waiting.length === 0 && !isBehind) done', replace: 'if (waiting.length === 0) done', killedBy: ['test/memory-bank/follower.test.ts'] },
