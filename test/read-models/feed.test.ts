@@ -10,7 +10,7 @@ import { ofAnotherLog } from './queue-on-disk.js'
 import { openViews, rowsOf } from './views.js'
 import { caller, useFeeding } from './feeding.js'
 
-const { disk, file, feedOnce, rebuilt, contentOf, query, logged, work } = useFeeding()
+const { disk, file, feedOnce, rebuilt, contentOf, query, change, logged, work } = useFeeding()
 
 describe('EV-04: read models in a file', () => {
   test('are built from the log, and go on from their checkpoint', async () => {
@@ -39,14 +39,10 @@ describe('EV-04: read models in a file', () => {
     await feedOnce()
     const before = contentOf()
     await work(4, 5)
-    const db = new Database(file())
-    db.exec("CREATE TRIGGER refuse BEFORE INSERT ON attempts BEGIN SELECT RAISE(ABORT, 'not now'); END")
-    db.close()
+    change("CREATE TRIGGER refuse BEFORE INSERT ON attempts BEGIN SELECT RAISE(ABORT, 'not now'); END")
     await expect(feedOnce()).rejects.toThrow('not now')
     expect(contentOf()).toEqual(before)
-    const mended = new Database(file())
-    mended.exec('DROP TRIGGER refuse')
-    mended.close()
+    change('DROP TRIGGER refuse')
     await feedOnce()
     expect(contentOf()).toEqual(await rebuilt())
   })
@@ -263,12 +259,7 @@ describe('EV-04: read models in a file', () => {
   test('while nothing can be written, each report says so, and the pauses grow; after something was written, the first pause is short again', async () => {
     await work(1, 1)
     await feedOnce()
-    const onFile = (sql: string): void => {
-      const db = new Database(file())
-      db.exec(sql)
-      db.close()
-    }
-    const refuse = (): void => onFile("CREATE TRIGGER refuse BEFORE INSERT ON attempts BEGIN SELECT RAISE(ABORT, 'the disk is full'); END")
+    const refuse = (): void => change("CREATE TRIGGER refuse BEFORE INSERT ON attempts BEGIN SELECT RAISE(ABORT, 'the disk is full'); END")
     refuse()
     await work(2, 2)
     const log = openSqliteLog(disk.file('log.db'))
@@ -280,7 +271,7 @@ describe('EV-04: read models in a file', () => {
       file: file(), models: readModels, log, signal: stopping.signal, grown: () => waiting.wait(20),
       waitAfterError: async (ms) => {
         pauses.push(ms)
-        if (pauses.length >= 6) onFile('DROP TRIGGER refuse')
+        if (pauses.length >= 6) change('DROP TRIGGER refuse')
       },
       report: (status) => void reported.push(status),
     })

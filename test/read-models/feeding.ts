@@ -20,6 +20,8 @@ export interface Feeding {
   readonly rebuilt: () => Promise<ReturnType<typeof dump>>
   readonly contentOf: (path?: string, models?: ReadonlyArray<TableProjection>) => ReturnType<typeof dump>
   readonly query: <R>(sql: string, path?: string) => ReadonlyArray<R>
+  /** Runs SQL on the file, as a foreign hand may. */
+  readonly change: (sql: string) => void
   /** All events of the log. */
   readonly logged: () => Promise<ReadonlyArray<RecordedEvent>>
   /** Enqueues the tasks with these numbers, and ends each: even ones are completed, the others fail. */
@@ -57,6 +59,11 @@ export const useFeeding = (): Feeding => {
     db.close()
     return rows
   }
+  const change = (sql: string): void => {
+    const db = new Database(file())
+    db.exec(sql)
+    db.close()
+  }
   const logged = async (): Promise<ReadonlyArray<RecordedEvent>> => {
     const found: Array<RecordedEvent> = []
     for await (const page of disk.store.read('taskqueue-q')) found.push(...page)
@@ -71,5 +78,5 @@ export const useFeeding = (): Feeding => {
     }
   }
 
-  return { disk, file, feedOnce, rebuilt, contentOf, query, logged, work }
+  return { disk, file, feedOnce, rebuilt, contentOf, query, change, logged, work }
 }

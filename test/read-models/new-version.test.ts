@@ -7,7 +7,14 @@ import { describe, expect, test } from 'vitest'
 import { openViews, rowsOf } from './views.js'
 import { useFeeding } from './feeding.js'
 
-const { disk, file, feedOnce, rebuilt, contentOf, query, logged, work } = useFeeding()
+const { disk, file, feedOnce, rebuilt, contentOf, query, change, logged, work } = useFeeding()
+
+/** Everything but the versions of the projections is as if it had been built anew. */
+const expectAsRebuilt = async (models: ReadonlyArray<TableProjection>): Promise<void> => {
+  const { projections: _, ...now } = contentOf(file(), models)
+  const { projections: __, ...fresh } = await rebuilt()
+  expect(now).toEqual(fresh)
+}
 
 describe('EV-04: indexes that only readers need', () => {
   const names = (): ReadonlyArray<string> => query<{ name: string }>("SELECT name FROM sqlite_schema WHERE type = 'index' AND name LIKE 'tasks_%'").map(({ name }) => name.replace(/_\d+$/, '')).sort()
@@ -72,10 +79,8 @@ describe('EV-04: a new version of a projection', () => {
     expect(reported.at(-1)?.queues).toEqual([{ queue: 'q', revision: disk.engine.status().revision, head: disk.engine.status().revision }])
     expect(query("SELECT name FROM sqlite_schema WHERE name LIKE 'next%'")).toEqual([])
     expect(query("SELECT version, revision FROM projections WHERE name = 'tasks'")).toEqual([{ version: next.version, revision: disk.engine.status().revision }])
-    const { projections: _, ...now } = contentOf(file(), models)
-    const { projections: __, ...fresh } = await rebuilt()
-    expect(now).toEqual(fresh)
-    expect(now.tasks).not.toEqual(old.tasks)
+    await expectAsRebuilt(models)
+    expect(contentOf(file(), models).tasks).not.toEqual(old.tasks)
     // The next start finds nothing to build.
     const again = ViewsFile.open({ file: file(), models })
     expect(again.building).toBeUndefined()
@@ -111,19 +116,12 @@ describe('EV-04: a new version of a projection', () => {
     // It never has more events than there are.
     expect(shares).not.toContain(false)
     await feedOnce(newer)
-    const { projections: _projections, ...now } = contentOf(file(), newer)
-    const { projections: _rebuilt, ...fresh } = await rebuilt()
-    expect(now).toEqual(fresh)
+    await expectAsRebuilt(newer)
   })
 
   test('while the file can be neither written nor opened, it is told how far the tables and the build were', async () => {
     await work(1, 3)
     await feedOnce()
-    const onFile = (sql: string): void => {
-      const db = new Database(file())
-      db.exec(sql)
-      db.close()
-    }
     const log = openSqliteLog(disk.file('log.db'))
     const stopping = new AbortController()
     const reported: Array<FeedStatus> = []
@@ -134,10 +132,10 @@ describe('EV-04: a new version of a projection', () => {
       report: (status) => void reported.push(status),
       rest: async () => {
         // A file with another version of its own is not opened.
-        if (++batches === 1) onFile("CREATE TRIGGER refuse BEFORE UPDATE ON projections BEGIN SELECT RAISE(ABORT, 'not now'); END; PRAGMA user_version = 99")
+        if (++batches === 1) change("CREATE TRIGGER refuse BEFORE UPDATE ON projections BEGIN SELECT RAISE(ABORT, 'not now'); END; PRAGMA user_version = 99")
       },
       waitAfterError: async () => {
-        if (++pauses === 3) onFile('PRAGMA user_version = 1; DROP TRIGGER refuse')
+        if (++pauses === 3) change('PRAGMA user_version = 1; DROP TRIGGER refuse')
       },
     })
     await log.close()
@@ -163,9 +161,7 @@ describe('EV-04: a new version of a projection', () => {
     expect(third.building?.at('q').revision).toBe(-1)
     third.close()
     await feedOnce(models)
-    const { projections: _, ...now } = contentOf(file(), models)
-    const { projections: __, ...fresh } = await rebuilt()
-    expect(now).toEqual(fresh)
+    await expectAsRebuilt(models)
   })
 
   test('is not another wording of what a column means', async () => {

@@ -160,7 +160,7 @@ export const cliPlants: ReadonlyArray<Plant> = [
   {
     title: 'launcher: a program that is being written stops the launcher',
     file: 'packages/adapters/src/launcher/run-agent.ts',
-    find: ", 'ETXTBSY'",
+    find: " || (error as NodeJS.ErrnoException).code === 'ETXTBSY'",
     replace: '',
     killedBy: ['test/worker/launcher.test.ts'],
   },

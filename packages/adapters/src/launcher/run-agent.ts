@@ -7,6 +7,7 @@ import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Json, ParkRequest, Result, validate } from '@daybook/core/common'
 import { isLeft } from 'fp-ts/lib/Either.js'
+import { isShortage } from '../disk/shortage.js'
 import { InexactNumber, parseJson } from '../read-json.js'
 import { Park, PermanentError, WorkerStopped } from '@daybook/client/worker'
 
@@ -122,7 +123,7 @@ const startAgent = async (run: AgentRun): Promise<ChildProcessWithoutNullStreams
 }
 
 /** This machine, or this process, has no room for another program at present; or somebody is just writing the program's file (ETXTBSY). */
-const isNoRoom = (error: unknown): boolean => ['EAGAIN', 'EMFILE', 'ENFILE', 'ENOMEM', 'ETXTBSY'].includes((error as NodeJS.ErrnoException).code ?? '')
+const isNoRoom = (error: unknown): boolean => isShortage(error) || (error as NodeJS.ErrnoException).code === 'ETXTBSY'
 /** How often such a program is tried again, and how long, in milliseconds. */
 const noRoomPauseMs = 1_000
 const noRoomMsMax = 300_000
