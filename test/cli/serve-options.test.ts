@@ -51,6 +51,14 @@ describe('options of serve', () => {
     expect(await problems({}, { DAYBOOK_DATA: '', DAYBOOK_WITNESS: '' })).toEqual([])
   })
 
+  test('TQM-PROC-002: what the launcher gives its programs may name variables of the server, which must be set', async () => {
+    const file = config("launcher: { command: [agent], env: { MODE: fast, DAYBOOK_TOKEN: 'env:AGENT_TOKEN', EMPTY: '' } }")
+    expect((await options({ config: file }, { AGENT_TOKEN: 'dbk_of_agents' })).launcher).toEqual({ command: ['agent'], env: { MODE: 'fast', DAYBOOK_TOKEN: 'dbk_of_agents', EMPTY: '' } })
+    for (const env of [{}, { AGENT_TOKEN: '' }]) expect(await problems({ config: file }, env)).toEqual([`${file}: launcher.env.DAYBOOK_TOKEN names the variable AGENT_TOKEN, which is not set`])
+    expect(await problems({ config: config("launcher: { command: [agent], env: { 'A B': x } }") })).toEqual([expect.stringContaining('launcher.env')])
+    expect(await problems({ config: config('launcher: { command: [agent], env: { MODE: 3 } }') })).toEqual([expect.stringContaining('launcher.env.MODE')])
+  })
+
   test('how far the clock may jump: seconds, or off', async () => {
     expect((await options({})).clockJumpMs).toBeUndefined()
     expect((await options({ clockJump: '12.5' })).clockJumpMs).toBe(12_500)

@@ -165,6 +165,27 @@ export const cliPlants: ReadonlyArray<Plant> = [
     killedBy: ['test/worker/launcher.test.ts'],
   },
   {
+    title: 'launcher: programs get the admin token of the server',
+    file: 'packages/adapters/src/launcher/launcher.ts',
+    find: "!name.startsWith('DAYBOOK_')",
+    replace: "!name.startsWith('DAYBOOK_ST')",
+    killedBy: ['test/worker/launcher.test.ts'],
+  },
+  {
+    title: 'launcher: a program that was away is not looked for again',
+    file: 'packages/adapters/src/launcher/launcher.ts',
+    find: "      warn('the launcher goes on')\n      startAll()",
+    replace: "      warn('the launcher goes on')",
+    killedBy: ['test/worker/launcher.test.ts'],
+  },
+  {
+    title: 'launcher: a variable that is named and not set is empty for the programs',
+    file: 'packages/adapters/src/config/launcher-choice.ts',
+    find: 'if (!found && variable !== undefined)',
+    replace: 'if (!found && variable === undefined)',
+    killedBy: ['test/cli/serve-options.test.ts'],
+  },
+  {
     title: 'work: a child that holds no output outlives its program',
     file: 'packages/adapters/src/launcher/run-agent.ts',
     find: '!isKilled && isGroupThere(child)',

@@ -1,28 +1,8 @@
 /** The file given with `--config`. */
-import { type FieldError, integer, Name, Phase, PositiveSeconds, QueueName, type SettingsPatch, TypePattern, validate } from '@daybook/core'
+import type { SettingsPatch } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
-import * as t from 'io-ts'
 import { isObject } from '../is-object.js'
 import { checkPatch, isBreakersFile, parseYaml, type Problems } from './settings-file.js'
-
-const Words = t.refinement(t.readonlyArray(t.string), (words) => words.length > 0 && words[0] !== '', 'list of a program and its arguments')
-/** The program that the server starts for each task. */
-const LauncherFile = t.intersection(
-  [
-    t.type({ command: Words }),
-    t.partial({
-      types: t.readonlyArray(TypePattern),
-      phases: t.readonlyArray(Phase),
-      skills: t.readonlyArray(Name),
-      tenant: Name,
-      concurrency: integer(1, 1_000),
-      queues: t.readonlyArray(QueueName),
-      maxRunSeconds: PositiveSeconds,
-    }),
-  ],
-  'launcher',
-)
-export type LauncherFile = t.TypeOf<typeof LauncherFile>
 
 /** The members of the file. All are optional, and named like the flags. */
 export interface ConfigFile {
@@ -53,11 +33,14 @@ export interface ConfigFile {
   /** As it is in the file: see `webhook-choices.ts`. */
   readonly alerts?: unknown
   readonly defaults?: SettingsPatch
-  readonly launcher?: LauncherFile
+  /** As it is in the file: see `launcher-choice.ts`. */
+  readonly launcher?: unknown
 }
 
 const texts = ['host', 'port', 'data', 'store', 'queueFiles', 'auth', 'readModels', 'console', 'pastUnreadable', 'clockJump', 'logRequests', 'tlsCert', 'tlsKey', 'pastSnapshots', 'pastSnapshotsMib', 'checkpointKey', 'witness', 'checkpoints'] as const
-const known: ReadonlyArray<string> = [...texts, 'memory', 'alerts', 'defaults', 'breakers', 'launcher']
+/** What has a reader of its own. */
+const readElsewhere = ['memory', 'alerts', 'launcher'] as const
+const known: ReadonlyArray<string> = [...texts, ...readElsewhere, 'defaults', 'breakers']
 
 /**
  * `defaults:` is a settings patch for new queues. `breakers:` is the part of it that people often keep in a separate file, so a
@@ -73,7 +56,8 @@ export const readConfigFile = (text: string, name: string): E.Either<Problems, C
   const problems: Array<string> = Object.keys(value)
     .filter((key) => !known.includes(key))
     .map((key) => `${name}: ${key} is not known here; known: ${known.join(', ')}`)
-  const said: Record<string, unknown> = { ...(value.memory === undefined ? {} : { memory: value.memory }), ...(value.alerts === undefined ? {} : { alerts: value.alerts }) }
+  const said: Record<string, unknown> = {}
+  for (const key of readElsewhere) if (value[key] !== undefined) said[key] = value[key]
   for (const key of texts) {
     const given = value[key]
     // YAML reads an unquoted `off` as text, but `port: 80` as a number.
@@ -83,20 +67,14 @@ export const readConfigFile = (text: string, name: string): E.Either<Problems, C
     else if (given !== undefined && given !== null) problems.push(`${name}: ${key} must be a text`)
   }
   if (problems.length > 0) return E.left(problems)
-  const launcher = value.launcher === undefined ? E.right(undefined) : checkLauncher(value.launcher, name)
-  if (E.isLeft(launcher)) return launcher
-  const file: ConfigFile = launcher.right === undefined ? said : { ...said, launcher: launcher.right }
   const { defaults, breakers } = value
-  if (defaults === undefined && breakers === undefined) return E.right(file)
+  if (defaults === undefined && breakers === undefined) return E.right(said)
   if (defaults !== undefined && defaults !== null && !isObject(defaults)) return E.left([`${name}: defaults must be an object of settings`])
   if (isObject(defaults) && defaults.breakers !== undefined && breakers !== undefined) {
     return E.left([`${name}: breakers stand twice, under defaults and by themselves: keep one`])
   }
-  return withDefaults(file, { ...defaults, ...(breakers === undefined ? {} : { breakers }) }, name)
+  return withDefaults(said, { ...defaults, ...(breakers === undefined ? {} : { breakers }) }, name)
 }
-
-const checkLauncher = (value: unknown, name: string): E.Either<Problems, LauncherFile> =>
-  E.mapLeft((errors: ReadonlyArray<FieldError>) => errors.map(({ path, message }) => `${name}: ${path} ${message}`))(validate(LauncherFile, 'launcher')(value))
 
 const withDefaults = (said: ConfigFile, patch: unknown, name: string): E.Either<Problems, ConfigFile> => {
   const checked = checkPatch(patch, name, 'defaults')

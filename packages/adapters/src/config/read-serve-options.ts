@@ -4,6 +4,8 @@ import { resolve } from 'node:path'
 import { QueueName } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import { type ConfigFile, readConfigFile } from './config-file.js'
+import type { Environment } from './environment.js'
+import { readLauncher } from './launcher-choice.js'
 import { requestLogChoices } from '../http/request-log/request-log.js'
 import { ladderDefault } from '../files/snapshots/snapshot-ladder.js'
 import { readMemory } from './memory-choice.js'
@@ -40,8 +42,6 @@ export interface ServeFlags {
   /** Seconds, or `off`. */
   readonly checkpoints?: string
 }
-
-export type Environment = Readonly<Record<string, string | undefined>>
 
 /** `Left` lists everything that is wrong, not only the first problem. */
 export const readServeOptions = async (flags: ServeFlags, env: Environment): Promise<E.Either<Problems, ServeOptions>> => {
@@ -98,7 +98,9 @@ export const readServeOptions = async (flags: ServeFlags, env: Environment): Pro
   if (E.isLeft(memory)) problems.push(...memory.left)
   const webhooks = readWebhooks(said.alerts, env, flags.config ?? 'config')
   if (E.isLeft(webhooks)) problems.push(...webhooks.left)
-  if (E.isLeft(store) || E.isLeft(memory) || E.isLeft(webhooks) || problems.length > 0) return E.left(problems)
+  const launcher = readLauncher(said.launcher, env, flags.config ?? 'config')
+  if (E.isLeft(launcher)) problems.push(...launcher.left)
+  if (E.isLeft(store) || E.isLeft(memory) || E.isLeft(webhooks) || E.isLeft(launcher) || problems.length > 0) return E.left(problems)
 
   const token = variable('DAYBOOK_TOKEN')
   return E.right({
@@ -120,7 +122,7 @@ export const readServeOptions = async (flags: ServeFlags, env: Environment): Pro
     ...(logRequests === undefined || logRequests === 'off' ? {} : { logRequests }),
     ...(certFile === undefined || keyFile === undefined ? {} : { tls: { certFile: resolve(certFile), keyFile: resolve(keyFile) } }),
     ...(said.defaults === undefined ? {} : { defaults: said.defaults }),
-    ...(said.launcher === undefined ? {} : { launcher: said.launcher }),
+    ...(launcher.right === undefined ? {} : { launcher: launcher.right }),
   })
 }
 

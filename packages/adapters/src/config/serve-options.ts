@@ -2,7 +2,7 @@ import type { SettingsPatch } from '@daybook/core'
 import type { LadderLimits } from '../files/index.js'
 import type { WebhookOptions } from '../webhooks/index.js'
 import type { RequestLogChoice } from '../http/request-log/request-log.js'
-import type { LauncherFile } from './config-file.js'
+import type { LauncherChoice } from './launcher-choice.js'
 
 /** The options of a server, after all checks. */
 export interface ServeOptions {
@@ -41,7 +41,7 @@ export interface ServeOptions {
   /** Settings of new queues that differ from Daybook's own. */
   readonly defaults?: SettingsPatch
   /** The program that the server starts for each task. Default: none. */
-  readonly launcher?: LauncherFile
+  readonly launcher?: LauncherChoice
 }
 
 /** Where memories of completions with discoveries or errors are kept (TQM-MEM-001). */

@@ -6,6 +6,7 @@ import { whyNotPublic } from '../webhooks/addresses.js'
 import type { WebhookOptions } from '../webhooks/index.js'
 import { readSecret, secretPrefix } from '../webhooks/signature.js'
 import { isObject } from '../is-object.js'
+import { type Environment, variableNamedBy } from './environment.js'
 import type { Problems } from './settings-file.js'
 
 const known = ['name', 'url', 'secret', 'kinds', 'queues', 'timeoutSeconds', 'allowPrivateAddresses']
@@ -14,10 +15,8 @@ const secretsMax = 5
 const nameMax = 100
 const timeoutSecondsDefault = 15
 
-type Env = Readonly<Record<string, string | undefined>>
-
 /** Reads `{ webhooks: [{ url, secret, … }] }`. Problems name the path of the key, and never contain a secret. */
-export const readWebhooks = (value: unknown, env: Env, file: string): E.Either<Problems, ReadonlyArray<WebhookOptions>> => {
+export const readWebhooks = (value: unknown, env: Environment, file: string): E.Either<Problems, ReadonlyArray<WebhookOptions>> => {
   if (value === undefined || value === null) return E.right([])
   if (!isObject(value)) return E.left([`${file}: alerts must be an object with webhooks`])
   const problems: Array<string> = Object.keys(value).filter((key) => key !== 'webhooks').map((key) => `${file}: alerts.${key} is not known here; known: webhooks. When alerts are raised is a setting of the queue: see defaults.alerts`)
@@ -36,7 +35,7 @@ export const readWebhooks = (value: unknown, env: Env, file: string): E.Either<P
   return problems.length > 0 ? E.left(problems) : E.right(read.filter((webhook) => webhook !== undefined))
 }
 
-const readOne = (value: Readonly<Record<string, unknown>>, env: Env, at: (key: string, why: string) => void): WebhookOptions | undefined => {
+const readOne = (value: Readonly<Record<string, unknown>>, env: Environment, at: (key: string, why: string) => void): WebhookOptions | undefined => {
   for (const key of Object.keys(value)) if (!known.includes(key)) at(key, `is not known; known: ${known.join(', ')}`)
   const { allowPrivateAddresses = false, timeoutSeconds = timeoutSecondsDefault } = value
   if (typeof allowPrivateAddresses !== 'boolean') at('allowPrivateAddresses', 'must be true or false')
@@ -62,7 +61,7 @@ const readUrl = (value: unknown, allowPrivate: boolean, at: (key: string, why: s
 }
 
 /** One secret or several: `whsec_…`, or `env:NAME` for a secret in the environment. */
-const readSecrets = (value: unknown, env: Env, at: (key: string, why: string) => void): ReadonlyArray<Buffer> => {
+const readSecrets = (value: unknown, env: Environment, at: (key: string, why: string) => void): ReadonlyArray<Buffer> => {
   const given: ReadonlyArray<unknown> = Array.isArray(value) ? value : [value]
   if (value === undefined || given.length === 0 || given.length > secretsMax) {
     at('secret', `must be ${secretPrefix} and 24 to 64 bytes in base64, env:NAME of a variable that has such a secret, or a list of up to ${secretsMax}`)
@@ -70,7 +69,7 @@ const readSecrets = (value: unknown, env: Env, at: (key: string, why: string) =>
   }
   return given.flatMap((each, i) => {
     const key = Array.isArray(value) ? `secret.${i}` : 'secret'
-    const name = typeof each === 'string' && each.startsWith('env:') ? each.slice('env:'.length) : undefined
+    const name = variableNamedBy(each)
     if (name !== undefined && !env[name]) {
       at(key, `names the variable ${name}, which is not set`)
       return []

@@ -1,7 +1,7 @@
 /** The handler of a worker that runs a program for each task: for `daybook work -- CMD`, and for the launcher in the server. */
 import { activeTraceParent } from '@daybook/client/internal'
 import type { Handler, WorkTask } from '../worker/index.js'
-import { runAgent } from './run-agent.js'
+import { type Environment, runAgent } from './run-agent.js'
 
 export interface Program {
   readonly command: string
@@ -9,12 +9,14 @@ export interface Program {
   readonly queue: string
   readonly url: string
   readonly agentId: () => string
+  /** The environment of each program, beside what says which task it works on. */
+  readonly environment: Environment
   readonly onStderr: (taskId: string, text: string) => void
 }
 
 /** The program gets the task as JSON on its standard input, and prints the result as JSON. */
 export const programHandler =
-  ({ command, args, queue, url, agentId, onStderr }: Program): Handler =>
+  ({ command, args, queue, url, agentId, environment, onStderr }: Program): Handler =>
   (task, { signal, lease, lastCheckpoint, callback, memories, memoriesMissing }) =>
     runAgent({
       command,
@@ -22,6 +24,7 @@ export const programHandler =
       signal,
       input: JSON.stringify({ ...plainOf(task), checkpoint: lastCheckpoint, callback, ...(memories.length === 0 ? {} : { memories }), memoriesMissing }),
       env: {
+        ...environment,
         DAYBOOK_TASK_ID: task.id,
         DAYBOOK_TASK_TYPE: task.type,
         DAYBOOK_QUEUE: queue,

@@ -14,11 +14,13 @@ import { Park, PermanentError, WorkerStopped } from '@daybook/client/worker'
 /** EX_DATAERR of sysexits.h: the input is wrong, so the task is not tried again. Any other code leads to a retry. */
 export const exitDataError = 65
 
+export type Environment = Readonly<Record<string, string | undefined>>
+
 export interface AgentRun {
   readonly command: string
   readonly args: ReadonlyArray<string>
-  /** Added to the environment of the worker. */
-  readonly env: Readonly<Record<string, string>>
+  /** The whole environment of the program. */
+  readonly env: Environment
   /** Written to the program's standard input. */
   readonly input: string
   /** When it aborts, the program gets SIGTERM, then SIGKILL. */
@@ -107,7 +109,7 @@ const startAgent = async (run: AgentRun): Promise<ChildProcessWithoutNullStreams
   for (;;) {
     try {
       const child = spawn(run.command, run.args, {
-        env: { ...process.env, ...run.env },
+        env: run.env,
         stdio: ['pipe', 'pipe', 'pipe'],
         detached: process.platform !== 'win32',
       })

@@ -69,6 +69,7 @@ Configuration file:
         secret: env:WEBHOOK_SECRET
   launcher:                    # start a program for each task, as daybook work does (see daybook work --help)
     command: [./examples/agent.sh]
+    env: { DAYBOOK_TOKEN: 'env:AGENT_TOKEN' }  # they get the server's environment, but none of its DAYBOOK_ variables
     types: ['eng-*']
     concurrency: 4             # each is an agent, within capacity.maxConcurrentAgents
     queues: [default]

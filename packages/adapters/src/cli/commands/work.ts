@@ -76,6 +76,7 @@ const work = async (session: Session, options: Options, words: ReadonlyArray<str
     queue: connection.queue,
     url: connection.url,
     agentId: () => worker.agentId,
+    environment: process.env,
     onStderr: (id, text) => report.stderr(id, text),
   })
   const worker: TaskWorker = createWorker({
