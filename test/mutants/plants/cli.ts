@@ -165,10 +165,10 @@ export const cliPlants: ReadonlyArray<Plant> = [
     killedBy: ['test/worker/launcher.test.ts'],
   },
   {
-    title: 'launcher: programs get the admin token of the server',
+    title: 'launcher: programs get the store of the server, with its password',
     file: 'packages/adapters/src/launcher/launcher.ts',
     find: "!name.startsWith('DAYBOOK_')",
-    replace: "!name.startsWith('DAYBOOK_ST')",
+    replace: "!name.startsWith('DAYBOOK_TO')",
     killedBy: ['test/worker/launcher.test.ts'],
   },
   {
