@@ -22,7 +22,11 @@ export const useBrowser = (): OpenBrowser => {
   beforeAll(async () => {
     if (!withoutBrowser) browser = await driver.launch({ executablePath: chromiumProgram, args: flags })
   })
-  afterAll(() => browser?.close())
+  afterAll(async () => {
+    // An answer that a test passes on may be under way.
+    for (const page of browser?.contexts().flatMap((context) => context.pages()) ?? []) await page.unrouteAll({ behavior: 'ignoreErrors' })
+    await browser?.close()
+  })
   return {
     newContext: (options = {}) => {
       if (browser === undefined) throw new Error('the browser has not been started: a page is opened in a test, not before')
