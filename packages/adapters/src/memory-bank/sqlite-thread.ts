@@ -5,7 +5,8 @@ import Database from 'better-sqlite3'
 import { isDamage } from '../sqlite/errors.js'
 import { answerRequests } from '../threads/requests.js'
 import type { Memory, RecallRequest } from './memory-bank.js'
-import { matchOf } from './words.js'
+import { wordSearch } from './word-search.js'
+import { wordsOf } from './words.js'
 
 export type BankRequest =
   | { readonly kind: 'identity' }
@@ -50,9 +51,7 @@ const serve = (port: MessagePort, file: string): void => {
   const insert = db.prepare('INSERT OR IGNORE INTO memories (id, queue, ticket, at, memory) VALUES (?, ?, ?, ?, ?)')
   const index = db.prepare('INSERT INTO words (rowid, text) VALUES (?, ?)')
   const ofTicket = db.prepare('SELECT memory FROM memories WHERE queue = ? AND ticket = ? ORDER BY at DESC, number DESC LIMIT ?').pluck()
-  const ofWords = db
-    .prepare('SELECT memory FROM words JOIN memories ON memories.number = words.rowid WHERE words MATCH ? AND queue = ? ORDER BY rank LIMIT ?')
-    .pluck()
+  const ofWords = wordSearch(db)
   const newest = db.prepare('SELECT memory FROM memories WHERE queue = ? ORDER BY number DESC LIMIT ?').pluck()
 
   const remember = db.transaction((memories: ReadonlyArray<Memory>) => {
@@ -65,10 +64,9 @@ const serve = (port: MessagePort, file: string): void => {
   })
 
   const recall = (queue: string, { ticketId, description, type, limit }: RecallRequest): ReadonlyArray<Memory> => {
-    const match = description === undefined ? undefined : matchOf(`${description} ${type ?? ''}`)
     const texts = [
       ...(ticketId === undefined ? [] : ofTicket.all(queue, ticketId, limit)),
-      ...(match === undefined ? [] : ofWords.all(match, queue, limit)),
+      ...(description === undefined ? [] : ofWords(wordsOf(`${description} ${type ?? ''}`), queue, limit)),
       ...(ticketId === undefined && description === undefined ? newest.all(queue, limit) : []),
     ] as ReadonlyArray<string>
     return [...new Set(texts)].slice(0, limit).map((text) => JSON.parse(text) as Memory)

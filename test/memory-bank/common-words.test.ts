@@ -1,0 +1,39 @@
+/** Searches of the embedded memory for words that very many memories have (TQM-MEM-001). */
+import { type MemoryBank, openSqliteBank } from '@daybook/adapters/memory-bank'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+
+/** More than one search reads. */
+const many = 20_500
+const never = new AbortController().signal
+
+describe('words that more memories have than one search reads', () => {
+  let bank: MemoryBank | undefined
+  const remember = (memories: ReadonlyArray<readonly [task: string, goal: string, queue?: string]>) =>
+    bank?.remember(memories.map(([task, goal, queue = 'q']) => ({ id: `${queue}:${task}:1`, queue, task, type: 'mail', at: '2026-11-30T00:00:00.000Z', goal })))
+  const found = async (description: string, queue = 'q'): Promise<ReadonlyArray<string>> =>
+    ((await bank?.recall(queue, [{ description, limit: 4 }], never))?.[0] ?? []).map(({ task }) => task)
+
+  beforeAll(async () => {
+    bank = openSqliteBank(':memory:')
+    await remember([['first', 'deploy the gearbox of the release'], ['second', 'clean the gearbox']])
+    await remember(Array.from({ length: many }, (_, i) => [`m${i}`, 'deploy the release'] as const))
+    await remember([['third', 'deploy a gearbox'], ['newest', 'deploy with care'], ['elsewhere', 'deploy the release', 'other']])
+  })
+  afterAll(() => bank?.close())
+
+  test('a rare word finds its memories, old ones too; common words beside it, and words that no memory has, change nothing', async () => {
+    for (const description of ['gearbox', 'deploy gearbox release', 'deploy gearbox unheard']) expect([...(await found(description))].sort()).toEqual(['first', 'second', 'third'])
+  })
+
+  test('common words alone find the newest memories that have most of them', async () => {
+    expect(await found('deploy')).toEqual(['newest', 'third', `m${many - 1}`, `m${many - 2}`])
+    expect(await found('deploy release unheard')).toEqual([1, 2, 3, 4].map((back) => `m${many - back}`))
+  })
+
+  test('only those of the queue are found, and none for words that no memory has', async () => {
+    expect(await found('deploy release', 'other')).toEqual(['elsewhere'])
+    expect(await found('gearbox', 'other')).toEqual([])
+    expect(await found('unheard')).toEqual([])
+    expect(await found('!?')).toEqual([])
+  })
+})
