@@ -8,6 +8,13 @@ const redrives = ['test/core/redrive.test.ts']
 const limits = ['test/core/rate-limit.test.ts']
 
 export const outcomePlants: ReadonlyArray<Plant> = [
+  {
+    title: 'a wait of days counts as one of seconds',
+    file: `${core}model/rate-limit.ts`,
+    find: 'if (/^(?:d|w|mo)/.test(name)) return 86_400_000',
+    replace: '',
+    killedBy: limits,
+  },
   // Completions without a report.
   {
     title: 'what was handed in without a report is lost when the report comes',

@@ -54,17 +54,17 @@ export const waitOf = (retryAfter: number | string, at: number): number | undefi
 const believable = (ms: number): number | undefined => (ms > 0 ? Math.min(Math.max(1, Math.round(ms)), retryAfterMaxSeconds * 1_000) : undefined)
 
 /** A time in several units, as in `6m0s` or `1h 30m`. */
-const compound = String.raw`(?:\d{1,6}\s?[hm]\s?){1,2}\d{1,6}(?:\.\d{1,9})?\s?[ms](?!\w)`
+const compound = String.raw`(?:\d{1,6}\s?[dhm]\s?){1,3}\d{1,6}(?:\.\d{1,9})?\s?[hms](?!\w)`
 /** A date begins with a day of the week. After another word the search goes on: `wait and try again in 30 s`. */
 const inText = new RegExp(
-  String.raw`\b(?:retry[\s_-]{0,3}after|(?:re)?try again in|retry in|wait(?: for)?)["']?[\s:="']{0,4}(?:(${compound})|(\d{1,12}(?:\.\d{1,9})?)\s?(milliseconds?|msecs?|ms|seconds?|secs?|s|minutes?|mins?|m|hours?|hrs?|h)?(?![\w.:-]*\d|\w)|((?:mon|tue|wed|thu|fri|sat|sun)[a-z]{0,6},? [^"'\n]{1,26}|\d{4}-\d\d-\d\dT[\d:.]{5,12}Z?))`,
+  String.raw`\b(?:retry[\s_-]{0,3}after|(?:re)?try again in|retry in|wait(?: for)?)["']?[\s:="']{0,4}(?:(${compound})|(\d{1,12}(?:\.\d{1,9})?)\s?(milliseconds?|msecs?|ms|seconds?|secs?|s|minutes?|mins?|m|hours?|hrs?|h|days?|d|weeks?|w|months?)?(?![\w.:-]*\d|\w)|((?:mon|tue|wed|thu|fri|sat|sun)[a-z]{0,6},? [^"'\n]{1,26}|\d{4}-\d\d-\d\dT[\d:.]{5,12}Z?))`,
   'i',
 )
 
 /** The wait that a message asks for, as in `Retry-After: 30` or `Please try again in 1.5 s`. */
 const waitIn = (message: string, at: number): number | undefined => {
   const [, several, amount, unit, time] = inText.exec(message) ?? []
-  if (several !== undefined) return believable([...several.matchAll(/([\d.]+)\s?([hms])/gi)].reduce((sum, [, part, of]) => sum + Number(part) * msOf(of), 0))
+  if (several !== undefined) return believable([...several.matchAll(/([\d.]+)\s?([dhms])/gi)].reduce((sum, [, part, of]) => sum + Number(part) * msOf(of), 0))
   if (amount !== undefined) return believable(Number(amount) * msOf(unit))
   return time === undefined ? undefined : waitOf(dateIn(time), at)
 }
@@ -72,6 +72,8 @@ const waitIn = (message: string, at: number): number | undefined => {
 const msOf = (unit = 's'): number => {
   const name = unit.toLowerCase()
   if (name === 'ms' || name.startsWith('msec') || name.startsWith('milli')) return 1
+  // Weeks and months count as days, because no wait is longer than a day.
+  if (/^(?:d|w|mo)/.test(name)) return 86_400_000
   return name.startsWith('h') ? 3_600_000 : name.startsWith('m') ? 60_000 : 1_000
 }
 
