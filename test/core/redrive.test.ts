@@ -1,5 +1,5 @@
 /** LK-11: snooze, escalate, and redrives at a steady rate. */
-import { deadLetters, explainOf, nextDue, redriveOf } from '@daybook/core'
+import { deadLetterPatterns, deadLetters, explainOf, listTasks, nextDue, redriveOf } from '@daybook/core'
 import { describe, expect, test } from 'vitest'
 import { names, Queue, start, task } from './queue.js'
 
@@ -128,6 +128,15 @@ describe('LK-11: a redrive', () => {
     const q = dead(300)
     redrive(q, 60)
     expect(q.wait(3_600).length).toBeLessThanOrEqual(4)
+  })
+  test('of a group without a signature takes all that have none', () => {
+    const q = new Queue()
+    q.do({ type: 'Import', tasks: ['i0', 'i1'].map((id) => ({ ...task(id), status: 'dead-letter' as const, lastError: 'as imported' })) })
+    const [pattern] = deadLetterPatterns(q.state)
+    const filter = { type: 'work', signature: pattern?.signature ?? 'none' }
+    expect(listTasks(q.state, { ...filter, statuses: ['dead-letter'] }, 9).tasks.map(({ id }) => id)).toEqual(['i0', 'i1'])
+    redrive(q, 60, filter)
+    expect([0, 1, 1].map((seconds) => q.wait(seconds))).toEqual([['Requeued', 'RedriveAdvanced'], ['Requeued', 'RedriveAdvanced'], ['RedriveStopped']])
   })
   test('takes only those that match, and each once: what fails again stays', () => {
     const q = dead(2).enqueue(task('other', { type: 'other', maxRetries: 1 }))

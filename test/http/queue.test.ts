@@ -89,6 +89,18 @@ describe('LK-11: dead letters', () => {
     expect((await server.get(`${q}/dead-letters?type=b`)).body.tasks).toHaveLength(1)
   })
 
+  test('that every agent gave back have no signature, and are found by that', async () => {
+    const q = await withDeadLetters(['a', 'x'])
+    await server.call('PATCH', `${q}/settings`, { maxAttempts: 1 })
+    await server.post(`${q}/tasks`, { id: 'given-back', type: 'a', payload: 'back' })
+    const [claim] = (await server.post(`${q}/claims`, { agentId: 'w' })).body.claims
+    await server.post(`${q}/tasks/given-back/release`, { agentId: 'w', token: claim.lease.token, reason: 'not mine' })
+    for (const path of ['dead-letters?signature=', 'dead-letters?type=a&signature=&limit=1']) {
+      expect((await server.get(`${q}/${path}`)).body).toMatchObject({ tasks: [{ id: 'given-back', deadLetter: { reason: 'attempts-exhausted' } }], nextCursor: null })
+    }
+    expect((await server.get(`${q}/dead-letters/patterns?signature=`)).body.patterns).toMatchObject([{ signature: '', count: 1, tasks: ['given-back'] }])
+  })
+
   test('are retried or discarded one at a time; the log says who decided', async () => {
     const q = await withDeadLetters(['a', 'x'], ['a', 'y'])
     expect((await server.post(`${q}/dead-letters/d0/retry`, review)).body).toEqual({ retried: ['d0'] })

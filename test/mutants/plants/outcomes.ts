@@ -9,6 +9,13 @@ const limits = ['test/core/rate-limit.test.ts']
 
 export const outcomePlants: ReadonlyArray<Plant> = [
   {
+    title: 'a redrive of dead letters without a signature finds none',
+    file: `${core}search/task-search.ts`,
+    find: 'signatureOf(task) !== signature',
+    replace: 'task.extras.signature !== signature',
+    killedBy: redrives,
+  },
+  {
     title: 'a wait of days counts as one of seconds',
     file: `${core}model/rate-limit.ts`,
     find: 'if (/^(?:d|w|mo)/.test(name)) return 86_400_000',

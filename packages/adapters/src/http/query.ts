@@ -203,13 +203,14 @@ export type BatchesQuery = t.TypeOf<ReturnType<typeof batchesQuery>>
 /** `true` or `false`. */
 const Flag = t.keyof({ true: null, false: null }, 'true or false')
 
+/** `signature`: empty for dead letters that have none, as in the answer of `dead-letters/patterns`. */
 export const deadLettersQuery = (pageMax: number) =>
-  t.partial({ type: TypePattern, tenant: Name, signature: Name, error: Name, escalated: Flag, snoozed: Flag, ...pageQuery(pageMax), ...moment }, 'query')
+  t.partial({ type: TypePattern, tenant: Name, signature: Text, error: Name, escalated: Flag, snoozed: Flag, ...pageQuery(pageMax), ...moment }, 'query')
 export type DeadLettersQuery = t.TypeOf<ReturnType<typeof deadLettersQuery>>
 
 /** `cursor`: `nextCursor` of the previous page. Between pages, patterns may change places, unless both are of one moment. */
 export const patternsQuery = (pageMax: number) =>
-  t.partial({ type: TypePattern, tenant: Name, signature: Name, error: Name, limit: whole(1, pageMax), cursor: whole(0, revisionMax), ...moment }, 'query')
+  t.partial({ type: TypePattern, tenant: Name, signature: Text, error: Name, limit: whole(1, pageMax), cursor: whole(0, revisionMax), ...moment }, 'query')
 export type PatternsQuery = t.TypeOf<ReturnType<typeof patternsQuery>>
 
 export const eventsQuery = (pageMax: number) =>

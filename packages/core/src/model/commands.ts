@@ -88,7 +88,7 @@ export const TaskFilter = t.exact(
     createdBefore: Instant,
     /** Blocked by this task, perhaps among others. */
     waitsFor: TaskId,
-    /** Failed with exactly this signature. */
+    /** Failed with exactly this signature; empty for tasks that have none. */
     signature: t.string,
     /** Part of the last error, in any case. */
     error: t.string,

@@ -14,6 +14,7 @@ import { Heap } from '../structures/heap.js'
 import { readyIn } from '../ready/group-tasks.js'
 import { groupIn, groupsIn } from '../ready/tenant-groups.js'
 import { firstRankOf, rankOf, type TaskRecord, type TenantShare } from '../records/records.js'
+import { signatureOf } from '../state/dead-letter-index.js'
 import type { TaskCursor } from '../state/status-lists.js'
 import type { Tables } from '../state/tables.js'
 import { isFinal, type Status } from '../model/task.js'
@@ -130,7 +131,7 @@ const matches = (task: TaskRecord, filter: TaskFilter, status: Status): boolean 
   if (ticketId !== undefined && task.extras.ticketId !== ticketId) return false
   if (batchId !== undefined && task.extras.batchId !== batchId) return false
   if (agent !== undefined && holderOf(task)?.agent !== agent) return false
-  if (signature !== undefined && task.extras.signature !== signature) return false
+  if (signature !== undefined && signatureOf(task) !== signature) return false
   if (filter.createdAfter !== undefined && task.enqueuedAt < filter.createdAfter) return false
   if (filter.createdBefore !== undefined && task.enqueuedAt >= filter.createdBefore) return false
   if (error !== undefined && task.extras.lastError?.toLowerCase().includes(error.toLowerCase()) !== true) return false

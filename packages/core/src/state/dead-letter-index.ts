@@ -6,8 +6,8 @@ import { SortedList } from '../structures/sorted-list.js'
 import { rankOf, type TaskRecord } from '../records/records.js'
 
 const byNumber = (a: TaskRecord, b: TaskRecord): number => a.number - b.number
-/** Imported dead letters have no signature. */
-const signatureOf = (task: TaskRecord): string => task.extras.signature ?? ''
+/** Empty for a task that has no signature: it was imported, or every agent gave it back. */
+export const signatureOf = (task: TaskRecord): string => task.extras.signature ?? ''
 const diedAt = (task: TaskRecord): number => task.extras.deadLetter?.at ?? 0
 
 /** Dead letters with the same type and signature. Never empty. */

@@ -40,7 +40,7 @@ export const parameterWords: Readonly<Record<string, string>> = {
   skills: 'The skills that the agent would have, separated by commas.',
   wait: 'How many seconds to wait for the end of the task. Default 0.',
   before: '`next` of the answer before: continue with what is older.',
-  signature: 'Of this failure: see `dead-letters/patterns`.',
+  signature: 'Of this failure: see `dead-letters/patterns`. Empty: those that have no signature.',
   error: 'Whose last error contains this text.',
   escalated: 'Only those that are marked for a person, or only the others.',
   snoozed: 'Only those that are snoozed, or only the others.',
