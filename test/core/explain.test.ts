@@ -308,8 +308,7 @@ class Removal {
   }
 
   private raise(change: string): void {
-    const key = decodeURIComponent(/limits\/(\S+)$/.exec(change)?.[1] ?? '')
-    this.do({ type: 'SetLimit', key, concurrency: 1_000_000 })
+    for (const [, key = ''] of change.matchAll(/limits\/(\S+)/g)) this.do({ type: 'SetLimit', key: decodeURIComponent(key), concurrency: 1_000_000 })
   }
 
   private complete(id: string): void {

@@ -33,7 +33,22 @@ describe('INV-23: live leases', () => {
     expect(q.claim().ids).toEqual(['t1'])
     expect(explainOf(q.state, 't2', q.at)?.reasons).toMatchObject([{ code: 'concurrency-limit', change: 'the end of a lease, or a higher limit: PUT …/limits/key' }])
     q.do({ type: 'SetLimit', key: 'type:work', concurrency: 0 })
+    expect(explainOf(q.state, 't2', q.at)?.reasons).toMatchObject([{ code: 'concurrency-limit', change: 'higher limits: PUT …/limits/key and PUT …/limits/type%3Awork' }])
+    q.do({ type: 'RemoveLimit', key: 'key' })
     expect(explainOf(q.state, 't2', q.at)?.reasons).toMatchObject([{ code: 'concurrency-limit', change: 'a higher limit: PUT …/limits/type%3Awork' }])
+  })
+
+  test('EV-10: of several limits that are full or used up, all are said to be raised', () => {
+    const q = limited('key', { concurrency: 1 }).enqueue(...many(2, { concurrencyKey: 'key' }))
+    q.do({ type: 'SetLimit', key: 'type:work', concurrency: 1 })
+    expect(q.claim().ids).toEqual(['t1'])
+    expect(explainOf(q.state, 't2', q.at)?.reasons).toMatchObject([{ change: 'the end of a lease of each, or higher limits: PUT …/limits/key and PUT …/limits/type%3Awork' }])
+    const rate = { starts: 1, perSeconds: 60 }
+    for (const key of ['key', 'type:work']) q.do({ type: 'SetLimit', key, rate })
+    q.complete('t1', 1)
+    q.enqueue(task('t3', { concurrencyKey: 'key' }))
+    expect(q.claim().ids).toEqual(['t2'])
+    expect(explainOf(q.state, 't3', q.at)?.reasons).toMatchObject([{ code: 'rate-limit', change: 'time, or higher rates: PUT …/limits/key and PUT …/limits/type%3Awork' }])
   })
 
   test('INV-23: every end of a lease makes room: failure, release, expiry, cancel, termination', () => {

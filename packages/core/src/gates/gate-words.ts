@@ -29,10 +29,10 @@ export const atCapacity = ({ tables }: ClaimQuestion): Words => {
 /** The reason of a task whose limits have no room for another lease. */
 export const isFullBy = (meters: ReadonlyArray<Meter>): Words => {
   // The end of a lease does not help where none may be held.
-  const never = meters.find(({ limit }) => limit?.concurrency === 0)
+  const isNever = meters.some(({ limit }) => limit?.concurrency === 0)
   return {
     message: meters.map(({ key, live, limit }) => `${nameOf(key)} may hold ${limit?.concurrency ?? 0} ${limit?.concurrency === 1 ? 'lease' : 'leases'} at once, and holds ${live}`).join('; '),
-    change: `${never === undefined ? 'the end of a lease, or ' : ''}a higher limit: PUT …/limits/${encodeURIComponent((never ?? meters[0])?.key ?? '')}`,
+    change: `${isNever ? '' : meters.length === 1 ? 'the end of a lease, or ' : 'the end of a lease of each, or '}${higher('limit', meters)}`,
   }
 }
 /** The reason of a task whose rates have no start left. */
@@ -40,10 +40,13 @@ export const isUsedUp = (meters: ReadonlyArray<Meter>): Words => {
   const until = Math.max(...meters.map(({ shutUntil }) => shutUntil))
   return {
     message: meters.map((meter) => `${rateText(meter)}, and has`).join('; '),
-    change: `time, or a higher rate: PUT …/limits/${encodeURIComponent(meters[0]?.key ?? '')}`,
+    change: `time, or ${higher('rate', meters)}`,
     ...(until > 0 ? { until } : {}),
   }
 }
+/** All of them have to be raised. */
+const higher = (what: 'limit' | 'rate', meters: ReadonlyArray<Meter>): string =>
+  `${meters.length === 1 ? `a higher ${what}` : `higher ${what}s`}: ${meters.map(({ key }) => `PUT …/limits/${encodeURIComponent(key)}`).join(' and ')}`
 
 /** The reason of a task whose rate has no start left after those of the tasks that come first. */
 export const isToBeUsedUp = (meter: Meter): Words => ({
