@@ -34,6 +34,15 @@ test('TQM-BUMP-002: a bump is offered only while an agent may start on the bumpe
   expect(explainOf(q.state, 't1', q.at)?.reasons[0]?.change).toContain('or bump the task')
 })
 
+test('TQM-BUMP-002: a bump is offered only for a task that can be bumped', () => {
+  const q = capacity(new Queue(), 1).enqueue(task('held'), task('ready'), task('later', { availableAt: start + 60_000 }), task('blocked', { dependencies: ['ready'] }))
+  q.claim('ann')
+  for (const id of ['ready', 'later', 'blocked']) {
+    const change = explainOf(q.state, id, q.at)?.reasons.find(({ code }) => code === 'capacity')?.change ?? 'no such reason'
+    expect([id, change.includes('bump the task')]).toEqual([id, q.accepts({ type: 'Bump', task: id, reason: 'r' })])
+  }
+})
+
 test('TQM-CAP-001: ten agents by default', () => {
   const q = new Queue().enqueue(...many(20))
   expect(Array.from({ length: 11 }, (_, i) => q.claim(`agent ${i}`).ids.length)).toEqual([1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0])

@@ -12,7 +12,15 @@ export const capacityPlants: ReadonlyArray<Plant> = [
     find: 'bumpAndStart && active < maxConcurrentAgents + overcapLimit',
     replace: 'bumpAndStart',
     killedBy: ['test/core/capacity.test.ts'],
-    named: 'a bump is offered only',
+    named: 'a bump is offered only while',
+  },
+  {
+    title: 'a bump is offered for a task that is not ready',
+    file: 'packages/core/src/gates/gate-words.ts',
+    find: " && (task === undefined || task.status === 'pending')",
+    replace: '',
+    killedBy: ['test/core/capacity.test.ts'],
+    named: 'a bump is offered only for',
   },
   {
     title: 'a task that is bumped while it is queued keeps its place',

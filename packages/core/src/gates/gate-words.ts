@@ -18,12 +18,14 @@ export const isTestedBy = (type: string, test: string): Words => ({
   change: `the outcome of the test, or close the breaker of ${type}`,
 })
 /** The reason of an agent that cannot start because the queue is at capacity. */
-export const atCapacity = ({ tables }: ClaimQuestion): Words => {
+export const atCapacity = ({ tables, task }: ClaimQuestion): Words => {
   const { maxConcurrentAgents, overcapLimit, bumpAndStart } = tables.head.settings.capacity
   const active = activeAgents(tables)
+  // Only a ready task can be bumped.
+  const canBump = bumpAndStart && active < maxConcurrentAgents + overcapLimit && (task === undefined || task.status === 'pending')
   return {
     message: `at capacity: ${active} of ${maxConcurrentAgents} agents are working, and no other starts`,
-    change: `the end of the last lease of one of them, or raise capacity.maxConcurrentAgents${bumpAndStart && active < maxConcurrentAgents + overcapLimit ? ', or bump the task' : ''}`,
+    change: `the end of the last lease of one of them, or raise capacity.maxConcurrentAgents${canBump ? ', or bump the task' : ''}`,
   }
 }
 /** The reason of a task whose limits have no room for another lease. */

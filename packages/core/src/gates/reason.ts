@@ -76,6 +76,8 @@ export interface ClaimQuestion {
   readonly tables: Tables
   readonly at: number
   readonly asker: Asker | undefined
+  /** Only if the question is about one task. */
+  readonly task?: TaskRecord
 }
 /** The question whether a task can be claimed at an instant: by this asker, or by an agent that asks for everything. */
 export interface Question extends ClaimQuestion {
