@@ -63,6 +63,11 @@ const within: ReadonlyArray<readonly [string, string]> = [
   ['Basic dXNlcjpodW50ZXIy', 'dXNlcjpodW50ZXIy'],
   [`Cookie: theme=dark; sid=${made('', 20)}`, made('', 20)],
   [`Set-Cookie: id=${made('', 20)}; HttpOnly`, made('', 20)],
+  [`Cookie: theme="a b"; sid=${made('', 20)}`, made('', 20)],
+  [`Authorization: Digest username="ann", response="${hex('', 32)}"`, hex('', 32)],
+  [JSON.stringify({ log: `Cookie: theme="a b"; sid=${made('', 20)}` }), made('', 20)],
+  [JSON.stringify({ log: JSON.stringify({ line: `Cookie: theme='a b'; sid=${made('', 20)}` }) }), made('', 20)],
+  [`curl -H 'Authorization: Digest username="ann", response="${hex('', 32)}"' https://example.com`, hex('', 32)],
   [`postgres://app:${password}@db:5432/shop`, password],
   [`postgres://app:p/w#${password}@db:5432/shop`, password],
   [`mongodb+srv://app:p@ss${password}@cluster0.example.net/?retryWrites=true`, password],
@@ -138,6 +143,9 @@ test('TQM-BR-002: the rest of a text with a secret stays', () => {
   expect(redactedIn('{"user":"ann","password":"x1","port":1}')).toBe('{"user":"ann","password":"[redacted]","port":1}')
   expect(redactedIn('curl -H "Authorization: Bearer abc123" https://example.com')).toBe('curl -H "Authorization: [redacted]" https://example.com')
   expect(redactedIn('secret="token=x1 and more" stays')).toBe('secret="[redacted]" stays')
+  expect(redactedIn('Cookie: theme="a b"; sid=x1\nHost: a')).toBe('Cookie: [redacted]\nHost: a')
+  expect(redactedIn('"Cookie: a=" and "b"')).toBe('"Cookie: [redacted]" and "b"')
+  expect(redactedIn('Cookie: a="x1\nHost: "a"')).toBe('Cookie: [redacted]"x1\nHost: "a"')
   expect(redactedIn('https://example.com/?api_key=abc123&q=x')).toBe('https://example.com/?api_key=[redacted]&q=x')
 })
 
@@ -247,6 +255,6 @@ test.each([String.raw`\w+=`, '(a+)+', String.raw`(?:\w*|x)y`, '(?:a{1,9}){1,9}',
 })
 
 test('long texts that begin like secrets, again and again, are read to the end', () => {
-  const starts = ['eyJ', 'eyJa.', 'sk-', 'a=', 'token=', 'password="', "secret='", '\\"', '-----BEGIN PRIVATE KEY-----', '://a:', 'http://a:b', 'Basic ', 'Bearer a', '<password>', 'Cookie: ', '--token ', ' ', '[redacted]', 'aB3/']
+  const starts = ['eyJ', 'eyJa.', 'sk-', 'a=', 'token=', 'password="', "secret='", '\\"', '-----BEGIN PRIVATE KEY-----', '://a:', 'http://a:b', 'Basic ', 'Bearer a', '<password>', 'Cookie: ', 'Cookie: a="', '--token ', ' ', '[redacted]', 'aB3/']
   for (const start of starts) expect(typeof redactedIn(start.repeat(50_000))).toBe('string')
 })

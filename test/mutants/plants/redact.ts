@@ -12,6 +12,7 @@ export const redactPlants: ReadonlyArray<Plant> = [
   { title: 'a private key without its last line stays', file: `${redact}secret-shapes.ts`, find: 'from = end < 0 ? text.length : end + 5', replace: 'from = end < 0 ? from : end + 5', killedBy },
   { title: 'the value of a name is taken for another name', file: `${redact}secret-shapes.ts`, find: 'if (found.index < from || !isSecretName', replace: 'if (!isSecretName', killedBy },
   { title: 'escaped quotes end no value', file: `${redact}secret-shapes.ts`, find: "end += escapes === '' && text[end] === '\\\\' ? 2 : 1", replace: 'end++', killedBy },
+  { title: 'a quoted value within a header ends the header', file: `${redact}secret-shapes.ts`, find: "text[end - 1] === '=' ? text.indexOf(char, end + 1) : -1", replace: 'Number(-1)', killedBy, named: 'is redacted' },
   { title: 'a pattern searches texts again and again', file: `${redact}secret-shapes.ts`, find: '<([\\w:.-]{1,128})>', replace: '<([\\w:.-]+)>', killedBy },
   { title: 'counts of tokens are hidden', file: `${redact}secret-names.ts`, find: "if (last === 'tokens') return words.length === 1 || tokensKinds.has(before)", replace: "if (last === 'tokens') return true", killedBy },
 ]

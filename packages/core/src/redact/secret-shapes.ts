@@ -82,8 +82,8 @@ export const shapes = {
       ')',
     'gi',
   ),
-  /** A header to the end of its line, or to the end of the text in which it is quoted. */
-  header: /(?<![\w-])((?:proxy-)?authorization|(?:set-)?cookie)(\\{0,3}["']?[ \t]{0,8}:[ \t]{0,8}\\{0,3}["']?)([^\s"'\\][^\r\n"'\\]*)/gi,
+  /** The name of a header, up to its value. */
+  header: /(?<![\w-])((?:proxy-)?authorization|(?:set-)?cookie)(\\{0,3}["']?[ \t]{0,8}:[ \t]{0,8}\\{0,3}["']?)(?=[^\s"'\\])/gi,
   bearer: /(?<![A-Za-z0-9_])(bearer[ \t]{1,8})([\w.~+/-]{6}[\w.~+/=-]*)/gi,
   basic: /(?<![A-Za-z0-9_])(basic[ \t]{1,8})([A-Za-z0-9+/]{8}[A-Za-z0-9+/=]*)/gi,
   /** 40 characters of base64: perhaps an AWS secret key. */
@@ -99,9 +99,7 @@ export const shapes = {
 export const withoutSecrets = (text: string): string => {
   if (text.length < shortest) return text
   return withoutNamed(
-    withoutKeys(text)
-      .replace(shapes.userInfo, (_, scheme: string) => `${scheme}${redactedText}@`)
-      .replace(shapes.header, (_, name: string, sign: string) => `${name}${sign}${redactedText}`)
+    withoutHeaders(withoutKeys(text).replace(shapes.userInfo, (_, scheme: string) => `${scheme}${redactedText}@`))
       .replace(shapes.bearer, (all: string, scheme: string, token: string) => (looksMade(token) ? `${scheme}${redactedText}` : all))
       .replace(shapes.basic, (all: string, scheme: string, token: string) => (looksEncoded(token) ? `${scheme}${redactedText}` : all))
       .replace(shapes.prefixed, (found) => (/[0-9]|[a-z][A-Z]|[A-Z]{8}/.test(found) ? redactedText : found)),
@@ -125,6 +123,40 @@ const withoutKeys = (text: string): string => {
     from = end < 0 ? text.length : end + 5
   }
   return parts.join('') + text.slice(from)
+}
+
+/** Each header to the end of its line, or to the end of the text in which it is quoted. */
+const withoutHeaders = (text: string): string => {
+  const parts: Array<string> = []
+  let from = 0
+  for (const { 0: start, index } of text.matchAll(shapes.header)) {
+    if (index < from) continue
+    const at = index + start.length
+    parts.push(text.slice(from, at), redactedText)
+    const [, escape = '', quote] = /(\\?)(["'])[^"']*$/.exec(start) ?? /(\\?)(["'])$/.exec(text.slice(Math.max(0, index - 2), index)) ?? []
+    from = headerEnd(text, at, quote, escape !== '')
+  }
+  return parts.length === 0 ? text : parts.join('') + text.slice(from)
+}
+
+/**
+ * `quote`: the one in which the header is. `isEscaped`: with a backslash, because the whole text is a quotation. Without a quote around it, the header ends
+ * at any, unless that begins a value within it: `Cookie: theme="a b"; sid=1`.
+ */
+const headerEnd = (text: string, at: number, quote: string | undefined, isEscaped: boolean): number => {
+  for (let end = at; end < text.length; end++) {
+    const char = text.charAt(end)
+    if (char === quote || char === '\r' || char === '\n') return end
+    if (char === '\\') {
+      if (quote === undefined || isEscaped) return end
+      end++
+    } else if (quote === undefined && (char === '"' || char === "'")) {
+      const close = text[end - 1] === '=' ? text.indexOf(char, end + 1) : -1
+      if (close < 0 || /[\r\n]/.test(text.slice(end, close))) return end
+      end = close
+    }
+  }
+  return text.length
 }
 
 /** Values under names of secrets. The value of any other name may contain names, so the search goes on right after the name. */
