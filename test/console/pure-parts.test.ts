@@ -14,6 +14,11 @@ describe('CON-5: addresses', () => {
     }))
   })
 
+  test('LK-11: the group of dead letters without a signature has an address of its own', () => {
+    expect(textOfQuery({ signature: '', type: 'mail' })).toBe('?signature=&type=mail')
+    expect(textOfQuery({ status: '', signature: undefined, type: 'mail' })).toBe('?type=mail')
+  })
+
   test('patterns match whole paths', () => {
     expect(matchPath('/q/{queue}/tasks/{id}', '/q/a%2Fb/tasks/t%201')).toEqual({ queue: 'a/b', id: 't 1' })
     expect(matchPath('/', '/')).toEqual({})

@@ -22,9 +22,12 @@ export const queryOf = (search: string): Query => {
   return Object.fromEntries(query)
 }
 
-/** The query as text with `?`; empty without parameters. It stays readable: characters that need no encoding in a query are not encoded. */
+/**
+ * The query as text with `?`; empty without parameters. It stays readable: characters that need no encoding in a query are not encoded. Empty values are
+ * left out, except an empty signature: dead letters that have none are a group, too.
+ */
 export const textOfQuery = (query: Partial<Query>): string => {
-  const pairs = Object.entries(query).flatMap(([name, value]) => (value === undefined || value === '' ? [] : [`${encodeURIComponent(name)}=${readable(value)}`]))
+  const pairs = Object.entries(query).flatMap(([name, value]) => (value === undefined || (value === '' && name !== 'signature') ? [] : [`${encodeURIComponent(name)}=${readable(value)}`]))
   return pairs.length === 0 ? '' : `?${pairs.join('&')}`
 }
 

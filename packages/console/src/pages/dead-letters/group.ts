@@ -6,8 +6,8 @@ export interface GroupKey {
   readonly signature: string
 }
 
-/** The first twelve characters of a signature, which is enough to distinguish signatures. */
-export const shortSignature = (signature: string): string => signature.slice(0, 12)
+/** The first twelve characters of a signature, which is enough to distinguish signatures. Imported dead letters have none. */
+export const shortSignature = (signature: string): string => (signature === '' ? 'none' : signature.slice(0, 12))
 
 /** Failures of each signature by hour, oldest first, from the rows of the report. */
 export const failuresByHour = (rows: ReadonlyArray<Readonly<Record<string, string | number | null>>>, hours: number, now: number): ReadonlyMap<string, ReadonlyArray<number>> => {
