@@ -133,6 +133,17 @@ describe('INV-23: live leases', () => {
     expect(limitOf(q.state, 'db')?.concurrency).toBe(2)
   })
 
+  test('INV-23: a task that brings a limit does not lift the rate that its key has with all others', () => {
+    const rate = { starts: 1, perSeconds: 60 }
+    const q = limited('*', { rate }).enqueue(...many(3, { concurrencyKey: 'db' }))
+    expect(q.claim('ann', { max: 9 }).ids).toEqual(['t1'])
+    q.enqueue(task('more', { concurrencyKey: 'db', concurrencyLimit: 50 }))
+    expect(limitOf(q.state, 'db')).toMatchObject({ concurrency: 50, rate })
+    expect(q.look('ann', { max: 9 })).toEqual([])
+    expect(q.wait(60)).toEqual(['LimitOpened'])
+    expect(q.look('ann', { max: 9 })).toEqual(['t2'])
+  })
+
   test('INV-23: nothing is decided for a limit that is set already, and one without members is refused', () => {
     const q = limited('db', { concurrency: 1 })
     expect(q.do({ type: 'SetLimit', key: 'db', concurrency: 1 })).toEqual([])

@@ -27,7 +27,7 @@ export const decideRemoveLimit = ({ key }: CommandOf<'RemoveLimit'>, { limits, q
 
 /**
  * The limits that these tasks of a request set for their concurrency keys. The last limit given for a key holds. A limit that already has this value
- * makes no event.
+ * makes no event. The key keeps its rate, also that of the limit for all keys: a producer must not lift it.
  */
 export const limitsGivenBy = (tasks: ReadonlyArray<PreparedTask>, request: ReadonlyArray<PreparedTask>, { limits, queue }: Tables, at: number): Decision => {
   const given = new Map<string, number>()
@@ -43,7 +43,8 @@ export const limitsGivenBy = (tasks: ReadonlyArray<PreparedTask>, request: Reado
     const before = limits.set.get(limit)
     if (before?.concurrency === concurrency) continue
     if (before === undefined && ++size > limitsMax) return E.left(tooMany(queue))
-    events.push({ type: 'LimitSet', at, data: { limit, concurrency, ...(before?.rate === undefined ? {} : { rate: before.rate }) } })
+    const { rate } = limits.limitOf(limit) ?? {}
+    events.push({ type: 'LimitSet', at, data: { limit, concurrency, ...(rate === undefined ? {} : { rate }) } })
   }
   return E.right(events)
 }
