@@ -34,6 +34,21 @@ describe('a handler that runs longer than maxRunSeconds', () => {
     expect(worker.stats()).toMatchObject({ failed: 1, completed: 1, lost: 0, running: 0 })
   })
 
+  test('can still save where it is, for the next attempt', async () => {
+    source.add(1)
+    let said: unknown
+    work({
+      ...limited,
+      handler: async (_, { signal, checkpoint }) => {
+        await aborted(signal)
+        said = await checkpoint({ page: 3 }).then(() => 'saved', ({ name }: Error) => name)
+      },
+    })
+    await until(() => accepted.length === 1, 'it has failed')
+    expect([said, source.task('t1').checkpoint]).toEqual(['saved', { page: 3 }])
+    expect(accepted).toMatchObject([{ kind: 'fail' }])
+  })
+
   test('GB-07 and does not end is abandoned: its failure is reported, its lease is not renewed, and its place is free', async () => {
     source.leaseMs = 2_000
     source.add(1)

@@ -81,6 +81,38 @@ describe('stopping', () => {
     for (const id of ['t1', 't2']) expect(source.task(id).outcomes).toMatchObject([{ kind: 'release', reason: 'the worker stopped', stopping: true }])
   })
 
+  test('a handler whose signal was aborted can still save where it is, for the next agent', async () => {
+    source.add(1)
+    let said: unknown
+    work({
+      handler: async (_, { signal, checkpoint }) => {
+        await aborted(signal)
+        said = await checkpoint({ page: 3 }).then(() => 'saved', ({ name }: Error) => name)
+      },
+    })
+    await until(() => worker.stats().running === 1, 'it is running')
+    await worker.stop({ graceMs: 50 })
+    expect([said, source.task('t1').checkpoint]).toEqual(['saved', { page: 3 }])
+    expect(source.task('t1').outcomes).toMatchObject([{ kind: 'release', stopping: true }])
+  })
+
+  test('a handler that is abandoned no longer waits for its checkpoint', async () => {
+    source.add(1)
+    source.beforeHeartbeat = () => {
+      throw failing('unreachable')
+    }
+    let said: unknown
+    work({
+      handler: async (_, { checkpoint }) => {
+        said = await checkpoint({ page: 3 }).catch(({ name }: Error) => name)
+      },
+    })
+    await until(() => worker.stats().running === 1, 'it is running')
+    await worker.stop({ graceMs: 50 })
+    await sleep(10)
+    expect(said).toBe('WorkerStopped')
+  })
+
   test('GB-04 a handler that stops its worker gives its task back by throwing WorkerStopped', async () => {
     source.add(1)
     work({

@@ -375,4 +375,17 @@ describe('progress and checkpoints', () => {
     await until(() => source.count('completed') === 1, 'it is done')
     expect(only('t1')).toMatchObject({ result: { output: ['too-large: too large', false] } })
   })
+
+  test('a checkpoint that is overtaken by the outcome of its task rejects, and keeps nobody waiting', async () => {
+    source.add(1)
+    source.beforeHeartbeat = () => sleep(50)
+    let said = 'nothing'
+    work({
+      handler: (_, { checkpoint }) => {
+        void checkpoint('x').then(() => (said = 'saved'), ({ name }: Error) => (said = name))
+      },
+    })
+    await until(() => said !== 'nothing', 'it is answered')
+    expect([said, source.task('t1').status, source.task('t1').checkpoint]).toEqual(['LeaseLost', 'completed', undefined])
+  })
 })

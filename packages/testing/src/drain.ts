@@ -107,7 +107,9 @@ const runOne = async ({ client, clock, settle }: DrainHost, source: TaskSource, 
     // Of a report that is refused, only its caller is told, as by a worker.
     const reason = isOver ? new LeaseLost(detail) : new Error(`${code}: ${detail}`)
     for (const { reject } of note.waiters) reject(reason)
-    if (isOver) run.abort(reason)
+    if (!isOver) return
+    run.state = 'lost'
+    run.abort(reason)
   }
   const run = new Run({ beatSoon: (each) => void beat(each) }, work, performance.now(), 1 / 3)
   run.state = 'running'

@@ -8,7 +8,7 @@ export interface HandlerContext {
   /**
    * Aborted in three cases; `signal.reason` says which. {@link LeaseLost}: the lease expired, the task was cancelled, or the agent was terminated
    * (GB-03, GB-07). {@link RunTimeExceeded}: the handler ran longer than `maxRunSeconds`. {@link WorkerStopped}: the grace period of a stop is over.
-   * A result that the handler returns after that is not reported.
+   * A result that the handler returns after that is not reported. Unless the lease is lost, `checkpoint` still works until the handler ends.
    */
   readonly signal: AbortSignal
   /** The lease. `expiresAt` is by the clock of this process. The worker extends the lease by itself. */

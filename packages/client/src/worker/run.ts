@@ -95,7 +95,7 @@ export class Run implements HandlerContext {
 
   get progress(): (value: Json) => void {
     return (value) => {
-      if (this.state !== 'running') return
+      if (!this.isHeld) return
       this.unsentProgress = value
       this.owner.beatSoon(this)
     }
@@ -104,7 +104,7 @@ export class Run implements HandlerContext {
   get checkpoint(): (value: Json) => Promise<void> {
     return (value) => {
       const durable = new Promise<void>((resolve, reject) => {
-        if (this.state !== 'running') return reject(this.abortReason ?? new LeaseLost('the task is no longer held'))
+        if (!this.isHeld) return reject(this.abortReason ?? notHeld())
         this.unsentCheckpoint = value
         this.checkpointWaiters ??= []
         this.checkpointWaiters.push({ resolve, reject })
@@ -128,10 +128,24 @@ export class Run implements HandlerContext {
     }
   }
 
+  /** Whether the handler goes on and its task is leased, so that what it reports counts: also after its signal was aborted because the worker stops, or because it ran too long. */
+  private get isHeld(): boolean {
+    return this.state === 'running' || this.state === 'stopped' || this.state === 'overdue'
+  }
+
+  private get isOver(): boolean {
+    return this.state === 'lost' || this.state === 'gone'
+  }
+
   /** Aborts the handler's signal. */
   abort(reason: Error): void {
     this.abortReason = reason
     this.controller?.abort(reason)
+    if (this.isOver) this.over(reason)
+  }
+
+  /** Called when no more heartbeats are sent: nobody waits for a checkpoint any longer. */
+  over(reason: Error = this.abortReason ?? notHeld()): void {
     const waiters = this.checkpointWaiters
     this.checkpointWaiters = undefined
     if (waiters !== undefined) for (const { reject } of waiters) reject(reason)
@@ -154,7 +168,9 @@ export class Run implements HandlerContext {
     if (this.unsentProgress === undefined) this.unsentProgress = note.progress
     if (this.unsentCheckpoint === undefined) this.unsentCheckpoint = note.checkpoint
     if (note.waiters.length === 0) return
-    if (this.abortReason !== undefined) for (const { reject } of note.waiters) reject(this.abortReason)
+    if (this.isOver) for (const { reject } of note.waiters) reject(this.abortReason ?? notHeld())
     else this.checkpointWaiters = [...note.waiters, ...(this.checkpointWaiters ?? [])]
   }
 }
+
+const notHeld = (): LeaseLost => new LeaseLost('the task is no longer held')

@@ -273,6 +273,7 @@ export class WorkerLoop {
 
   private over(run: Run, outcome: SettleOutcome, answer: SettleAnswer | undefined): void {
     run.state = 'gone'
+    run.over()
     this.leases.remove(run)
     if (answer?.ok === true) this.accepted(outcome, answer.status)
     else this.counts.lost++
@@ -404,6 +405,7 @@ export class WorkerLoop {
       if (run.state === 'overdue') this.abandonOverdue(run)
       if (run.state !== 'stopped') continue
       run.state = 'gone'
+      run.over()
       this.counts.lost++
       this.leases.remove(run)
       this.tell({ type: 'abandoned', taskId: run.task.id, reason: 'stopped' })
