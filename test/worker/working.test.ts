@@ -286,6 +286,18 @@ describe('the result of a handler becomes the outcome', () => {
     expect(outcome).toMatchObject({ kind: 'fail', retryable: false, error: { message: 'the result was refused (too-large): over 262144 bytes' } })
     expect(events).toMatchObject([{ type: 'outcome-refused', kind: 'complete', code: 'too-large' }])
   })
+  test.each([
+    [{ paid: true }, { paid: true }],
+    ['too large', undefined],
+  ])('a parking that the queue refuses fails the task, and its checkpoint is kept unless it is refused, too: %j', async (checkpoint, kept) => {
+    source.refuseOutcome = (outcome) => {
+      if (outcome.kind === 'park') return { ok: false, code: 'conflict', detail: 'the key is taken' }
+      return outcome.kind === 'fail' && outcome.checkpoint === 'too large' ? { ok: false, code: 'too-large', detail: 'over 262144 bytes' } : undefined
+    }
+    const outcome = await outcomeOf(({ park }) => park({ callbackKey: 'k', timeoutSeconds: 60, checkpoint }))
+    expect(outcome).toMatchObject({ kind: 'fail', retryable: true, error: { message: 'parking was refused (conflict): the key is taken' } })
+    expect(outcome.kind === 'fail' && outcome.checkpoint).toEqual(kept)
+  })
   test('LK-02 a completion without the required report is reported', async () => {
     const [id] = source.add(1)
     source.refuseOutcome = () => ({ ok: true, status: 'incomplete' })

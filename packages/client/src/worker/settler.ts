@@ -150,8 +150,10 @@ const failureInstead = (outcome: SettleOutcome, { code, detail }: Refused): Sett
     return { kind: 'fail', taskId, agentId, token, error: { message }, retryable: false }
   }
   if (outcome.kind === 'park') {
-    // Another task waits for this key, but not for ever, so a retry may succeed.
-    return { kind: 'fail', taskId, agentId, token, error: { message: `parking was refused (${code}): ${detail}` }, retryable: code === 'conflict' }
+    const { checkpoint } = outcome
+    // Another task waits for this key, but not for ever, so a retry may succeed. It goes on from the checkpoint.
+    const failed = { kind: 'fail' as const, taskId, agentId, token, error: { message: `parking was refused (${code}): ${detail}` }, retryable: code === 'conflict' }
+    return checkpoint === undefined ? failed : { ...failed, checkpoint }
   }
   if (outcome.kind !== 'fail' || (outcome.checkpoint === undefined && Object.keys(outcome.error).length === 1)) return undefined
   return { kind: 'fail', taskId, agentId, token, error: { message: outcome.error.message }, retryable: outcome.retryable }
