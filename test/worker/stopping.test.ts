@@ -145,6 +145,22 @@ describe('stopping', () => {
     expect(events.filter(({ type }) => type === 'outcome-given-up').length).toBe(3)
   })
 
+  test('ends even if the queue takes the outcomes and never answers, and reports them as given up', async () => {
+    source.add(600)
+    const waiting: Array<() => void> = []
+    source.beforeSettle = () => new Promise<void>((resolve) => void waiting.push(resolve))
+    work({ concurrency: 600, handler: () => undefined })
+    await until(() => worker.stats().unsettled === 600, 'all are done')
+    const how = await Promise.race([worker.stop({ graceMs: 0 }).then(() => 'ended'), sleep(7_000)])
+    const { length } = events.filter(({ type }) => type === 'outcome-given-up')
+    // Answers that come later change nothing.
+    source.beforeSettle = () => undefined
+    for (const answer of waiting) answer()
+    await sleep(100)
+    expect([how, length]).toEqual(['ended', 600])
+    expect(worker.stats()).toMatchObject({ state: 'stopped', unsettled: 0, completed: 0, lost: 600 })
+  })
+
   test.each([['back', -year], ['forward', year]])('takes as long as it should if the clock is set %s meanwhile', async (_, jump) => {
     source.add(1)
     work({ handler: async (_, { signal }) => void (await aborted(signal)) })

@@ -6,6 +6,8 @@ import { randomUUID } from 'node:crypto'
 import { Batcher } from '../transport/batcher.js'
 import { backoffMs, pause } from '../transport/retry.js'
 import { longTimer } from '../transport/long-timer.js'
+import { onAbort } from '../transport/abort.js'
+import { DaybookError } from '../errors.js'
 import type { OnWorkerEvent } from './events.js'
 import type { WorkerConfig } from './options.js'
 import { codeOf, isLost, mayRetryLater } from './refusals.js'
@@ -18,6 +20,9 @@ interface Item {
   readonly since: number
   readonly bytes: number
 }
+
+/** The time that the last try has for its answer when the worker stops, in milliseconds. */
+const lastTryMs = 1_000
 
 export interface SettlerPort {
   /** Called when the run is over: its outcome was accepted or refused, or was given up (`undefined`). */
@@ -32,8 +37,10 @@ export class Settler {
   private readonly id = randomUUID()
   /** When to stop retrying, by `performance.now()`; set when the worker stops. */
   private until = Number.POSITIVE_INFINITY
-  /** Aborted at that time. */
+  /** Aborted shortly before that time: every outcome that waits for another try is sent once more. */
   private readonly givingUp = new AbortController()
+  /** Aborted at that time: no answer is waited for any longer. */
+  private readonly over = new AbortController()
 
   constructor(
     private readonly config: Pick<WorkerConfig, 'source' | 'agentId' | 'settleMax' | 'settleInFlightMax' | 'settleForMs' | 'backoffMsMax'>,
@@ -64,7 +71,9 @@ export class Settler {
   /** Gives up the outcomes that are not accepted by this time (of `performance.now()`). */
   giveUpAt(time: number): void {
     this.until = time
-    longTimer(Math.max(0, time - performance.now()), () => this.givingUp.abort(), { unref: true })
+    const leftMs = time - performance.now()
+    longTimer(Math.max(0, leftMs - lastTryMs), () => this.givingUp.abort(), { unref: true })
+    longTimer(Math.max(0, leftMs), () => this.over.abort(), { unref: true })
   }
 
   private async send(batch: ReadonlyArray<Item>): Promise<void> {
@@ -72,7 +81,7 @@ export class Settler {
     const attempt = `${this.id}.${++this.calls}`
     for (let failures = 1; ; failures++) {
       try {
-        const answers = await this.config.source.settle(outcomes, attempt)
+        const answers = await this.unlessSilent(() => this.config.source.settle(outcomes, attempt))
         this.answered(batch, answers)
         return
       } catch (error) {
@@ -87,6 +96,17 @@ export class Settler {
         await pause(retryInMs, this.givingUp.signal)
       }
     }
+  }
+
+  /** A queue that takes a call and never answers must not keep the worker from stopping. */
+  private unlessSilent<A>(call: () => Promise<A>): Promise<A> {
+    const { signal } = this.over
+    return new Promise((resolve, reject) => {
+      const giveUp = (): void => reject(new DaybookError('timeout', 'the queue had not answered when the worker stopped: it may have accepted the outcome'))
+      if (signal.aborted) return giveUp()
+      const forget = onAbort(signal, giveUp)
+      call().then(resolve, reject).finally(forget)
+    })
   }
 
   private conclude({ run, outcome }: Item, answer: SettleAnswer | undefined): void {
