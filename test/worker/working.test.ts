@@ -207,6 +207,12 @@ describe('the result of a handler becomes the outcome', () => {
   test('undefined completes as well', async () => {
     expect(await outcomeOf(() => undefined)).toMatchObject({ kind: 'complete', result: {} })
   })
+  test('what can be awaited is awaited, as a query of a database library: it frees its place, whenever and however often it calls back', async () => {
+    const soon = { then: (done: (result: unknown) => void) => [done({ output: 1 }), done({ output: 2 })] }
+    expect(await outcomeOf(() => soon)).toMatchObject({ kind: 'complete', result: { output: 1 } })
+    await inTime('the end', worker.drained())
+    expect(worker.stats()).toMatchObject({ running: 0, completed: 1 })
+  })
   test('success: false fails', async () => {
     expect(await outcomeOf(() => ({ success: false, errors: ['a', 'b'] }))).toMatchObject({ kind: 'fail', retryable: true, error: { message: 'a; b' } })
   })

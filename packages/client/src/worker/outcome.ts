@@ -1,6 +1,6 @@
 /** Turns the result or error of a handler into an outcome for the queue. */
 import { type Failure, firstOf, type Json, type Result, textMax } from '@daybook/core/common'
-import { isPromise } from '../handles/is-promise.js'
+import { isPromise, promiseOf } from '../handles/is-promise.js'
 import { type Handler, LeaseLost, Park, PermanentError, Release, WorkerStopped } from './handler.js'
 import type { Run } from './run.js'
 import type { SettleOutcome } from './source.js'
@@ -23,7 +23,7 @@ export const outcomeOf = (
   try {
     const result = host.handler(run.task, run)
     if (!isPromise(result)) return returned(run, host, result)
-    result.then(
+    promiseOf(result).then(
       (value) => later(run, returned(run, host, value)),
       (error: unknown) => later(run, thrown(run, host, error)),
     )

@@ -1,7 +1,7 @@
 /** Runs each handler in a span, if the program has OpenTelemetry: a consumer span, by the semantic conventions for messaging. */
 import { traceParentOf } from '@daybook/core/common'
 import type { Context, Link, Span, SpanContext } from '@opentelemetry/api'
-import { isPromise } from '../handles/is-promise.js'
+import { isPromise, promiseOf } from '../handles/is-promise.js'
 import { type Api, openTelemetry } from '../transport/tracing.js'
 import { type Handler, Park, Release } from './handler.js'
 
@@ -29,7 +29,7 @@ export const tracedHandler =
           span.end()
           return result
         }
-        return result.then(
+        return promiseOf(result).then(
           (value) => {
             span.end()
             return value
