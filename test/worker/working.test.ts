@@ -246,6 +246,13 @@ describe('the result of a handler becomes the outcome', () => {
     }
     expect(worker.stats()).toMatchObject({ running: 0, buffered: 0 })
   })
+  test('LK-16 the code of an error may be a number, as 429 in many libraries', async () => {
+    expect(await outcomeOf(() => Promise.reject(Object.assign(new Error('slow down'), { code: 429 })))).toMatchObject({ kind: 'fail', error: { message: 'slow down', code: '429' } })
+  })
+  test('LK-16 what has a message is an error, whatever it was made from: of another realm, or a plain object', async () => {
+    const plain = { message: 'slow down', code: 'rate_limited', retryAfter: 5 }
+    expect(await outcomeOf(() => Promise.reject(plain))).toMatchObject({ kind: 'fail', error: plain })
+  })
   test('a PermanentError is not retried', async () => {
     expect(await outcomeOf(() => Promise.reject(new PermanentError('gone for good')))).toMatchObject({ kind: 'fail', retryable: false })
   })

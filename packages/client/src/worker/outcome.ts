@@ -98,13 +98,13 @@ const failure = (run: Run, agentId: string, error: Failure, retryable: boolean):
  * Messages and stacks are cut. An error that carries a whole response would make the task's history unreadable, and could be refused as too large. A
  * message may have been cut before, in the middle of a surrogate pair. Any member may be something else than its type says, or throw when it is read.
  */
-const failureOf = (error: unknown): Failure => {
+export const failureOf = (error: unknown): Failure => {
   try {
-    if (!(error instanceof Error)) return { message: kept(String(error), textMax) }
+    if (!isError(error)) return { message: kept(String(error), textMax) }
     const { message, name, code, retryAfter, stack } = error as { [K in keyof Error | 'code' | 'retryAfter']?: unknown }
     return {
-      message: kept(String(message || name), textMax),
-      ...(typeof code === 'string' ? { code: kept(code, textMax) } : {}),
+      message: kept(String(message || name || error), textMax),
+      ...(typeof code === 'string' || typeof code === 'number' ? { code: kept(String(code), textMax) } : {}),
       ...(typeof retryAfter === 'number' && Number.isFinite(retryAfter) ? { retryAfter } : {}),
       ...(typeof retryAfter === 'string' ? { retryAfter: kept(retryAfter, textMax) } : {}),
       ...(typeof stack === 'string' ? { stack: kept(stack, stackMax) } : {}),
@@ -113,6 +113,9 @@ const failureOf = (error: unknown): Failure => {
     return { message: 'the handler threw something that has no text' }
   }
 }
+
+/** Some libraries throw plain objects, and an error of another realm is no `Error` of this one. */
+const isError = (thrown: unknown): boolean => thrown instanceof Error || (typeof thrown === 'object' && thrown !== null && typeof (thrown as { readonly message?: unknown }).message === 'string')
 
 const stackMax = 8_000
 const kept = (text: string, max: number): string => firstOf(text.toWellFormed(), max)
