@@ -107,6 +107,13 @@ describe('one trace', () => {
     expect((await taskOf(id)).traceparent).toContain(order.traceId)
   })
 
+  test('what has no text and is thrown is an error of its span, and of its task as without traces', async () => {
+    await client.enqueue({ id: 'odd', type: 'odd', payload: 4, maxRetries: 1 })
+    await workOn(['odd'], () => Promise.reject(Object.create(null)), async () => (await client.task('odd')).status === 'dead-letter')
+    expect((await client.task('odd')).lastError).toBe('the handler threw something that has no text')
+    expect(await received('of the handler', ({ name }) => name === 'process odd')).toMatchObject({ isError: true, attributes: { 'error.type': '_OTHER' } })
+  })
+
   test('a program gets TRACEPARENT: the span that daybook work has made for it, or that of the task', async () => {
     const file = join(server.dir, 'trace.cjs')
     writeFileSync(file, `console.log(JSON.stringify({ output: process.env.TRACEPARENT ?? 'none' }))`)

@@ -4,6 +4,7 @@ import type { Context, Link, Span, SpanContext } from '@opentelemetry/api'
 import { isPromise, promiseOf } from '../handles/is-promise.js'
 import { type Api, openTelemetry } from '../transport/tracing.js'
 import { type Handler, Park, Release } from './handler.js'
+import { failureOf } from './outcome.js'
 
 /** The handler with its span. OpenTelemetry is looked up for each task, because the program may register its provider later. */
 export const tracedHandler =
@@ -57,7 +58,8 @@ const originOf = ({ ROOT_CONTEXT, trace }: Api, traceparent: string | undefined)
 /** A release and a parking are thrown, but are no errors. */
 const failed = ({ SpanStatusCode }: Api, span: Span, error: unknown): void => {
   if (!(error instanceof Park || error instanceof Release)) {
-    const { name, message } = error instanceof Error ? error : { name: '_OTHER', message: String(error) }
+    const name = error instanceof Error ? error.name : '_OTHER'
+    const { message } = failureOf(error)
     span.setAttribute('error.type', name)
     span.recordException(error instanceof Error ? error : { name, message })
     span.setStatus({ code: SpanStatusCode.ERROR, message })
