@@ -183,7 +183,8 @@ describe('a worker works', () => {
     expect(one.agentId).not.toBe(other.agentId)
   })
 
-  test.each([{ concurrency: 0 }, { prefetchMax: -1 }, { leaseRenewRatio: 1 }, { claimWaitMs: 61_000 }, { settleMax: 0 }])(
+  // A claim of 1.5 tasks is refused for good, which ends the worker.
+  test.each([{ concurrency: 0 }, { concurrency: 1.5 }, { prefetchMax: 0.5 }, { prefetchMax: -1 }, { leaseRenewRatio: 1 }, { claimWaitMs: 61_000 }, { settleMax: 0 }])(
     'refuses options out of their range: %j',
     (options) => {
       work({ handler: () => undefined })

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
 import type { Json, Phase } from '@daybook/core'
-import { inRange } from '../range.js'
+import { inRange, wholeInRange } from '../range.js'
 import type { OnWorkerEvent } from './events.js'
 import type { Handler } from './handler.js'
 import type { TaskSource } from './source.js'
@@ -94,22 +94,22 @@ export type WorkerConfig = Required<Omit<WorkerOptions, Optional>> & Pick<Worker
 
 /** @throws RangeError for an option out of its range. */
 export const configureWorker = (options: WorkerOptions): WorkerConfig => {
-  const concurrency = inRange('concurrency', options.concurrency ?? 10, 1, 100_000)
+  const concurrency = wholeInRange('concurrency', options.concurrency ?? 10, 1, 100_000)
   return {
     ...options,
     agentId: options.agentId ?? `${hostname().slice(0, 64)}-${process.pid}-${randomBytes(4).toString('hex')}`,
     isNameMade: options.agentId === undefined,
     register: options.register ?? true,
     concurrency,
-    prefetchMax: inRange('prefetchMax', options.prefetchMax ?? Math.min(1_000, 100 * concurrency), 0, 100_000),
+    prefetchMax: wholeInRange('prefetchMax', options.prefetchMax ?? Math.min(1_000, 100 * concurrency), 0, 100_000),
     prefetchMs: inRange('prefetchMs', options.prefetchMs ?? 50, 0, 60_000),
     claimWaitMs: inRange('claimWaitMs', options.claimWaitMs ?? 20_000, 0, 60_000),
     leaseSeconds: inRange('leaseSeconds', options.leaseSeconds ?? 60, 0.1, 86_400),
     maxRunSeconds: inRange('maxRunSeconds', options.maxRunSeconds ?? 21_600, 0.001, Number.POSITIVE_INFINITY),
     leaseRenewRatio: inRange('leaseRenewRatio', options.leaseRenewRatio ?? 1 / 3, 0.05, 0.9),
-    settleMax: inRange('settleMax', options.settleMax ?? 500, 1, 1_000),
-    settleInFlightMax: inRange('settleInFlightMax', options.settleInFlightMax ?? 2, 1, 16),
-    unsettledMax: inRange('unsettledMax', options.unsettledMax ?? 5_000, 1, Number.MAX_SAFE_INTEGER),
+    settleMax: wholeInRange('settleMax', options.settleMax ?? 500, 1, 1_000),
+    settleInFlightMax: wholeInRange('settleInFlightMax', options.settleInFlightMax ?? 2, 1, 16),
+    unsettledMax: wholeInRange('unsettledMax', options.unsettledMax ?? 5_000, 1, Number.MAX_SAFE_INTEGER),
     settleForMs: inRange('settleForMs', options.settleForMs ?? 600_000, 0, 86_400_000),
     backoffMsMax: inRange('backoffMsMax', options.backoffMsMax ?? 10_000, 1, 3_600_000),
   }
