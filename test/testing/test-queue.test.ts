@@ -1,5 +1,5 @@
 /** The point of this file: a test with a queue is quick, says what is wrong, and its clock moves only when the test moves it. */
-import { PermanentError, Release } from '@daybook/client/worker'
+import { type HandlerContext, PermanentError, Release } from '@daybook/client/worker'
 import { createTestQueue, type TestQueue, type TestQueueOptions } from '@daybook/testing'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { inTime } from '../support/in-time.js'
@@ -159,6 +159,33 @@ describe('drain', () => {
       throw new Release('not mine')
     })
     expect(runs).toHaveLength(1)
+  })
+
+  test('counts as failed what has failed: an error or success: false, and neither a parking nor a release', async () => {
+    const queue = await open()
+    await queue.client.enqueueAll(['errs', 'says-so', 'says-it-too', 'throws-nothing', 'parks', 'releases', 'ends'].map((type) => ({ type })))
+    const { runs, completed, failed } = await queue.drain({
+      errs: () => Promise.reject(new Error('no')),
+      'says-so': () => ({ success: false, errors: ['no'] }),
+      'says-it-too': () => ({ success: false }),
+      'throws-nothing': () => Promise.reject(undefined),
+      parks: (_, { park }) => park({ callbackKey: 'k', timeoutSeconds: 60 }),
+      releases: (_, { release }) => release('not mine'),
+      ends: () => undefined,
+    })
+    expect({ completed, failed, runs: runs.length }).toEqual({ completed: 1, failed: 4, runs: 7 })
+  })
+
+  test.each([
+    ['too large', () => ({ output: 'x'.repeat(300_000) }), 'dead-letter', 'the result was refused (too-large)'],
+    ['no JSON', () => ({ output: 5n as never }), 'dead-letter', 'the result was refused (invalid)'],
+    ['a parking without a key', (_: unknown, { park }: HandlerContext) => park({ callbackKey: '', timeoutSeconds: 60 }), 'dead-letter', 'parking was refused (invalid)'],
+  ])('a result that the queue refuses is a failure that says so, as by a worker: %s', async (_, handler, status, said) => {
+    const queue = await open()
+    await queue.client.enqueue({ id: 'a', type: 'mail' })
+    const { runs, failed } = await queue.drain(handler)
+    expect({ runs, failed }).toMatchObject({ runs: [{ status }], failed: 1 })
+    expect((await queue.client.task('a')).lastError).toContain(said)
   })
 
   test('an assertion that fails in a handler fails the test', async () => {

@@ -3,8 +3,8 @@
  * outcomes of results and errors.
  */
 import type { DaybookClient, DaybookError, Json, Status } from '@daybook/client'
-import { isLost, outcomeOf, Run } from '@daybook/client/internal'
-import { type ClaimedWork, type Handler, httpSource, LeaseLost, type TaskSource, type TypedHandler } from '@daybook/client/worker'
+import { failureInstead, isLost, outcomeOf, Run } from '@daybook/client/internal'
+import { type ClaimedWork, type Handler, httpSource, LeaseLost, type SettleAnswer, type SettleOutcome, type TaskSource, type TypedHandler } from '@daybook/client/worker'
 import { matchesType } from '@daybook/core'
 import type { FakeClock } from './fake-clock.js'
 
@@ -27,7 +27,7 @@ export interface DrainedRun {
   readonly id: string
   readonly type: string
   readonly attempt: number
-  /** Status of the task after this run. `lost`: its lease had ended, and the outcome was refused. */
+  /** Status of the task after this run. `lost`: its lease had ended, and the outcome was refused. A result that is refused for what it is, is a failure. */
   readonly status: Status | 'lost'
   /** What the handler threw. */
   readonly error?: unknown
@@ -36,6 +36,7 @@ export interface DrainedRun {
 export interface Drained {
   readonly runs: ReadonlyArray<DrainedRun>
   readonly completed: number
+  /** Runs that were failures: the handler threw, or returned `success: false`, or its result was refused. A parking and a release are none. */
   readonly failed: number
 }
 
@@ -55,19 +56,21 @@ export const drain = async (host: DrainHost, given: Handlers, { advanceMs = 0, r
   const handlers = isList(given) ? Object.fromEntries(given.map((handler) => [handler.taskType, handler])) : given
   const types = typeof handlers === 'function' ? undefined : Object.keys(handlers)
   const runs: Array<DrainedRun> = []
+  let failed = 0
   for (;;) {
     const [work] = await source.claim({ agentId, types, max: 1, waitMs: 0, leaseSeconds: 60 }, new AbortController().signal)
     if (work !== undefined) {
       if (runs.length >= runsMax) throw new Error(`${runsMax} runs did not drain the queue: does a handler enqueue without end? The last was of type ${work.task.type} (see runsMax)`)
-      const run = await runOne(host, source, work, handlerFor(handlers, work.task.type))
+      const { run, hasFailed } = await runOne(host, source, work, handlerFor(handlers, work.task.type))
       runs.push(run)
+      if (hasFailed) failed++
       if (isAssertion(run.error)) throw run.error
     } else {
       if (clock.nextAt > until || clock.nextAt === Number.POSITIVE_INFINITY || !(await isAnyWaiting(client, types))) break
       await clock.moveTo(clock.nextAt, settle)
     }
   }
-  return { runs, completed: runs.filter(({ status }) => status === 'completed').length, failed: runs.filter(({ error }) => error !== undefined).length }
+  return { runs, completed: runs.filter(({ status }) => status === 'completed').length, failed }
 }
 
 /** Whether a task waits that one of the handlers may get. */
@@ -92,7 +95,7 @@ const handlerFor = (handlers: Exclude<Handlers, ReadonlyArray<TypedHandler>>, ty
 const isAssertion = (error: unknown): boolean =>
   error instanceof Error && ((error as { code?: unknown }).code === 'ERR_ASSERTION' || error.name === 'AssertionError' || 'matcherResult' in error)
 
-const runOne = async ({ client, clock, settle }: DrainHost, source: TaskSource, work: ClaimedWork, handler: Handler): Promise<DrainedRun> => {
+const runOne = async ({ client, clock, settle }: DrainHost, source: TaskSource, work: ClaimedWork, handler: Handler): Promise<{ readonly run: DrainedRun; readonly hasFailed: boolean }> => {
   const { id, type, attempt } = work.task
   const beat = async (run: Run): Promise<void> => {
     const note = run.takeNote()
@@ -131,14 +134,22 @@ const runOne = async ({ client, clock, settle }: DrainHost, source: TaskSource, 
       throw error
     }
   }
-  const outcome = await new Promise<Parameters<TaskSource['settle']>[0][number]>((resolve) => {
+  const outcome = await new Promise<SettleOutcome>((resolve) => {
     const now = outcomeOf(run, { handler: watched, agentId, isStopping: () => false }, (_, later) => resolve(later))
     if (now !== undefined) resolve(now)
   })
   stopRenewing()
-  const [answer] = await source.settle([outcome], `${id}.${work.token}`)
+  const { kind, answer } = await handIn(source, outcome, `${id}.${work.token}`)
   await settle()
   // The answer of `settle` tells whether the outcome was accepted. The status after it may be that of a retry or a dead letter.
-  const status = answer?.ok === true ? (await client.task(id)).status : 'lost'
-  return { id, type, attempt, status, ...thrown }
+  const status = answer.ok ? (await client.task(id)).status : 'lost'
+  return { run: { id, type, attempt, status, ...thrown }, hasFailed: answer.ok && kind === 'fail' }
+}
+
+/** Hands the outcome in. If the queue refuses it for what it is, hands in the failure that says so, as a worker does. */
+const handIn = async (source: TaskSource, outcome: SettleOutcome, attempt: string): Promise<{ readonly kind: SettleOutcome['kind']; readonly answer: SettleAnswer }> => {
+  const nothing: SettleAnswer = { ok: false, code: 'lease-lost', detail: 'no answer to an outcome' }
+  const [answer = nothing] = await source.settle([outcome], attempt).catch((error: DaybookError): ReadonlyArray<SettleAnswer> => [{ ok: false, code: error.code, detail: error.detail }])
+  const instead = answer.ok || isLost(answer.code) ? undefined : failureInstead(outcome, answer)
+  return instead === undefined ? { kind: outcome.kind, answer } : handIn(source, instead, `${attempt}.${instead.kind}`)
 }

@@ -163,7 +163,7 @@ export class Settler {
  * The failure to report if the queue refuses a result, or part of a failure report. Without a report, the task would be held until its lease ends,
  * and then be done again in vain.
  */
-const failureInstead = (outcome: SettleOutcome, { code, detail }: Refused): SettleOutcome | undefined => {
+export const failureInstead = (outcome: SettleOutcome, { code, detail }: Refused): SettleOutcome | undefined => {
   const { taskId, agentId, token } = outcome
   if (outcome.kind === 'complete') {
     const message = `the result was refused (${code}): ${detail}`
