@@ -20,6 +20,10 @@ test('settings that do not exist are refused', async () => {
   await expect(open({ settings: { decisionreport: 'optional' } as never })).rejects.toMatchObject({ code: 'invalid', detail: expect.stringContaining('decisionReport') })
 })
 
+test('a first time that is none is refused', async () => {
+  await expect(open({ now: 'yesterday' })).rejects.toThrow(new RangeError('now must be a time, and not yesterday'))
+})
+
 describe('the clock', () => {
   test('begins where the test says, and stands still until it is moved', async () => {
     const queue = await open()
@@ -211,6 +215,14 @@ describe('assertions', () => {
     expect((await queue.assertEnqueued({ type: 'mail', payload: { to: { name: 'Ada' } } })).id).toBe('a')
     await queue.assertEnqueued({ type: 'mail', payload: { lines: [1, 2] }, status: 'completed' })
     await expect(queue.assertEnqueued({ type: 'mail', payload: { lines: [1] } })).rejects.toThrow()
+  })
+
+  test('a time may be wanted as it was enqueued, as a Date', async () => {
+    const queue = await open()
+    const deadlineAt = new Date(Date.parse(start) + minute)
+    await queue.client.enqueue({ id: 'a', type: 'mail', deadlineAt, payload: { at: deadlineAt.toJSON() } })
+    expect((await queue.assertEnqueued({ type: 'mail', deadlineAt, payload: { at: deadlineAt } })).id).toBe('a')
+    await expect(queue.assertEnqueued({ type: 'mail', deadlineAt: new Date(start) })).rejects.toThrow('no task with type: "mail", deadlineAt: "2026-03-01T12:00:00.000Z"')
   })
 
   test('and says what was enqueued instead, those of the type first', async () => {

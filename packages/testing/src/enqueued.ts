@@ -21,6 +21,8 @@ export const findWanted = (wanted: WantedTask, tasks: ReadonlyArray<TaskView>): 
 const shownMax = 20
 
 const isPart = (wanted: unknown, value: unknown): boolean => {
+  // In the queue a time is its text.
+  if (wanted instanceof Date) return isPart(wanted.toJSON(), value)
   if (typeof wanted !== 'object' || wanted === null) return Object.is(wanted, value)
   if (typeof value !== 'object' || value === null || Array.isArray(wanted) !== Array.isArray(value)) return false
   if (Array.isArray(wanted)) return wanted.length === (value as Array<unknown>).length && wanted.every((each, i) => isPart(each, (value as Array<unknown>)[i]))

@@ -50,7 +50,9 @@ export interface TestQueue {
  * await queue.close()
  */
 export const createTestQueue = async ({ now = Date.now(), settings, queue, random = () => 0 }: TestQueueOptions = {}): Promise<TestQueue> => {
-  const clock = new FakeClock(new Date(now).getTime())
+  const first = new Date(now).getTime()
+  if (Number.isNaN(first)) throw new RangeError(`now must be a time, and not ${String(now)}`)
+  const clock = new FakeClock(first)
   const began = clock.now()
   const monotonic = (): number => clock.now() - began
   const client = await openEmbedded({
