@@ -292,6 +292,17 @@ describe('a claim that waits', () => {
     await inTime('the end', client.close())
   })
 
+  test.each([
+    ['a queue that has no name', 'a b', 'end', 'queue: must be a'],
+    ['a negative revision', 'q', -1, 'from: must be a revision, or end'],
+    ['a revision that is no number', 'q', Number.NaN, 'from: must be a revision, or end'],
+  ] as const)('and a watch are refused, and do not wait for ever: %s', async (_, queue, from, detail) => {
+    const client = await openEmbedded()
+    const watching = collected(client.in(queue).watch({ from }), 1)
+    await expect(inTime('the refusal', watching)).rejects.toMatchObject({ code: 'invalid', detail: expect.stringContaining(detail) })
+    await client.close()
+  })
+
   test('and a watch end when the client is closed, and later calls are refused', async () => {
     const client = await openEmbedded()
     const claiming = client.claim({ agentId: 'a', wait: 60 })
@@ -302,5 +313,6 @@ describe('a claim that waits', () => {
     expect(await inTime('the end of the watch', watching)).toEqual([])
     await expect(client.enqueue({ type: 'mail' })).rejects.toMatchObject({ code: 'closed' })
     await expect(client.depth()).rejects.toMatchObject({ code: 'closed' })
+    await expect(collected(client.watch(), 1)).rejects.toMatchObject({ code: 'closed' })
   })
 })

@@ -1,5 +1,6 @@
 /** Watches a queue of this process: the messages of a WebSocket, without one. */
-import { DaybookError, type Link } from '@daybook/client/internal'
+import { closedError, DaybookError, type Link } from '@daybook/client/internal'
+import { QueueName } from '@daybook/core'
 import type { Daybook } from '../engine/index.js'
 import { feed } from '../http/websocket/feed.js'
 import type { Message } from '../http/websocket/messages.js'
@@ -7,10 +8,14 @@ import type { Message } from '../http/websocket/messages.js'
 /** `closing` ends every watch. */
 export const watchQueueOf = (daybook: Daybook, closing: AbortSignal): Link['watch'] =>
   async function* (name, { from = 'end', signal } = {}) {
+    // As a server refuses them.
+    if (closing.aborted) throw closedError()
+    if (!QueueName.is(name)) throw invalid(`queue: must be a ${QueueName.name}`)
+    if (from !== 'end' && !(Number.isSafeInteger(from) && from >= 0)) throw invalid('from: must be a revision, or end')
     const queue = await daybook.open(name)
     const end = queue.status().revision + 1
     const first = from === 'end' ? end : from
-    if (first > end) throw new DaybookError('invalid', `from: the log of queue ${name} ends at revision ${end - 1}`, { unsent: true })
+    if (first > end) throw invalid(`from: the log of queue ${name} ends at revision ${end - 1}`)
     const left = new AbortController()
     const over = AbortSignal.any([closing, left.signal, ...(signal === undefined ? [] : [signal])])
     let message: Message | undefined
@@ -46,3 +51,5 @@ export const watchQueueOf = (daybook: Daybook, closing: AbortSignal): Link['watc
       left.abort()
     }
   }
+
+const invalid = (detail: string): DaybookError => new DaybookError('invalid', detail, { unsent: true })
