@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { createClient } from '@daybook/adapters/client'
 import { afterEach, expect, test, vi } from 'vitest'
 import { WebSocketServer } from 'ws'
+import { inTime } from '../support/in-time.js'
 import { until } from './faulty-server.js'
 
 let server: WebSocketServer
@@ -10,6 +11,19 @@ afterEach(() => {
   vi.useRealTimers()
   for (const client of server.clients) client.terminate()
   server.close()
+})
+
+test('ends when its client is closed, connected or not, and a closed client watches nothing', async () => {
+  server = new WebSocketServer({ port: 0, host: '127.0.0.1' })
+  await once(server, 'listening')
+  const client = createClient({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` })
+  const away = createClient({ url: 'http://127.0.0.1:9' })
+  const connected = once(server, 'connection')
+  const watching = [client.watch(), client.watch({ signal: new AbortController().signal }), away.watch()].map((watch) => watch.next())
+  await connected
+  await Promise.all([client.close(), away.close()])
+  expect(await inTime('the end of all', Promise.all(watching))).toEqual(watching.map(() => ({ done: true, value: undefined })))
+  await expect(client.watch().next()).rejects.toMatchObject({ code: 'closed' })
 })
 
 test.each([

@@ -44,7 +44,13 @@ export const createClient = (options: ClientOptions = {}): DaybookClient => {
   })
   const servers = urls.length === 0 ? [url] : urls
   const transport = servers.length === 1 ? transportTo(servers[0] as string) : failover(servers.map(transportTo))
-  return clientOver({ transport, watch: (queue, watched) => watch({ urls: servers, token, queue }, watched), url: servers[0] }, config)
+  const closing = new AbortController()
+  const stopWaiting = (): void => {
+    closing.abort()
+    transport.stopWaiting()
+  }
+  const link: Link = { transport: { ...transport, stopWaiting }, watch: (queue, watched) => watch({ urls: servers, token, queue, closing: closing.signal }, watched), url: servers[0] }
+  return clientOver(link, config)
 }
 
 /** The connection to the queues: HTTP, or an engine in the same process. */

@@ -236,6 +236,6 @@ export interface DaybookClient {
   readonly health: (options?: CallOptions) => Promise<{ readonly status: string }>
   /** Whether the server accepts commands (`/readyz`). While it does not, rejects with `unavailable` and the reason. Never repeated. */
   readonly ready: (options?: CallOptions) => Promise<Ready>
-  /** Refuses new calls, cancels waiting claims, waits for all other running calls, and disconnects. */
+  /** Refuses new calls, cancels waiting claims, ends watches, waits for all other running calls, and disconnects. */
   readonly close: () => Promise<void>
 }

@@ -1,6 +1,7 @@
 /** Watching a queue: its messages over a WebSocket, without gaps. */
 import { backoff } from '../transport/backoff.js'
 import { pause } from '../transport/retry.js'
+import { closedError, onAbort } from '../transport/abort.js'
 import { DaybookError, errorOfAnswer } from '../errors.js'
 
 /** What has happened: see docs/websocket.md for the events and their payloads. */
@@ -24,6 +25,8 @@ interface Place {
   readonly urls: ReadonlyArray<string>
   readonly token: string | undefined
   readonly queue: string
+  /** Aborted when the client is closed. */
+  readonly closing: AbortSignal
 }
 
 /** Number of received messages that are not taken yet, at which the socket is paused. */
@@ -33,14 +36,17 @@ const pingMs = 30_000
 
 /**
  * The queue's messages, in order, each once. Whenever the connection ends, it reconnects and goes on from where it was. It ends when the signal
- * aborts or the loop is left. Rejects only if the server refuses (a wrong token or queue).
+ * aborts, the client is closed or the loop is left. Rejects only if the server refuses (a wrong token or queue), or if the client was closed before.
  */
-export const watch = async function* (place: Place, { from = 'end', signal }: WatchOptions = {}): AsyncGenerator<WatchMessage, void> {
+export const watch = async function* (place: Place, { from = 'end', signal: given }: WatchOptions = {}): AsyncGenerator<WatchMessage, void> {
+  const { closing } = place
+  if (closing.aborted) throw closedError()
+  const signal = given === undefined ? closing : AbortSignal.any([closing, given])
   const delays = backoff({ firstMs: 100, mostMs: 5_000, random: Math.random })
   let next: number | 'end' = from
   /** Number of seen messages of revision `next`: a connection may end between the messages of one event. */
   let seen = 0
-  for (let connections = 0; !isAborted(signal); connections++) {
+  for (let connections = 0; !signal.aborted; connections++) {
     let skip = seen
     try {
       for await (const message of connection({ ...place, url: place.urls[connections % place.urls.length] as string }, next, signal)) {
@@ -65,8 +71,6 @@ export const watch = async function* (place: Place, { from = 'end', signal }: Wa
   }
 }
 
-const isAborted = (signal: AbortSignal | undefined): boolean => signal?.aborted === true
-
 const messageIn = (data: Buffer): WatchMessage | undefined => {
   try {
     return JSON.parse(data.toString('utf8')) as WatchMessage
@@ -77,10 +81,10 @@ const messageIn = (data: Buffer): WatchMessage | undefined => {
 }
 
 /** The messages of one connection. Ends with the connection. */
-const connection = async function* ({ url, token, queue }: Omit<Place, 'urls'> & { readonly url: string }, from: number | 'end', signal: AbortSignal | undefined): AsyncGenerator<WatchMessage | { readonly at: number }, void> {
+const connection = async function* ({ url, token, queue }: Omit<Place, 'urls'> & { readonly url: string }, from: number | 'end', signal: AbortSignal): AsyncGenerator<WatchMessage | { readonly at: number }, void> {
   // Loaded here, because most clients watch nothing.
   const { WebSocket } = await import('ws')
-  if (isAborted(signal)) return
+  if (signal.aborted) return
   const address = new URL(url)
   address.protocol = address.protocol === 'https:' ? 'wss:' : 'ws:'
   address.pathname = `${address.pathname.replace(/\/$/, '')}/api/ws`
@@ -136,14 +140,14 @@ const connection = async function* ({ url, token, queue }: Omit<Place, 'urls'> &
     isAlive = false
     socket.ping()
   }, pingMs)
-  signal?.addEventListener('abort', end, { once: true })
+  const forget = onAbort(signal, end)
   try {
     for (;;) {
       const message = received.shift()
       if (message !== undefined) {
         if (received.length < aheadMax / 2 && socket.isPaused) socket.resume()
         yield message
-        if (isAborted(signal)) return
+        if (signal.aborted) return
         continue
       }
       if (isOver) break
@@ -151,7 +155,7 @@ const connection = async function* ({ url, token, queue }: Omit<Place, 'urls'> &
     }
     if (problem !== undefined) throw problem
   } finally {
-    signal?.removeEventListener('abort', end)
+    forget()
     clearInterval(ping)
     socket.terminate()
   }
