@@ -402,16 +402,18 @@ describe('progress and checkpoints', () => {
     expect(only('t1')).toMatchObject({ result: { output: ['too-large: too large', false] } })
   })
 
-  test('a checkpoint that is overtaken by the outcome of its task rejects, and keeps nobody waiting', async () => {
+  test('checkpoints that are overtaken by the outcome of their task reject, and keep nobody waiting', async () => {
     source.add(1)
     source.beforeHeartbeat = () => sleep(50)
-    let said = 'nothing'
+    const said: Array<string> = []
     work({
-      handler: (_, { checkpoint }) => {
-        void checkpoint('x').then(() => (said = 'saved'), ({ name }: Error) => (said = name))
+      handler: async (_, { checkpoint }) => {
+        void checkpoint('on its way').then(() => said.push('saved'), ({ name }: Error) => said.push(name))
+        await sleep(10)
+        void checkpoint('not sent yet').then(() => said.push('saved'), ({ name }: Error) => said.push(name))
       },
     })
-    await until(() => said !== 'nothing', 'it is answered')
-    expect([said, source.task('t1').status, source.task('t1').checkpoint]).toEqual(['LeaseLost', 'completed', undefined])
+    await until(() => said.length === 2, 'both are answered')
+    expect([said, source.task('t1').status, source.task('t1').checkpoint]).toEqual([['LeaseLost', 'LeaseLost'], 'completed', undefined])
   })
 })

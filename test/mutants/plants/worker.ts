@@ -291,4 +291,13 @@ export const workerPlants: ReadonlyArray<Plant> = [
     replace: 'for (let asked = 1;',
     killedBy: working,
   },
+  { title: 'worker: a handler whose signal is aborted saves no checkpoint', file: `${worker}run.ts`, find: "this.state === 'running' || this.state === 'stopped' || this.state === 'overdue'", replace: "this.state === 'running'", killedBy: [...stopping, ...runTime], named: 'can still save where it is' },
+  { title: 'worker: a checkpoint that was not sent when its task was over is never answered', file: `${worker}worker-loop.ts`, find: '    run.over()\n    this.leases.remove(run)\n    if (answer', replace: '    this.leases.remove(run)\n    if (answer', killedBy: working, named: 'overtaken by the outcome' },
+  { title: 'worker: a checkpoint whose heartbeat came after the outcome is never answered', file: `${worker}run.ts`, find: 'if (this.isOver) for', replace: 'if (this.abortReason !== undefined) for', killedBy: working, named: 'overtaken by the outcome' },
+  { title: 'worker: a refused parking loses its checkpoint', file: `${worker}settler.ts`, find: 'return checkpoint === undefined ? failed : { ...failed, checkpoint }', replace: 'return checkpoint === undefined ? failed : failed', killedBy: working, named: 'its checkpoint is kept' },
+  { title: 'worker: a queue that never answers keeps it from stopping', file: `${worker}settler.ts`, find: 'this.unlessSilent(() => this.config.source.settle(outcomes, attempt))', replace: 'this.config.source.settle(outcomes, attempt)', killedBy: stopping, named: 'never answers' },
+  { title: 'worker: what calls back at once keeps its place', file: `${worker}outcome.ts`, find: 'promiseOf(result).then(', replace: '(result === undefined ? promiseOf(result) : result).then(', killedBy: working, named: 'what can be awaited' },
+  { title: 'worker: a code that is a number is lost', file: `${worker}outcome.ts`, find: " || typeof code === 'number'", replace: '', killedBy: working, named: 'may be a number' },
+  { title: 'worker: what is no Error is only a text', file: `${worker}outcome.ts`, find: 'if (!isError(error))', replace: 'if (!isError(error) || !(error instanceof Error))', killedBy: working, named: 'what has a message' },
+  { title: 'worker: one and a half handlers may run', file: `${worker}options.ts`, find: "wholeInRange('concurrency'", replace: "inRange('concurrency'", killedBy: working, named: 'out of their range' },
 ]
