@@ -155,6 +155,31 @@ describe('EV-02 what an administrator removed is not taken for an empty stream',
     for (const call of [readAll(store, 's'), store.head('s'), store.pick('s', [0])]) expect(await codeOf(call)).toBe('deleted')
   })
 
+  test.each(['forwards', 'backwards'] as const)('deleted while it is read %s: the read ends with that', async (direction) => {
+    const { server, store } = await started({}, { pageEvents: 10 })
+    await append(store, 's', events(47), 2)
+    const pages: Array<number> = []
+    const reading = async (): Promise<void> => {
+      for await (const page of store.read('s', { direction })) {
+        if (pages.push(page.length) === 1) await deleteStream(server, 's')
+        // More than the stream ever had.
+        if (pages.length > 10) throw new Error('the read does not end')
+      }
+    }
+    expect(await codeOf(reading())).toBe('deleted')
+    expect(pages.every((length) => length > 0)).toBe(true)
+  })
+
+  test('deleted while events are picked: that they exist is not denied', async () => {
+    const { server, store } = await started()
+    // The first read is of the head.
+    server.faults.script({ on: 'read', stream: 's', skip: 1, fault: { kind: 'slow', afterMs: 100 } })
+    const picking = codeOf(store.pick('s', [1]))
+    await until(() => server.faults.fired.length === 1)
+    await deleteStream(server, 's')
+    expect(await picking).toBe('deleted')
+  })
+
   test('tombstoned: the stream is still listed, so that opening it is refused', async () => {
     const { server, store } = await started()
     await tombstoneStream(server, 's')

@@ -134,6 +134,14 @@ export const eventStoreDbPlants: ReadonlyArray<Plant> = [
     named: 'truncated before',
   },
   {
+    title: 'EventStoreDB: a read goes on in a stream that is deleted under it',
+    file: at('reader.ts'),
+    find: 'if (missing) throw deleted(name, stream)',
+    replace: 'void missing',
+    killedBy: reads,
+    named: 'deleted while',
+  },
+  {
     title: 'EventStoreDB: a stream that was deleted looks new',
     file: at('reader.ts'),
     find: "if (!metadata.events.some(({ data }) => data.includes('\"$tb\"'))) return -1",

@@ -147,14 +147,21 @@ export const createReader = (connection: Connection, options: ReaderOptions): Re
     if (!missing) return events[0]!.revision
     const metadata = await fetch(`$$${stream}`, 'end', 'backwards', 1).page
     if (!metadata.events.some(({ data }) => data.includes('"$tb"'))) return -1
-    throw new StoreError('deleted', `The stream ${stream} in ${name} was deleted by an administrator: restore it there before it is used again.`)
+    throw deleted(name, stream)
+  }
+
+  /** A page of a stream that has a head. If the stream is missing now, it was deleted meanwhile. */
+  const eventsOf = async (stream: string, { page }: Fetch): Promise<ReadonlyArray<RecordedEvent>> => {
+    const { events, missing } = await page
+    if (missing) throw deleted(name, stream)
+    return events
   }
 
   /** A read that starts before the first visible event starts at that event. */
   const first = async (stream: string): Promise<number> => {
     if ((await head(stream)) < 0) return 0
-    const { events } = await fetch(stream, 0, 'forwards', 1).page
-    return events[0]?.revision ?? 0
+    const [event] = await eventsOf(stream, fetch(stream, 0, 'forwards', 1))
+    return event?.revision ?? 0
   }
 
   const read = async function* (
@@ -171,7 +178,7 @@ export const createReader = (connection: Connection, options: ReaderOptions): Re
     let ahead: Fetch | undefined = fetchNext()
     try {
       while (ahead !== undefined) {
-        const { events } = await ahead.page
+        const events = await eventsOf(stream, ahead)
         if (closed) throw closedError()
         for (const { revision } of events) {
           if (revision !== next) throw truncated(name, stream, `${revision} comes where ${next} should`)
@@ -191,7 +198,7 @@ export const createReader = (connection: Connection, options: ReaderOptions): Re
     const ranges = rangesOf(revisions.filter((revision) => revision >= 0 && revision <= end))
     const pickRange = async (low: number, high: number): Promise<void> => {
       for (let from = low; from <= high; ) {
-        const { events } = await fetch(stream, from, 'forwards', Math.min(pageEvents, high - from + 1)).page
+        const events = await eventsOf(stream, fetch(stream, from, 'forwards', Math.min(pageEvents, high - from + 1)))
         for (const event of events) found.set(event.revision, event)
         from = (events.at(-1)?.revision ?? high) + 1
       }
@@ -214,6 +221,9 @@ export const createReader = (connection: Connection, options: ReaderOptions): Re
     },
   }
 }
+
+const deleted = (name: string, stream: string): StoreError =>
+  new StoreError('deleted', `The stream ${stream} in ${name} was deleted by an administrator: restore it there before it is used again.`)
 
 export const truncated = (name: string, stream: string, what: string): StoreError =>
   new StoreError(
