@@ -84,3 +84,43 @@ test('TQM-MEM-001: if events of the log are gone for good, the status says that 
     await daybook.close()
   }
 })
+
+// A read fails with the reason, and `pick` of EventStoreDB has nothing to show for revisions that an administrator has cut off.
+test('TQM-MEM-001: a completion that is known and cannot be picked is not passed over: it is remembered later, or the status says why not', async () => {
+  const given: Array<Given> = []
+  const store = openMemoryStore()
+  let unseen = 0
+  let isCutOff = false
+  const daybook = createDaybook({
+    store: {
+      ...store,
+      pick: async (stream, revisions) => (isCutOff || --unseen >= 0 ? revisions.map(() => undefined) : store.pick(stream, revisions)),
+      read: (stream, options) => {
+        if (isCutOff) throw new StoreError('truncated', 'events are gone')
+        return store.read(stream, options)
+      },
+    },
+  })
+  const memory = startMemory({ daybook, bank: notingBank(given), checkpoints: () => memoryCheckpoints(), recallMs: 50, limit: 5 })
+  try {
+    const engine = await daybook.open('q')
+    const completeOne = async (id: string): Promise<void> => {
+      ok(await engine.submit(enqueue(id), caller))
+      const [held] = ok(await engine.claim(claim(), caller))
+      await sleep(1_000)
+      unseen = 3
+      ok(await engine.submit({ ...complete(held!), content: JSON.stringify({ decisionReport: 'done', discoveries: [{ type: 'rumour', details: 'found' }] }) }, caller))
+    }
+    await completeOne('a')
+    await sleep(60_000)
+    expect(given).toHaveLength(1)
+    isCutOff = true
+    await completeOne('b')
+    await sleep(60_000)
+    expect(given).toHaveLength(1)
+    expect(memory.status()).toMatchObject([{ problem: { reason: 'events are gone' } }])
+  } finally {
+    await memory.close()
+    await daybook.close()
+  }
+})

@@ -169,11 +169,21 @@ export const followLog = (options: FollowOptions): LogFollower => {
     }
   }
 
+  /** The events at these revisions, which are known to exist. A store may have nothing to show for one that was removed: a read says why. */
+  const pickAll = async (revisions: ReadonlyArray<number>): Promise<ReadonlyArray<RecordedEvent>> => {
+    const events = await log.pick(stream, revisions)
+    const there = events.filter((event) => event !== undefined)
+    if (there.length === revisions.length) return there
+    const from = revisions[events.indexOf(undefined)] as number
+    for await (const _ of log.read(stream, { from, limit: 1 })) break
+    throw new StoreError('unavailable', `event ${from} cannot be read now`)
+  }
+
   const live = async (): Promise<void> => {
     const upTo = heard
     const wanted = waiting.filter((revision) => revision > done).slice(0, batchMax)
     const isAll = waiting.length <= batchMax
-    if (wanted.length > 0) await takeInBatches((await untilDone(() => log.pick(stream, wanted))).filter((event) => event !== undefined), 1)
+    if (wanted.length > 0) await takeInBatches(await untilDone(() => pickAll(wanted)), 1)
     const last = isAll ? upTo : (wanted[wanted.length - 1] ?? done)
     done = Math.max(done, last)
     waiting = waiting.filter((revision) => revision > done)
