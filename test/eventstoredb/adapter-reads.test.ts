@@ -381,3 +381,7 @@ test('an invalid entry in the list of streams, or one of another program, is ski
   await append(store, 'second', events(1), 'no_stream')
   expect(await store.streams('s')).toEqual(['s', 'second'])
 })
+
+test.each(['secret', 's/cret', 's?cret', 's:c/r?t', 's%40cret', 's@cret'])('the name of a store, which logs and metrics show, has neither its user nor its password %s', (password) => {
+  expect(open(`esdb+discover://ann:${password}@db1:2113,db2:2113/?tls=false`, { connectMs: 200 }).name).toBe('esdb+discover://db1:2113,db2:2113')
+})

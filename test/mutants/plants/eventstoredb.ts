@@ -142,6 +142,14 @@ export const eventStoreDbPlants: ReadonlyArray<Plant> = [
     named: 'deleted while',
   },
   {
+    title: 'EventStoreDB: a password with a slash is shown in logs',
+    file: at('eventstoredb-store.ts'),
+    find: "[^@]*@([^?]*@)?",
+    replace: '[^/@]*@([^?]*@)?',
+    killedBy: reads,
+    named: 'the name of a store',
+  },
+  {
     title: 'EventStoreDB: a stream that was deleted looks new',
     file: at('reader.ts'),
     find: "if (!metadata.events.some(({ data }) => data.includes('\"$tb\"'))) return -1",

@@ -129,5 +129,5 @@ export const openEventStoreDb = (given: EventStoreDbOptions): EventStoreDb => {
   }
 }
 
-/** The connection string without user, password and options. */
-const nameOf = (url: string): string => url.replace(/\/\/[^/@]*@/, '//').replace(/[/?]*\?.*$/, '').replace(/\/+$/, '')
+/** The connection string without user, password and options. The client takes a password with any character but `@`. */
+const nameOf = (url: string): string => url.replace(/\/\/[^@]*@([^?]*@)?/, '//').replace(/[/?]*\?.*$/, '').replace(/\/+$/, '')
