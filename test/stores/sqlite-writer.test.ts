@@ -1,8 +1,9 @@
 /** EV-03: the outcome of an append whose writing thread ends at any moment. */
+import { copyFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Worker } from 'node:worker_threads'
 import Database from 'better-sqlite3'
-import { afterAll, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { checkSqliteFile, openSqliteStore } from '@daybook/adapters/sqlite'
 import type { EventStore } from '@daybook/adapters/store'
 import { idsIn, numbered, testFolder } from './store-files.js'
@@ -74,6 +75,47 @@ test('EV-03 a thread that ends while it is idle is replaced', async () => {
     expect(await store.head('s')).toBe(round)
   }
   await store.close()
+})
+
+describe('EV-03 nothing is acknowledged that goes to a file without a name:', () => {
+  const filled = async (name: string) => {
+    const file = join(root, name)
+    const store = await openSqliteStore({ file })
+    const append = async (n: number): Promise<string> => {
+      const outcome = await store.append('s', numbered(1, n), n === 0 ? 'no_stream' : n - 1)()
+      if (outcome._tag === 'Right') return 'written'
+      return outcome.left._tag === 'Unavailable' ? outcome.left.reason : outcome.left._tag
+    }
+    for (const n of [0, 1]) expect(await append(n)).toBe('written')
+    return { file, store, append }
+  }
+
+  test('the file was moved: appends are refused until it is back', async () => {
+    const { file, store, append } = await filled('moved.daybook')
+    await rename(file, `${file}.away`)
+    expect(await append(2)).toContain('moved.daybook was deleted or exchanged while it was open')
+    await rename(`${file}.away`, file)
+    expect(await append(2)).toBe('written')
+    await store.close()
+  })
+
+  test('another file has taken its place', async () => {
+    const { file, store, append } = await filled('exchanged.daybook')
+    await copyFile(file, `${file}.copy`)
+    await rename(`${file}.copy`, file)
+    expect(await append(2)).toContain('exchanged.daybook was deleted or exchanged')
+    await store.close()
+  })
+
+  test('the WAL was deleted: at the end of the store, all that it acknowledged is in the file', async () => {
+    const { file, store, append } = await filled('wal.daybook')
+    await rm(`${file}-wal`)
+    expect(await append(2)).toContain('wal.daybook-wal was deleted or exchanged')
+    await store.close()
+    const again = await openSqliteStore({ file })
+    expect(await idsIn(again, 's')).toHaveLength(2)
+    await again.close()
+  })
 })
 
 test('EV-03 a commit that fails half-way is rolled back at once, with all appends that share it: nothing is there, and others can write', async () => {

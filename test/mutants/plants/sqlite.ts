@@ -62,6 +62,22 @@ export const sqlitePlants: ReadonlyArray<Plant> = [
     named: 'writes nothing more',
   },
   {
+    title: 'SQLite: appends go on to a file that was deleted',
+    file: at('writer-thread.ts'),
+    find: 'lost === undefined ? write(batches)',
+    replace: 'lost !== null ? write(batches)',
+    killedBy: ['test/stores/sqlite-writer.test.ts'],
+    named: 'without a name',
+  },
+  {
+    title: 'SQLite: a WAL that was deleted is not missed',
+    file: at('file-watch.ts'),
+    find: 'for (const [path, remedy] of remedies)',
+    replace: 'for (const [path, remedy] of [...remedies].slice(0, 1))',
+    killedBy: ['test/stores/sqlite-writer.test.ts'],
+    named: 'without a name',
+  },
+  {
     title: 'SQLite: the store goes on with a writer that met an I/O error',
     file: at('writer.ts'),
     find: "if (message.fatal) state = 'stopped'",

@@ -8,6 +8,7 @@ import { parentPort, receiveMessageOnPort, workerData, type MessagePort } from '
 import Database from 'better-sqlite3'
 import { appendTransaction, type AppendBatch, type AppendVerdict } from './append-transaction.js'
 import { toProblem } from './errors.js'
+import { type GoneFile, watchFiles } from './file-watch.js'
 import { receivedBatch } from './posted-batch.js'
 import { pageSize, schemaVersion } from './schema.js'
 import type { FromWriter, ToWriter, WriterOptions } from './writer-protocol.js'
@@ -47,10 +48,16 @@ const walBytes = ({ stream, ids, types, datas, metadatas }: AppendBatch): number
   return bytes
 }
 
+const refusedFor = ({ name, remedy }: GoneFile): AppendVerdict => ({
+  error: { _tag: 'Unavailable', reason: `${name} was deleted or exchanged while it was open. Nothing more is written, because it would be gone with this process. ${remedy}` },
+})
+
 const serve = (port: MessagePort, options: WriterOptions): void => {
   const send = (message: FromWriter): void => port.postMessage(message)
   const db = openForWriting(options)
   const write = appendTransaction(db, () => new Date().toISOString())
+  const gone = watchFiles(options.file)
+  gone()
   let refusal: AppendVerdict | undefined
   let written = 0
 
@@ -80,7 +87,8 @@ const serve = (port: MessagePort, options: WriterOptions): void => {
       return
     }
     const { batches, bytes, last } = takeWaiting(batch)
-    const { verdicts, fatal } = write(batches)
+    const lost = gone()
+    const { verdicts, fatal } = lost === undefined ? write(batches) : { verdicts: batches.map(() => refusedFor(lost)), fatal: false }
     if (fatal) refusal = { error: { _tag: 'Unavailable', reason: 'The writer stopped after an error: try again.' } }
     send({ kind: 'verdicts', verdicts, fatal })
     written += bytes
