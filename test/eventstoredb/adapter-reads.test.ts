@@ -269,6 +269,22 @@ describe('EV-02 a subscription', () => {
     })
   })
 
+  test('leaves room for other calls, however many there are: a node takes a hundred at once on a connection', async () => {
+    const { server, store } = await started({}, { livenessMs: 2_000 })
+    const logs = Array.from({ length: 120 }, () => follow(store, 's', 0))
+    for (const log of logs) await log.until('caught up', ({ caughtUp }) => caughtUp.length > 0)
+    // Sooner than a silence ends.
+    expect(await inTime('an answer to a read', store.head('s'), 20_000)).toBe(2)
+    expect(await ended(store.append('s', events(1), 2))).toBe('written')
+    for (const log of logs) await log.until('the event', (seen) => seen.events.length === 4)
+    // Also when all of them begin anew at once.
+    server.dropConnections()
+    await persist(store.append('s', events(1), 3))
+    for (const log of logs) await log.until('the next event', (seen) => seen.events.length === 5)
+    for (const log of logs) log.unsubscribe()
+    await until(() => server.openCalls === 1)
+  })
+
   test('whose connection has died silently notices that by itself', async () => {
     const { server, store } = await started()
     const log = follow(store, 's', 0)

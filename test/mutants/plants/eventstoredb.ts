@@ -158,6 +158,14 @@ export const eventStoreDbPlants: ReadonlyArray<Plant> = [
     named: 'administrator removed',
   },
   {
+    title: 'EventStoreDB: all subscriptions are on one connection',
+    file: at('subscription-places.ts'),
+    find: 'taken < subscriptionsMax',
+    replace: 'taken >= 0',
+    killedBy: reads,
+    named: 'leaves room',
+  },
+  {
     title: 'EventStoreDB: a subscription that begins beyond the end asks for a revision that is not there',
     file: at('subscription.ts'),
     find: 'Math.min(next - 1, reached) + 1',

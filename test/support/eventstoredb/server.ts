@@ -38,6 +38,9 @@ type Handler = (...call: ReadonlyArray<never>) => void
 /** 16 MiB less the overhead of a log record. */
 const messageBytesMax = 16 * 1024 * 1024 - 10_000
 
+/** Calls at once on a connection: Kestrel's default, which a real node leaves as it is. A client lets further ones wait. */
+const callsMax = 100
+
 export class EventStoreServer {
   readonly faults: Faults
   readonly cluster: Cluster
@@ -96,7 +99,7 @@ export class EventStoreServer {
   /** Starts listening. After `stop`: with the same port and data. */
   readonly start = async (): Promise<void> => {
     if (this.listener !== undefined) return
-    const grpc = new Server({ 'grpc.max_receive_message_length': messageBytesMax, 'grpc.max_send_message_length': -1 })
+    const grpc = new Server({ 'grpc.max_receive_message_length': messageBytesMax, 'grpc.max_send_message_length': -1, 'grpc.max_concurrent_streams': callsMax })
     this.serve(grpc)
     const injector = grpc.createConnectionInjector(ServerCredentials.createInsecure())
     const listener = createServer({ noDelay: true }, (socket) => {

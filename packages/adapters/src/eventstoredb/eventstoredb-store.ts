@@ -7,6 +7,7 @@ import { closedError, openConnection } from './connection.js'
 import { type EventStoreDbOptions, withDefaults } from './options.js'
 import { createReader } from './reader.js'
 import { streamRegister } from './stream-register.js'
+import { subscriptionPlaces } from './subscription-places.js'
 import { createSubscriptions } from './subscription.js'
 import { truncator } from './truncate.js'
 
@@ -36,7 +37,8 @@ export const openEventStoreDb = (given: EventStoreDbOptions): EventStoreDb => {
   const connection = openConnection({ ...options, name })
   const appender = createAppender(connection, { appendMs, bytesMax: appendBytesMax })
   const reader = createReader(connection, { ...options, name })
-  const subscriptions = createSubscriptions(connection, reader, { ...options, name })
+  const places = subscriptionPlaces(connection, () => openConnection({ ...options, name }))
+  const subscriptions = createSubscriptions(places, reader, { ...options, name })
   const register = streamRegister(appender, reader)
   /** Streams that are known to have events, and need not be checked again. */
   const begun = new Set<string>()
@@ -109,7 +111,7 @@ export const openEventStoreDb = (given: EventStoreDbOptions): EventStoreDb => {
     await Promise.all([...underWay])
     reader.close()
     appender.cancel()
-    await connection.close()
+    await Promise.all([connection.close(), places.close()])
   }
 
   return {

@@ -10,6 +10,7 @@ import { EndedEarly, NoAnswer, storeError } from './errors.js'
 import { readCall } from './read-call.js'
 import { subscriptionRequest } from './read-request.js'
 import { type Reader, truncated } from './reader.js'
+import type { SubscriptionPlaces } from './subscription-places.js'
 
 /** How long after a read has returned an event the subscription may take to deliver it, in milliseconds. */
 const graceMs = 500
@@ -26,7 +27,7 @@ export interface Subscriptions {
   readonly close: (error: Error) => void
 }
 
-export const createSubscriptions = (connection: Connection, reader: Reader, options: SubscriptionOptions): Subscriptions => {
+export const createSubscriptions = (places: SubscriptionPlaces, reader: Reader, options: SubscriptionOptions): Subscriptions => {
   const open = new Set<Subscriber<Delivered>>()
   let closing: Error | undefined
   return {
@@ -34,7 +35,11 @@ export const createSubscriptions = (connection: Connection, reader: Reader, opti
       new Observable((subscriber) => {
         if (closing !== undefined) return subscriber.error(closing)
         open.add(subscriber)
-        subscriber.add(() => open.delete(subscriber))
+        const { connection, leave } = places.take()
+        subscriber.add(() => {
+          open.delete(subscriber)
+          leave()
+        })
         follow(connection, reader, options, subscriber, stream, from)
       }),
     close: (error) => {
