@@ -2,6 +2,7 @@
 import type { Plant } from '../plant.js'
 
 const at = (file: string): string => `packages/adapters/src/engine/${file}`
+const appendLimits = ['test/engine/append-limits.test.ts']
 const closing = ['test/engine/closing.test.ts']
 const conflicts = ['test/engine/conflicts.test.ts']
 const durability = ['test/engine/durability.test.ts']
@@ -80,6 +81,20 @@ export const enginePlants: ReadonlyArray<Plant> = [
   },
   // Recovery.
   {
+    title: 'all commands of an append are refused if the store finds it too large',
+    file: at('append/recovery.ts'),
+    find: "else if (error._tag !== 'Unavailable' || item.kind === 'read') again.push(item)",
+    replace: "else if (error._tag === 'AppendTooLarge' && item.kind !== 'read') refuse(item, unavailable('too large'))\n      else if (error._tag !== 'Unavailable' || item.kind === 'read') again.push(item)",
+    killedBy: appendLimits,
+  },
+  {
+    title: 'an append that the store finds too large is sent again as it is',
+    file: at('append/append-limits.ts'),
+    find: 'this.bytesMax = Math.min(before, Math.floor(refused * usedShare))',
+    replace: 'this.bytesMax = refused + before',
+    killedBy: appendLimits,
+  },
+  {
     title: 'a failed append is not rolled back',
     file: at('append/recovery.ts'),
     find: '    live.rollback(first.mark)\n    for',
@@ -152,7 +167,7 @@ export const enginePlants: ReadonlyArray<Plant> = [
   {
     title: 'a conflict is refused instead of decided again',
     file: at('append/recovery.ts'),
-    find: 'else if (isConflict || item.kind === \'read\') again.push(item)',
+    find: "else if (error._tag !== 'Unavailable' || item.kind === 'read') again.push(item)",
     replace: 'else if (item.kind === \'read\') again.push(item)',
     killedBy: conflicts,
   },

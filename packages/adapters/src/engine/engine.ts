@@ -7,6 +7,7 @@
  *      │   durable: release the mark, tell subscribers, answer ◀────────────────┤
  *      │   conflict: roll back, read what is missing, fold, decide again ◀──────┤
  *      │   unavailable: roll back, refuse ◀─────────────────────────────────────┤
+ *      │   too large: roll back, decide again for smaller appends ◀─────────────┤
  *      └── unknown: send the same append again until it is known ◀──────────────┘
  *
  * At most two batches are in flight: one is written while the next is decided. They settle in order. If other
@@ -19,6 +20,7 @@ import type { ChainHead } from '../store/index.js'
 import type { AppendError, Continues, EventStore, SnapshotStore } from '../store/index.js'
 import { noKeys } from '../task-keys/index.js'
 import { Alarm } from './time/alarm.js'
+import { AppendLimits } from './append/append-limits.js'
 import { Availability } from './append/availability.js'
 import { answer, type Batch, type ClaimItem, type CommandItem, isOwn, type Item, refuse } from './append/batch.js'
 import { Bulk } from './append/bulk.js'
@@ -112,10 +114,10 @@ class Engine implements QueueEngine {
     options: EngineOptions,
     checkedClock: CheckedClock,
   ) {
-    const { limits } = store
     const { random, alerts, defaults, pastUnreadable, leaseGraceMs, keys, ...resolved } = withDefaults(options)
     const warn = (this.warn = (message: string): void => resolved.warn(`queue ${name}: ${message}`))
     const isClosing = (): boolean => this.closed !== undefined
+    const limits = new AppendLimits(store.limits, warn)
     this.log = new QueueLog(store, name)
     this.live = new LiveState(state, chain)
     const clock = (this.clock = new QueueClock(checkedClock, timeOf(state), warn))
@@ -142,7 +144,7 @@ class Engine implements QueueEngine {
       prepareAgain: (item) => this.enterPrepared(item),
       stream: streamOf(name),
     })
-    this.recovery = new Recovery({ log, live, durable, inFlight, mailbox, waiting, contents, availability, turns, grace, isClosing, warn })
+    this.recovery = new Recovery({ log, limits, live, durable, inFlight, mailbox, waiting, contents, availability, turns, grace, isClosing, warn })
     this.snapshotter = new Snapshotter(snapshots, snapshot, {
       stream: streamOf(name),
       lastId: () => durable.lastId,

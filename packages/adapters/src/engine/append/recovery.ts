@@ -4,11 +4,13 @@
  *
  *   conflict      the events of the other writer are read and folded, and all commands are decided again
  *   unavailable   callers are refused, and the store is not tried for a while
+ *   too large     all commands are decided again, for smaller appends; one that does not even fit alone is refused by the decider
  *   unknown       nothing happens until it is known whether the batch is in the log (`unknown-append.ts`). What waits for that is refused after some
  *                 seconds: a cluster without a leader may take hours
  */
 import { keepShape, type WaitingClaims } from '@daybook/core'
 import type { AppendError } from '../../store/index.js'
+import type { AppendLimits } from './append-limits.js'
 import type { Availability } from './availability.js'
 import type { ChainHead } from '../../store/index.js'
 import { type Batch, type ClaimItem, isOwn, type Item, refuse } from './batch.js'
@@ -19,13 +21,14 @@ import type { InFlight } from './in-flight.js'
 import type { LiveState } from '../state/live-state.js'
 import type { Mailbox } from './mailbox.js'
 import type { QueueLog } from '../log/queue-log.js'
-import { describe, outcomeUnknown, tooLarge, unavailable } from '../refusals.js'
+import { describe, outcomeUnknown, unavailable } from '../refusals.js'
 import { isThere, sealInLog } from './unknown-append.js'
 import type { Turns } from './turns.js'
 
 /** The parts of the engine that a recovery needs. */
 export interface Recovered {
   readonly log: QueueLog
+  readonly limits: AppendLimits
   readonly live: LiveState
   readonly durable: Durable
   readonly inFlight: InFlight
@@ -142,12 +145,13 @@ export class Recovery {
 
   /** Takes back the items of rolled-back batches. They are refused if the store cannot write, and decided again otherwise. */
   private takeBack(failed: ReadonlyArray<Batch>, error: AppendError): void {
-    const { log, mailbox, waiting, availability, isClosing } = this.parts
+    const { limits, mailbox, waiting, availability, isClosing } = this.parts
     const isConflict = error._tag === 'WrongExpectedRevision' || error._tag === 'OutcomeUnknown'
     if (isConflict) {
       this.conflictCount++
       this.parts.turns.lost()
     }
+    if (error._tag === 'AppendTooLarge') limits.lower(error)
     const again: Array<Item> = []
     const patient: Array<ClaimItem> = []
     const refused: Array<Item> = []
@@ -155,15 +159,14 @@ export class Recovery {
       if (item.kind === 'claim') item.untake()
       if (item.kind === 'claim' && item.isOver()) continue
       if (item.kind === 'claim' && item.mayWait && !isClosing()) patient.push(item)
-      else if (isConflict || item.kind === 'read') again.push(item)
+      else if (error._tag !== 'Unavailable' || item.kind === 'read') again.push(item)
       else refused.push(item)
     }
     waiting.putBack(patient, ({ command }) => keepShape(this.parts.live.current, command))
     mailbox.putBack(again)
-    if (isConflict) return
-    if (error._tag === 'Unavailable') availability.lost(error.reason)
-    const refusal = error._tag === 'AppendTooLarge' ? tooLarge(log.limits) : unavailable(error.reason)
-    for (const item of refused) refuse(item, refusal)
+    if (error._tag !== 'Unavailable') return
+    availability.lost(error.reason)
+    for (const item of refused) refuse(item, unavailable(error.reason))
   }
 
   /** Reads up to the revision that the store has reported. */

@@ -3,7 +3,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { Observable } from 'rxjs'
 import type { EventType } from '@daybook/core'
 import type { ChainHead } from '../../store/index.js'
-import type { AppendError, Appended, Continues, Delivered, EventStore, EventToAppend, RecordedEvent, StoreLimits } from '../../store/index.js'
+import type { AppendError, Appended, Continues, Delivered, EventStore, EventToAppend, RecordedEvent } from '../../store/index.js'
 import { streamOf } from '../state/replay.js'
 import { newestBehind } from './history.js'
 
@@ -15,10 +15,6 @@ export class QueueLog {
     queue: string,
   ) {
     this.stream = streamOf(queue)
-  }
-
-  get limits(): StoreLimits {
-    return this.store.limits
   }
 
   /** Appends after the event at revision `expected`; -1 for an empty log. Resolves to the seal of the append. */
