@@ -3,7 +3,7 @@ import { openMemoryStore } from '@daybook/adapters/memory'
 import type { EventStore } from '@daybook/adapters/store'
 import * as E from 'fp-ts/lib/Either.js'
 import { expect, test } from 'vitest'
-import { caller, claim, codeOf, configure, enqueue, foldAll, logOf, ok, openQueue, stateText, task, textOf, typesIn, until } from '../support/queue.js'
+import { caller, claim, codeOf, configure, enqueue, foldAll, logOf, ok, openQueue, sleep, stateText, task, textOf, typesIn, until } from '../support/queue.js'
 import { useVirtualTime } from '../support/virtual-time.js'
 
 useVirtualTime()
@@ -58,4 +58,24 @@ test('a store that does not say what it takes is tried with smaller and smaller 
   const outcomes = await Promise.all([engine.submit(large('a', 12_000), caller), engine.submit(large('b', 12_000), caller)])
   expect(outcomes.map(codeOf)).toEqual(['success', 'success'])
   expect(refused.length).toBeLessThan(5)
+})
+
+test('what is due and fits in no append does not keep the queue from all else: it is said, and tried again later', async () => {
+  const store: EventStore = { ...openMemoryStore(), limits: { appendBytesMax: 3_000, appendEventsMax: 100 } }
+  let readings = 0
+  // An engine that decides without end would never let the test fail.
+  const clock = () => {
+    if (++readings > 100_000) throw new Error('the clock is read without end')
+    return Date.now()
+  }
+  const { engine, warnings } = await openQueue({ store, clock, monotonic: () => performance.now() })
+  ok(await engine.submit({ type: 'CreateSchedule', name: 'large', every: 1, task: { type: 'work', payload: 'x'.repeat(2_300) } }, caller))
+  await sleep(130_000)
+  expect(codeOf(await engine.submit(enqueue('a'), caller))).toBe('success')
+  expect(ok(await engine.claim(claim(), caller))).toHaveLength(1)
+  const said = expect.stringContaining('it begins with ScheduleRan') as string
+  expect(warnings).toEqual([said, said, said])
+  expect((await typesIn(store)).filter((type) => type !== 'ScheduleSkipped')).toEqual(['ScheduleSet', 'TaskEnqueued', 'Claimed'])
+  ok(await engine.submit({ type: 'RemoveSchedule', name: 'large' }, caller))
+  expect(ok(await engine.claim(claim('bob'), caller, { waitMs: 120_000 }))).toMatchObject([{ task: 'a', retries: 1 }])
 })

@@ -79,6 +79,13 @@ export const enginePlants: ReadonlyArray<Plant> = [
     replace: '',
     killedBy: groups,
   },
+  {
+    title: 'what is due and fits in no append is tried without end',
+    file: at('decider.ts'),
+    find: 'if (events.length === 0 && due.length > 0) this.holdTicks(due)',
+    replace: '',
+    killedBy: appendLimits,
+  },
   // Recovery.
   {
     title: 'all commands of an append are refused if the store finds it too large',

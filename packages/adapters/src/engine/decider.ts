@@ -72,6 +72,8 @@ export interface DeciderParts {
   readonly warn: (message: string) => void
 }
 
+/** The pause before what is due is tried again that fits in no append, in milliseconds. */
+const tickAgainMs = 60_000
 /** Interval at which a refused clock is read again, in milliseconds. */
 const readClockAgainMs = 1_000
 /** Forgotten tasks may be evicted this much later than their retention ends, so that many are evicted together. In milliseconds. */
@@ -88,6 +90,8 @@ export class Decider {
   private begunAt = 0
   /** Number of events at which nothing more is added to the present batch. */
   private fullAt = 0
+  /** Nothing that is due is decided before this time, because it fits in no append: without a pause, it would be tried without end. */
+  private noTickBefore = Number.NEGATIVE_INFINITY
 
   constructor(private readonly parts: DeciderParts) {
     this.encoder = new Encoder(parts.stream)
@@ -115,11 +119,8 @@ export class Decider {
     const forgotten = this.tidyDue() + tidyAfterMs
     if (this.refusal() !== undefined) return Math.min(forgotten, clock.refusal === undefined ? forgotten : now + readClockAgainMs)
     const leaseEnd = nextLeaseEnd(live.current)
-    const due = Math.min(
-      waiting.isOfferDue ? 0 : waiting.nextLook,
-      this.otherDue(),
-      leaseEnd === undefined ? Number.POSITIVE_INFINITY : grace.dueAt(leaseEnd, now),
-    )
+    const tickDue = Math.min(this.otherDue(), leaseEnd === undefined ? Number.POSITIVE_INFINITY : grace.dueAt(leaseEnd, now))
+    const due = Math.min(waiting.isOfferDue ? 0 : waiting.nextLook, Math.max(tickDue, this.noTickBefore))
     return Math.min(forgotten, Math.max(due, now + availability.resumeInMs()))
   }
 
@@ -186,6 +187,7 @@ export class Decider {
 
   private isTickDue(now: number): boolean {
     const { live } = this.parts
+    if (now < this.noTickBefore) return false
     const leaseEnd = nextLeaseEnd(live.current)
     return this.otherDue() <= now || (leaseEnd !== undefined && leaseEnd <= this.leasesUntil(now))
   }
@@ -360,9 +362,18 @@ export class Decider {
 
   private tick(batch: Batch): void {
     const decision = this.decideCommand({ type: 'Tick', leasesUntil: this.leasesUntil(this.at), ...(this.parts.alerts ? { alerts: true } : {}) })
-    let events = E.isRight(decision) ? decision.right : []
+    const due = E.isRight(decision) ? decision.right : []
+    let events = due
     // The events that do not fit are due again in the next batch.
     while (this.accept(batch, systemCaller, events) === 'too-large') events = firstHalf(events)
+    if (events.length === 0 && due.length > 0) this.holdTicks(due)
+  }
+
+  /** Not even the first timer's events fit in one append. All timers stand still, because each may depend on those before it. */
+  private holdTicks([first]: ReadonlyArray<QueueEvent>): void {
+    const { limits, warn } = this.parts
+    this.noTickBefore = this.at + tickAgainMs
+    warn(`what is due does not fit in one append of ${limits.appendBytesMax} bytes and ${limits.appendEventsMax} events (it begins with ${first?.type}): no lease ends, and no delay, retry or schedule, until it does. Raise the limit of the store. It is tried again every ${tickAgainMs / 1_000} s`)
   }
 
   /** Decides the command as if these events had happened. They are undone, because a refused command must leave nothing behind (INV-16). */
