@@ -48,7 +48,7 @@ for (const fault of faults) {
 
   test(`INV-19: ${name(fault)}: with another append after it`, async () => {
     for (const behind of [...faults, { kind: 'none' }, { kind: 'unavailable' }] as const) {
-      const { engine, store } = await openQueue()
+      const { engine, store, warnings } = await openQueue()
       await engine.submit(enqueue('a'), caller)
       store.script.push(fault, behind)
       const release = store.hold()
@@ -60,9 +60,10 @@ for (const fault of faults) {
       expect(codeOf(await first)).toBe('success')
       const told = codeOf(await second)
       await sleep(90)
-      // After a lost append the second is refused for its revision and decided again; or its own fault is reported.
+      // After a lost append the second is refused for its revision and sent again; or its own fault is reported.
       expect(told).toBe(behind.kind === 'unavailable' ? 'unavailable' : 'success')
       holdsOnce(await logOf(store), told === 'success' ? ['a', 'b', 'c'] : ['a', 'b'])
+      expect(warnings.filter((text) => text.includes('has lost'))).toEqual([])
       expect(await stateText(engine)).toBe(textOf(foldAll(await logOf(store))))
     }
   })

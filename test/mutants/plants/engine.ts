@@ -165,6 +165,13 @@ export const enginePlants: ReadonlyArray<Plant> = [
     killedBy: unknown,
   },
   {
+    title: 'an append that was refused for the sake of one in doubt looks as if the log had lost events',
+    file: at('append/recovery.ts'),
+    find: "if (second?.result?._tag === 'WrongExpectedRevision') second.result =",
+    replace: "if (second?.result?._tag === 'WrongExpectedRevision' && second === first) second.result =",
+    killedBy: unknown,
+  },
+  {
     title: "another's append in the place of an unknown one is taken for it",
     file: at('append/unknown-append.ts'),
     find: "return found.id === batch.texts[0]?.id ? 'yes' : 'another'",

@@ -80,8 +80,10 @@ export class Recovery {
     if (first === undefined) return
     const sealed = error._tag === 'OutcomeUnknown' ? await this.sealInLog(first, error.reason) : undefined
     if (sealed !== undefined) {
-      // The next batch was refused, or its outcome is also unknown: it is handled on its own.
+      // The next batch was refused, or its outcome is also unknown: it is handled on its own. If it was refused only because this one was not there
+      // yet, it is sent again. The revision in that refusal is an old one, and would look as if the log had lost events.
       first.result = { _tag: 'Appended', sealed }
+      if (second?.result?._tag === 'WrongExpectedRevision') second.result = { _tag: 'OutcomeUnknown', reason: 'the append before it was not there yet' }
       return
     }
     const isStray = await this.settleStray(second)
