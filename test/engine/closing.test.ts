@@ -174,6 +174,17 @@ test('a lease that expires while closing is left to the next start', async () =>
   expect(await again.reached(2, 30_000)).toBe(true)
 })
 
+test('who waits for the end of a task is not kept by a queue that has closed, however many wait, one after the other', async () => {
+  const { engine } = await openQueue()
+  await engine.submit(enqueue('a'), caller)
+  const begun = Date.now()
+  const before = engine.nextSettled('a', 60_000)
+  await engine.close()
+  await before
+  for (let i = 0; i < 3; i++) await engine.nextSettled('a', 60_000)
+  expect(Date.now() - begun).toBeLessThan(60_000)
+})
+
 // ------------------------------------------------------------------ all queues of a store
 
 test('a store with several queues: all are replayed, then ready; they are closed together with the store', async () => {

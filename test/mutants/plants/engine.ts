@@ -448,6 +448,13 @@ export const enginePlants: ReadonlyArray<Plant> = [
     killedBy: ['test/http/result.test.ts'],
   },
   {
+    title: 'who waits for the result of a task waits on after the queue has closed',
+    file: at('append/settled-waits.ts'),
+    find: 'if (!subscription.closed) this.subscription = subscription',
+    replace: 'this.subscription = subscription',
+    killedBy: closing,
+  },
+  {
     title: 'waits for a result that are over are kept',
     file: at('append/settled-waits.ts'),
     find: 'if (waits?.size === 0) this.waits.delete(task)',

@@ -39,10 +39,13 @@ export class SettledWaits {
     const waits = this.waits.get(task)
     if (waits === undefined) this.waits.set(task, new Set([end]))
     else waits.add(end)
-    this.subscription ??= this.committed.subscribe({
+    if (this.subscription !== undefined) return
+    const subscription = this.committed.subscribe({
       next: ({ events }) => events.forEach((event) => this.settled(event)),
       complete: () => [...this.waits.keys()].forEach((each) => this.wake(each)),
     })
+    // It is closed at once after the engine was closed. If it were kept, later waits would not end with it.
+    if (!subscription.closed) this.subscription = subscription
   }
 
   private remove(task: string, end: () => void): void {
