@@ -2,14 +2,14 @@
 import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { searchHistory } from '@daybook/adapters/engine'
+import { createDaybook, searchHistory } from '@daybook/adapters/engine'
 import { openMemoryStore } from '@daybook/adapters/memory'
 import { type EventStore, type RecordedEvent, StoreError } from '@daybook/adapters/store'
 import { encryptedIn, KeyFile, newKey, revealedData, revealingLog } from '@daybook/adapters/task-keys'
 import Database from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { chainIsWhole } from '../support/chain.js'
-import { caller, claim, codeOf, complete, configure, enqueue, fail, foldAll, logOf, ok, openQueue, type Opened, type OpenOptions, sleep, stateText, textOf } from '../support/queue.js'
+import { caller, claim, codeOf, complete, configure, enqueue, fail, foldAll, logOf, ok, openQueue, type Opened, type OpenOptions, sleep, stateText, task, textOf } from '../support/queue.js'
 import { useVirtualTime } from '../support/virtual-time.js'
 import { bytesIn } from './support.js'
 
@@ -197,6 +197,26 @@ describe('EV-07: a crash', () => {
     expect(keys.newestOf('q', 'b')).not.toBe('erased')
     expect(keys.intended('q')).toEqual([])
     expect(ok(await again.engine.erase('a', 'r', caller))).toEqual({ id: 'a', erased: true })
+  })
+
+  test('and while the next start looks for the event, nothing is decided: whoever opened the queue hears of all that is', async () => {
+    const store = openMemoryStore()
+    const queue = await open({ store }, openKeys((path) => new Killed(path)))
+    ok(await queue.engine.submit(enqueue(task('later', { availableAt: Date.now() + 60_000 })), caller))
+    await finish(queue, 'a')
+    await queue.engine.erase('a', 'r', caller)
+    await queue.engine.close()
+    await sleep(120_000)
+    const slow: EventStore = { ...store, read: async function* (...asked) {
+      await sleep(1_000)
+      yield* store.read(...asked)
+    } }
+    const heard: Array<string> = []
+    const daybook = createDaybook({ store: slow, keys: openKeys(), opened: ({ committed }) => void committed.subscribe(({ events }) => heard.push(...events.map((event) => ('type' in event ? event.type : '')))) })
+    await daybook.ready
+    await sleep(20_000)
+    await daybook.close()
+    expect(heard).toEqual(['TaskDue'])
   })
 
   test('or a reader that does not let go of the file: the answer says so, and the next start finishes it', async () => {

@@ -71,6 +71,7 @@ export const openEngine = async (
 ): Promise<QueueEngine> => {
   const engine = new Engine(store, queue, snapshots, await replay(store, snapshots, queue, report), options, clock)
   await engine.eraser.resume()
+  engine.start()
   return engine
 }
 
@@ -163,6 +164,10 @@ class Engine implements QueueEngine {
           warn,
         })
       : undefined
+  }
+
+  /** Begins to decide. It does so after this turn of the event loop, so that whoever opened the queue can subscribe before. */
+  start(): void {
     this.schedule()
   }
 
