@@ -20,7 +20,8 @@ import urllib.parse
 import zlib
 from pathlib import Path
 
-SEAL = re.compile(r',"chain":\{"from":(\d+),"to":(\d+),"hash":"([\w-]{43})","leaves":"((?:[\w-]{8})+)"\}\}$', re.ASCII)
+# "$" would also fit before a line break at the end, and "\d+" numbers with leading zeros, which nobody has appended.
+SEAL = re.compile(r',"chain":\{"from":(0|[1-9]\d{0,15}),"to":(0|[1-9]\d{0,15}),"hash":"([\w-]{43})","leaves":"((?:[\w-]{8})+)"\}\}\Z', re.ASCII)
 NOTE = re.compile(r"((?:.+\n)+)\n((?:— .*\n)+)")
 SEGMENT = re.compile(r"(\d{12,16})-(\d{12,16})\.jsonl\.gz", re.ASCII)
 
@@ -42,7 +43,8 @@ def base64url(digest):
 
 def leaf_hash(stream, revision, event_id, kind, bare, data):
     lines = "\n".join((stream, str(revision), event_id, kind, bare, data))
-    return sha256(b"\x00" + lines.encode())
+    # Text that is no UTF-8 keeps its bytes: nobody has appended it, so its hash does not fit.
+    return sha256(b"\x00" + lines.encode(errors="surrogateescape"))
 
 
 def without_seal(metadata):
@@ -73,8 +75,8 @@ def verify(events, stream, on_leaf):
         if revision != next_revision:
             raise Fault(f"revision {next_revision} is missing: there is {revision} in its place")
         next_revision += 1
-        if not (isinstance(data, str) and isinstance(metadata, str)):
-            raise Fault(f"revision {revision} is not what was appended there: its data or metadata is no text")
+        if not all(isinstance(text, str) for text in (event_id, kind, data, metadata)):
+            raise Fault(f"revision {revision} is not what was appended there: its id, type, data or metadata is no text")
         bare, seal = without_seal(metadata)
         leaf = leaf_hash(stream, revision, event_id, kind, bare, data)
         on_leaf(leaf)
@@ -298,6 +300,7 @@ def main():
             key = Path(options.key).read_text() if Path(options.key).is_file() else options.key
             checkpoints = read_checkpoints(Path(options.checkpoints).read_text(), read_key(key))
         connection = sqlite3.connect(f"{Path(options.file).resolve().as_uri()}?mode=ro", uri=True, isolation_level=None)
+        connection.text_factory = lambda text: text.decode(errors="surrogateescape")
         # One moment for all that is read: a server may be appending.
         connection.execute("BEGIN")
         rows = connection.execute("SELECT revision, id, type, data, metadata FROM events WHERE stream = ? ORDER BY position", (stream,))

@@ -88,6 +88,11 @@ test.skipIf(!hasPython)('EV-07: the verifier in Python names what was altered, m
     writeFileSync(join(dir, name), text)
     expect(reason(file, '--checkpoints', join(dir, name), '--key', key), name).toContain(why)
   }
-  expect(reason(altered(`UPDATE events SET data = CAST(data AS BLOB) ${where(7)}`))).toContain('revision 7')
+  for (const column of ['id', 'type', 'data', 'metadata']) expect(reason(altered(`UPDATE events SET ${column} = CAST(${column} AS BLOB) ${where(7)}`)), column).toContain('revision 7')
+  expect(reason(altered(`UPDATE events SET data = CAST(x'ff' AS TEXT) ${where(7)}`))).toBe('revision 7 is not what was appended there')
+  // The texts that the seal hashes are the same: only the seal is written in another way.
+  for (const [way, text] of [['a line break after it', 'metadata || char(10)'], ['a leading zero', `replace(metadata, '"from":0', '"from":00')`]] as const) {
+    expect(reason(altered(`UPDATE events SET metadata = ${text} ${where(29)}`)), way).toContain('some event up to revision')
+  }
   expect(python(join(dir, 'none')).code).toBe(2)
 })
