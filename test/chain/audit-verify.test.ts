@@ -71,6 +71,10 @@ test('EV-07: an altered, missing, moved or inserted row is named, and the exit c
   expect(await found(`UPDATE events SET data = replace(data, '"i":7', '"i":8') ${where(7)}`)).toMatchObject({ kind: 'altered', revision: 7 })
   expect(await found(`UPDATE events SET metadata = replace(metadata, '"actor":"admin"', '"actor":"nobody"') ${where(31)}`)).toMatchObject({ kind: 'altered', revision: 31 })
   expect(await found(`DELETE FROM events ${where(12)}`)).toMatchObject({ kind: 'missing', revision: 12 })
+  // A blob with the same bytes: the server answers with an error when it reads such an event.
+  for (const column of ['id', 'type', 'data', 'metadata']) {
+    expect(await found(`UPDATE events SET ${column} = CAST(${column} AS BLOB) ${where(7)}`), column).toMatchObject({ kind: 'altered', revision: 7 })
+  }
   // With its traces removed: all later events move up.
   expect(await found(
     `DELETE FROM events ${where(12)}`,

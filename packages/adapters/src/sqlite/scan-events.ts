@@ -6,12 +6,15 @@ import Database from 'better-sqlite3'
 import { type RecordedEvent, StoreError } from '../store/index.js'
 import { storeError } from './errors.js'
 import { unpack } from './packed-page.js'
-import { queries } from './queries.js'
+import { damaged, queries, type Span } from './queries.js'
 import { lazyReader } from './reader.js'
 
 type Row = readonly [position: number, revision: number, id: string, type: string, data: string, metadata: string, created: string]
 
 const rowsAtOnce = 1_000
+
+/** A value that is no text as its SQL literal. A cast would give a blob the text that was appended. */
+const textOf = (column: string): string => `CASE typeof(${column}) WHEN 'text' THEN ${column} ELSE quote(${column}) END`
 
 export interface OpenedScan {
   /** `first`: the first revision in the file. */
@@ -42,11 +45,21 @@ const scanOf = (db: Database.Database, file: string, stream: string, reading: <A
   const rowsAfter = reading(() =>
     db
       .prepare<[string, number, number, number], Row>(
-        `SELECT position, revision, CAST(id AS TEXT), CAST(type AS TEXT), CAST(data AS TEXT), CAST(metadata AS TEXT), CAST(created AS TEXT) FROM events
+        `SELECT position, revision, ${['id', 'type', 'data', 'metadata', 'created'].map(textOf).join(', ')} FROM events
          WHERE stream = ? AND position > ? AND revision <= ? ORDER BY position LIMIT ?`,
       )
       .raw(),
   )
+  const noText = reading(() =>
+    db
+      .prepare<[number, number, string], number>(
+        `SELECT 1 FROM events WHERE position BETWEEN ? AND ? AND stream = ?
+         AND (typeof(id) <> 'text' OR typeof(type) <> 'text' OR typeof(data) <> 'text' OR typeof(metadata) <> 'text') LIMIT 1`,
+      )
+      .pluck(),
+  )
+  /** Pages are joined texts, which do not tell. A server cannot use an event whose data are a blob, whatever its bytes. */
+  const areTexts = (span: Span): boolean => query.runs(span).every(({ lowPosition, highPosition }) => noText.get(lowPosition, highPosition, stream) === undefined)
   const head = reading(() => query.head(stream))
   const first = reading(() => query.first(stream))
   const reader = lazyReader({ file })
@@ -66,6 +79,7 @@ const scanOf = (db: Database.Database, file: string, stream: string, reading: <A
     try {
       if (head < 0) return
       for await (const page of reader.pages({ stream, low: first, high: head }, false)) {
+        if (!reading(() => areTexts(page.span))) throw damaged(page.span)
         const events = unpack(page) ?? reading(() => query.events(page.span))
         last = events[events.length - 1]?.position ?? last
         yield events
