@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { openNote, readCheckpoint, readCheckpoints, type SignedCheckpoints } from '@daybook/adapters/chain'
 import { createClient } from '@daybook/adapters/client'
 import { serve } from '@daybook/adapters/serve'
+import Database from 'better-sqlite3'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Ended, runHere } from '../cli/program.js'
 import { until } from '../support/queue.js'
@@ -63,6 +64,19 @@ test('EV-07: an event is proven with the key alone; another event, place, path o
   }
   expect((await audit('prove', '--data', dataDir, '--queue', 'q', '--revision', '12')).err).toContain('is in no checkpoint yet')
   expect(await audit('prove', '--data', dataDir, '--queue', 'q')).toMatchObject({ code: 2 })
+})
+
+test('EV-07: of a log that was altered there is no proof, neither of an event nor of its beginning', async () => {
+  const store = join(dir, 'altered.sqlite')
+  const source = new Database(join(dataDir, 'daybook.sqlite'), { readonly: true })
+  source.exec(`VACUUM INTO '${store}'`)
+  source.close()
+  const db = new Database(store)
+  db.exec(`UPDATE events SET data = replace(data, '"task":"t3"', '"task":"x3"') WHERE stream = 'taskqueue-q' AND revision = 3`)
+  db.close()
+  for (const args of [['--revision', '5'], ['--since', '7'], ['--since', '12']]) {
+    expect(await audit('prove', '--store', store, '--data', dataDir, '--queue', 'q', ...args), args.join(' ')).toMatchObject({ code: 1, out: '', err: expect.stringContaining('run daybook audit verify') })
+  }
 })
 
 test('EV-07: a log is proven to begin with what was signed before', async () => {

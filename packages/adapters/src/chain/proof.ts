@@ -9,7 +9,7 @@ import type { SignedCheckpoints } from './checkpoint-files.js'
 import { canonicalText } from '../seals/leaf.js'
 import { type Checkpoint, openNote, readCheckpoint, type Signer, splitNotes } from './note.js'
 import { readSeal } from '../seals/seal.js'
-import { consistencyRanges, inclusionRanges, RangeRoots, verifyConsistency, verifyInclusion } from './tree.js'
+import { consistencyRanges, inclusionRanges, RangeRoots, Tree, verifyConsistency, verifyInclusion } from './tree.js'
 import { leafOfRecorded } from './checkpointer.js'
 import type { Scan } from './verify-log.js'
 
@@ -70,19 +70,23 @@ export const proveInclusion = async ({ pages }: Scan, checkpoints: SignedCheckpo
 
 /** A proof that the log of the newest checkpoint begins with the `older` events of an earlier one. */
 export const proveConsistency = async ({ pages }: Scan, checkpoints: SignedCheckpoints, older: number): Promise<string> => {
-  const { size, note } = newest(checkpoints)
+  const { size, root, note } = newest(checkpoints)
   if (older < 1 || older > size) throw new ProofError(`the newest checkpoint is of ${plural(size, 'event')}: nothing proves what ${older} were`)
   const roots = new RangeRoots(consistencyRanges(older, size))
+  const whole = new Tree()
   let next = 0
   for await (const page of pages) {
     for (const event of page) {
       if (next === size) break
-      roots.add(leafOfRecorded(event))
+      const leaf = leafOfRecorded(event)
+      roots.add(leaf)
+      whole.add(leaf)
       next++
     }
     if (next === size) break
   }
-  if (next < size) throw notThere(size)
+  // A proof from another log would be refused by whoever gets it.
+  if (next < size || !whole.root().equals(root)) throw notThere(size)
   return `old ${older}\n${encoded(roots.roots())}\n${note}`
 }
 
