@@ -1,9 +1,10 @@
 /** The file of a segment: what is read is what was written, and no bit can be altered. */
 import { execFileSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { gunzipSync } from 'node:zlib'
+import { gunzipSync, gzipSync } from 'node:zlib'
 import { openSegment, type Segment, SegmentWriter } from '@daybook/adapters/segments'
 import type { RecordedEvent } from '@daybook/adapters/store'
 import fc from 'fast-check'
@@ -115,4 +116,12 @@ test('teeth: cut short, made longer, empty, under another name, with a part exch
   await expect(openSegment(file, { stream, from: 1, to: log.length })).rejects.toThrow('it was renamed')
   await expect(openSegment(file, { stream: 'taskqueue-p', from: 0, to: log.length - 1 })).rejects.toThrow('it was renamed')
   await expect(openSegment(`${file}.gone`, { stream, from: 0, to: log.length - 1 })).rejects.toMatchObject({ code: 'truncated', from: 0, to: log.length - 1 })
+})
+
+test('EV-07: lines that are not JSON are damage that names the file and the events, although their hash fits', async () => {
+  const { file, index, block } = await write(log, 700)
+  const place = index.blocks[1]!
+  const forged = gzipSync('no JSON\n')
+  writeFileSync(file, Buffer.concat([readFileSync(file).subarray(0, place.offset), forged]))
+  await expect(block({ ...place, bytes: forged.length, sha256: createHash('sha256').update(forged).digest('base64url') })).rejects.toMatchObject({ code: 'damaged', from: place.revision, message: expect.stringContaining(file) as string })
 })

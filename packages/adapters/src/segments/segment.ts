@@ -92,6 +92,14 @@ export const openSegment = async (file: string, named: { readonly stream: string
   }
 }
 
+const linesIn = (text: string): ReadonlyArray<unknown> | undefined => {
+  try {
+    return parseLines(text)
+  } catch {
+    return undefined
+  }
+}
+
 const readBlock = async (file: string, { stream, from, blocks }: SegmentIndex, place: BlockPlace): Promise<Array<RecordedEvent>> => {
   const { revision, events, offset, bytes, sha256 } = place
   const broken = (what: string, cause?: unknown) => damagedSegment(file, revision, revision + events - 1, what, cause)
@@ -104,7 +112,9 @@ const readBlock = async (file: string, { stream, from, blocks }: SegmentIndex, p
     if (!text.startsWith(header)) throw broken('its first line is not that of this segment')
     text = text.slice(header.length)
   }
-  const values = parseLines(text)
+  const values = linesIn(text)
+  // Whoever writes other lines can write hashes that fit them.
+  if (values === undefined) throw broken('its lines are not JSON')
   if (values.length !== events) throw broken(`it has ${plural(values.length, 'event')} where there should be ${events}`)
   return values.map((value, i) => {
     if (!isEvent(value) || value.revision !== revision + i) throw broken(`line ${i + 1} is not event ${revision + i}`)
