@@ -1,5 +1,5 @@
 /** Keys that are moved from one file to another: none is lost, and none that was erased comes back. */
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { copyFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -46,4 +46,15 @@ test('EV-07: a key that one of the files has erased stays erased', async () => {
   moveKeys(from, into)
   write(into, (keys) => expect([a, b].map(({ id }) => keys.find(id))).toEqual(['erased', 'erased']))
   for (const { key } of [a, b]) expect(readFileSync(into).includes(key)).toBe(false)
+})
+
+test('EV-07: if one file is a link to the other, nothing is moved, and no key is lost', () => {
+  const [file, link] = [join(dir, 'file'), join(dir, 'link')]
+  const a = keyOf('a')
+  write(file, (keys) => keys.add([a]))
+  symlinkSync(file, link)
+  for (const [from, into] of [[file, link], [link, file]] as const) {
+    moveKeys(from, into)
+    for (const each of [file, link]) write(each, (keys) => expect(keys.find(a.id)).toEqual(a.key))
+  }
 })

@@ -1,4 +1,4 @@
-import { existsSync, rmSync } from 'node:fs'
+import { existsSync, realpathSync, rmSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import { KeyFile } from './key-file.js'
 
@@ -11,6 +11,8 @@ import { KeyFile } from './key-file.js'
  */
 export const moveKeys = (from: string, into: string): void => {
   if (!existsSync(from)) return
+  // One may be a link to the other. Then all keys are where they should be.
+  if (existsSync(into) && realpathSync(from) === realpathSync(into)) return
   const [source, target] = [new KeyFile(from), new KeyFile(into)]
   // Opening checks both files, and creates the tables.
   source.open()
