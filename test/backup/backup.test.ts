@@ -295,6 +295,23 @@ test('a backup without the segments of the archive names the folder in which the
   expect([code, out]).toEqual([1, expect.stringContaining(`are not in ${join(dataDir, 'daybook.sqlite.archive')}`)])
 })
 
+test('EV-07: a backup of a queue whose checkpoints are lost is made, says so, and the copy says so as well', async () => {
+  const dataDir = join(dir, 'lost')
+  await served(dataDir, async (client) => {
+    await client.enqueue({ type: 'mail' })
+    await vi.waitFor(() => expect(existsSync(join(dataDir, 'checkpoints', 'q.tree'))).toBe(true), 30_000)
+  })
+  const checkpoints = join(dataDir, 'checkpoints', 'q.checkpoints')
+  for (const [name, lose, reason] of [['emptied', () => writeFileSync(checkpoints, ''), 'has no checkpoint'], ['removed', () => rmSync(checkpoints), 'is missing']] as const) {
+    lose()
+    const to = join(dir, `lost-${name}`)
+    const { code, out } = await backup(to, dataDir)
+    expect([code, out], name).toEqual([1, expect.stringContaining(`q: NOT COMPARED with its checkpoints: ${checkpoints} ${reason}`)])
+    expect(JSON.parse(readFileSync(join(to, 'backup.json'), 'utf8'))).toMatchObject({ queues: [{ queue: 'q', ok: false }] })
+    expect(await runHere(['audit', 'verify', '--data', to, '--queue', 'q'], { NO_COLOR: '1' }), name).toMatchObject({ code: 1, err: expect.stringContaining(reason) as string })
+  }
+})
+
 test('teeth: a log that was altered is copied, and said to be not whole', async () => {
   const dataDir = join(dir, 'altered')
   await served(dataDir, (client) => client.enqueueAll([{ type: 'mail', payload: 'for ada' }, { type: 'mail', payload: 'for bob' }]))

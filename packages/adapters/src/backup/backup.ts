@@ -15,13 +15,13 @@ import { streamPrefix } from '../engine/index.js'
 import { makeDurableFolder } from '../disk/make-folder.js'
 import { syncFolder } from '../disk/sync-folder.js'
 import { openOwnLog } from '../open-log.js'
-import type { LogAddress } from '../store/index.js'
+import { type LogAddress, StoreError } from '../store/index.js'
 import { resolvedFile } from '../store/resolved-file.js'
 import { keysFileOf } from '../task-keys/keys-file-of.js'
 import { copyDatabase, copyDatabaseInSteps, copyFolder, isInside, isOfLog, syncAll } from './copy-data.js'
 
-/** Whether a server can compute this again from the log. */
-const isCache = (path: string): boolean => path === 'snapshots' || path.startsWith('views.db') || /^checkpoints\/.*\.tree$/.test(path)
+/** Whether a server can compute this again from the log. The trees of checkpoints are copied: without one, nothing says that lost checkpoints were signed. */
+const isCache = (path: string): boolean => path === 'snapshots' || path.startsWith('views.db')
 
 export interface BackupOptions {
   readonly dataDir: string
@@ -36,6 +36,8 @@ export interface BackupOptions {
 export interface BackedUpQueue {
   readonly queue: string
   readonly verified: Verified
+  /** Why it was not compared with its checkpoints, if some were signed. */
+  readonly uncompared?: string
 }
 
 export interface BackedUp {
@@ -77,7 +79,7 @@ export const backUp = async ({ dataDir, log, to, progress = () => undefined, sig
     })
     const at = new Date().toISOString()
     if (logFile !== undefined) await copyLog(log, logFile, join(unfinished, logFileName), step, check)
-    const queues = logFile === undefined ? [] : await verifyCopy(unfinished, logFile, step)
+    const queues = logFile === undefined ? [] : await verifyCopy(unfinished, { dataDir, log: logFile }, step)
     await writeFile(join(unfinished, 'backup.json'), `${JSON.stringify(manifestOf(at, queues), undefined, 2)}\n`)
     step('waiting for the disk')
     await syncAll(unfinished)
@@ -106,7 +108,7 @@ const copyLog = async (log: LogAddress, from: string, to: string, progress: (wha
   if (keys !== undefined && (await exists(keys))) await copyDatabase(keys, `${to}.keys`)
 }
 
-const verifyCopy = async (folder: string, source: string, progress: (what: string) => void): Promise<ReadonlyArray<BackedUpQueue>> => {
+const verifyCopy = async (folder: string, source: { readonly dataDir: string; readonly log: string }, progress: (what: string) => void): Promise<ReadonlyArray<BackedUpQueue>> => {
   const address: LogAddress = { kind: 'sqlite', file: join(folder, logFileName) }
   const log = await openOwnLog(address)
   const streams = await log.streams(streamPrefix).finally(() => log.close())
@@ -114,18 +116,23 @@ const verifyCopy = async (folder: string, source: string, progress: (what: strin
   const verified: Array<BackedUpQueue> = []
   for (const queue of queues) {
     const stream = `${streamPrefix}${queue}`
-    const checkpoints = await readCheckpoints(checkpointFolderOf(folder), queue)
-    const found = await verifyAt(address, stream, { checkpoints, progress: (events, of) => progress(`verifying the copy of ${queue}: ${events} of ${of} events`) })
+    // A copy is wanted all the more if the checkpoints are lost.
+    const checkpoints = await readCheckpoints(checkpointFolderOf(folder), queue).catch((error: unknown) => {
+      if (error instanceof StoreError && error.code === 'damaged') return error.message
+      throw error
+    })
+    const isLost = typeof checkpoints === 'string'
+    const found = await verifyAt(address, stream, { checkpoints: isLost ? undefined : checkpoints, progress: (events, of) => progress(`verifying the copy of ${queue}: ${events} of ${of} events`) })
     // The folder will have another name. What the copy lacks, its source lacks.
-    const broken = found.broken === null ? null : { ...found.broken, reason: found.broken.reason.replaceAll(address.file, () => source) }
-    verified.push({ queue, verified: { ...found, broken } })
+    const broken = found.broken === null ? null : { ...found.broken, reason: found.broken.reason.replaceAll(address.file, () => source.log) }
+    verified.push({ queue, verified: { ...found, broken }, ...(isLost ? { uncompared: checkpoints.replaceAll(folder, () => source.dataDir) } : {}) })
   }
   return verified
 }
 
 const manifestOf = (at: string, queues: ReadonlyArray<BackedUpQueue>): object => ({
   daybook: 'backup', version: 1, at,
-  queues: queues.map(({ queue, verified: { ok, events, head } }) => ({ queue, ok, events, head })),
+  queues: queues.map(({ queue, verified: { ok, events, head }, uncompared }) => ({ queue, ok: ok && uncompared === undefined, events, head })),
 })
 
 const exists = (path: string): Promise<boolean> => stat(path).then(() => true, () => false)

@@ -21,7 +21,7 @@ signed checkpoints and memories; what a server makes again from the log (snapsho
 that was acknowledged before the command was started is in it. It has secrets: keep it as carefully as the data folder.
 
 A log in EventStoreDB is not copied: back that up by its own means, after this command.
-Exit code 1 when the copy of a log is not what was appended; the copy is kept.
+Exit code 1 when the copy of a log is not what was appended, or its checkpoints are lost; the copy is kept.
 ${examples(
       `daybook backup /mnt/backups/monday --data ${dataDirDefault}`,
       `daybook backup /mnt/backups/monday --data ${dataDirDefault} --store sqlite:/var/lib/daybook/log.sqlite`,
@@ -38,10 +38,14 @@ ${examples(
         const { at, folder: to, queues } = await interruptible(cli.io, (signal) => backUp({ dataDir, log, to: folder, signal, progress: (what) => progress.show(clean(what)) }))
         progress.clear()
         for (const { level, about, says } of await checkDataFolder(to)) if (level === 'bad') printer.note(`${clean(about)}: ${clean(says)}`)
-        const shown = queues.map(({ queue, verified: { ok, events, head, broken } }) => ({ queue, ok, events, head, ...(broken === null ? {} : { broken }) }))
+        const shown = queues.map(({ queue, verified: { ok, events, head, broken }, uncompared }) => ({
+          queue, ok: ok && uncompared === undefined, events, head, ...(broken === null ? {} : { broken }), ...(uncompared === undefined ? {} : { uncompared }),
+        }))
         printer.answer({ folder: to, at, queues: shown }, () => {
-          for (const { queue, ok, events, head, broken } of shown) {
-            printer.line(ok ? `${clean(queue)}: ${plural(events, 'event')}, revision ${head.revision}, verified` : `${clean(queue)}: ${printer.colors.red('NOT WHOLE')}  ${broken?.kind}: ${clean(broken?.reason ?? '')}`)
+          for (const { queue, ok, events, head, broken, uncompared } of shown) {
+            if (ok) printer.line(`${clean(queue)}: ${plural(events, 'event')}, revision ${head.revision}, verified`)
+            if (broken !== undefined) printer.line(`${clean(queue)}: ${printer.colors.red('NOT WHOLE')}  ${broken.kind}: ${clean(broken.reason)}`)
+            if (uncompared !== undefined) printer.line(`${clean(queue)}: ${printer.colors.red('NOT COMPARED')} with its checkpoints: ${clean(uncompared)}`)
           }
           if (log.kind === 'eventstoredb') printer.line('the log is in EventStoreDB, and was not copied: back that up by its own means now')
           printer.line(`copied to ${clean(to)}, as of ${at}`)
