@@ -209,6 +209,10 @@ test('EV-07: lost checkpoints are named by audit verify, the doctor and the serv
     await expect(createClient({ url: again.url, queue: 'q', retryForMs: 10 }).verify()).rejects.toThrow('run `daybook audit verify')
     await again.close()
   }
+  // All of them are gone, and the log was cut. Somebody who names a key must not be told that it is whole.
+  for (const ending of ['key', 'tree']) rmSync(join(folder, `q.${ending}`))
+  expect(await verify('--checkpoint-key', publicKey)).toMatchObject({ code: 1, out: '', err: expect.stringContaining(`nothing was compared with a checkpoint: ${folder} has none of queue q`) })
+  expect(await runHere(['audit', 'verify', '--store', file, '--queue', 'q', '--checkpoint-key', publicKey], { NO_COLOR: '1' })).toMatchObject({ code: 1, err: expect.stringContaining('give --checkpoints, or --data') })
 })
 
 test('EV-07: a witness that fails is asked again, with the newest checkpoint', async () => {

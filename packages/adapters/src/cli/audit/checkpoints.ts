@@ -23,7 +23,11 @@ export const verifierKey = async (keyOrFile: string): Promise<Signer> => {
   return signer
 }
 
-/** The checkpoints that the options name; by default those of the data folder. `undefined` if there are none. */
+/**
+ * The checkpoints that the options name; by default those of the data folder. `undefined` if there are none.
+ *
+ * @throws CliError if a key is named and there is nothing that it could verify.
+ */
 export const checkpointsOf = async ({ data, checkpoints: file, checkpointKey }: CheckpointFlags, queue: string): Promise<SignedCheckpoints | undefined> => {
   const { checkpointFolderOf, readCheckpoints, splitNotes } = await import('../../chain/index.js')
   const trusted = checkpointKey === undefined ? undefined : await verifierKey(checkpointKey)
@@ -32,7 +36,11 @@ export const checkpointsOf = async ({ data, checkpoints: file, checkpointKey }: 
   const there = data === undefined || isGiven ? undefined : await readCheckpoints(checkpointFolderOf(data), queue, trusted)
   const signer = trusted ?? there?.signer
   const notes = file === undefined ? there?.notes : splitNotes(await readText(file))
-  if (notes === undefined) return undefined
+  if (notes === undefined) {
+    // Somebody who names a key wants a comparison. Whoever rewrites a log may also remove all its checkpoints.
+    if (trusted !== undefined) throw new CliError(`nothing was compared with a checkpoint: ${data === undefined ? 'give --checkpoints, or --data' : `${checkpointFolderOf(data)} has none of queue ${queue}. If some were signed by ${trusted.name}, they were removed: restore them, or give those of a witness with --checkpoints`}`)
+    return undefined
+  }
   if (signer === undefined) throw new CliError('which key signed these checkpoints? Give --checkpoint-key')
   // A witness's file may have the checkpoints of several queues.
   const { name } = signer
