@@ -1,5 +1,5 @@
 /** EV-07: signed checkpoints find a log that was cut short, or written anew with all its hashes. */
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -169,6 +169,14 @@ test('EV-07: checkpoints that were signed and are lost: nothing is called whole,
   expect(await sizesIn(folder)).toEqual([6])
 })
 
+test('EV-07: a file that no server has named says nothing of any queue', async () => {
+  const folder = newFolder()
+  const { store } = await newLog([2])
+  await checkpointerOf(store, folder).round()
+  for (const name of ['100%', 'q (copy)', 'q%2']) writeFileSync(join(folder, `${name}.checkpoints`), readFileSync(join(folder, 'q.checkpoints')))
+  expect(await signedQueues(folder)).toEqual(['q'])
+})
+
 test('EV-07: lost checkpoints: a crash before the first one is complete leaves no file', async () => {
   const folder = newFolder()
   const { store } = await newLog([2])
@@ -298,22 +306,21 @@ test('EV-07: checkpoints of all queues that stay late for the same reason are re
   const late = (): number => said.filter((text) => text.includes('checkpoints are late')).length
   const server = await serve({ host: '127.0.0.1', port: 0, dataDir, store: { kind: 'sqlite', file: join(dataDir, 'daybook.sqlite'), sharing: 'exclusive' }, auth: 'off', checkpoints: { everyMs: 5 } }, { log: { write: (text) => void said.push(text) } })
   const signed = async (): Promise<boolean> => (await readCheckpoints(folder, 'q'))?.notes.length === 1
-  /** A file whose name is of no queue: no round can list the queues. */
-  const stray = join(folder, '%.checkpoints')
-  const outage = async (): Promise<void> => {
-    writeFileSync(stray, '')
+  /** A folder in the place of the file of a queue: no round can be ended. */
+  const outage = async (stray: string): Promise<void> => {
+    mkdirSync(stray)
     await until(() => late() > 0)
     await new Promise((resolve) => setTimeout(resolve, 300))
     expect(late()).toBe(1)
-    rmSync(stray)
+    rmdirSync(stray)
     await until(async () => !JSON.stringify(await (await fetch(`${server.url}/readyz`)).json()).includes('checkpoints are late'))
   }
   try {
     await createClient({ url: server.url, queue: 'q' }).enqueue({ type: 'mail', payload: 1 })
     await until(signed)
-    await outage()
+    await outage(join(folder, 'one.checkpoints'))
     said.length = 0
-    await outage()
+    await outage(join(folder, 'another.checkpoints'))
   } finally {
     await server.close()
   }

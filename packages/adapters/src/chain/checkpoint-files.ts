@@ -89,7 +89,17 @@ export const signedByAnother = async (folder: string, queue: string, signer: Sig
 /** The queues of which checkpoints were signed in this folder, whether the log has them or not, and whether the checkpoints are still there or not. */
 export const signedQueues = async (folder: string): Promise<ReadonlyArray<string>> => {
   const names = ((await readdir(folder).catch(missing)) ?? []).flatMap((name) => /^(.*)\.(?:checkpoints|tree)$/s.exec(name)?.[1] ?? [])
-  return [...new Set(names)].map((name) => decodeURIComponent(name))
+  return [...new Set(names)].flatMap(queuesNamed)
+}
+
+/** The queue whose files begin with this name. None has a name that a server does not write, such as that of a copy made by hand. */
+const queuesNamed = (name: string): ReadonlyArray<string> => {
+  try {
+    const queue = decodeURIComponent(name)
+    return encodeURIComponent(queue) === name ? [queue] : []
+  } catch {
+    return []
+  }
 }
 
 /** Appends. The bytes are on disk when it returns. */
