@@ -1,5 +1,6 @@
 /** EV-07: what tasks of an erasable queue contain is in the log encrypted, and nowhere else; whoever has the keys reads it as always. */
-import { cpSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createClient } from '@daybook/adapters/client'
@@ -78,6 +79,18 @@ describe('EV-07: without a server', () => {
     expect(JSON.parse((await audit('verify', '--data', data, '--json')).out)).toMatchObject({ ok: true })
     const exported = await audit('export', '--data', data)
     for (const what of written) expect(exported.out).toContain(`${what} ${secret}`)
+  })
+
+  test('a backup is read with its keys, and not a byte of it changes: it may be on a read-only disk', async () => {
+    const copy = join(dir, 'backup')
+    expect(await runHere(['backup', copy, '--data', data], { NO_COLOR: '1' })).toMatchObject({ code: 0 })
+    const files = (): ReadonlyArray<readonly [string, string]> =>
+      readdirSync(copy, { withFileTypes: true }).filter((entry) => entry.isFile()).map(({ name }) => [name, createHash('sha256').update(readFileSync(join(copy, name))).digest('hex')])
+    const before = files()
+    expect(before.map(([name]) => name)).toContain('daybook.sqlite.keys')
+    const exported = await audit('export', '--data', copy)
+    for (const what of written) expect(exported.out).toContain(`${what} ${secret}`)
+    expect(files()).toEqual(before)
   })
 
   test('a copy without its keys is whole as well, and says what it lacks', async () => {

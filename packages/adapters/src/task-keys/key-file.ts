@@ -21,21 +21,34 @@ const schema = `
   COMMIT;
 `
 
+/** `undefined` if there are no tables yet. Nothing is written: the file may be in a backup on a read-only disk. */
+const openToRead = (file: string): Parts | undefined => opening(file, () => new Database(file, { readonly: true, timeout: busyMs }), (db, found) => (found === 0 ? undefined : partsOf(db)))
+
 const open = (file: string): Parts => {
   // Created before SQLite would create it, so that nobody else on the machine can read it. Its WAL gets the same mode.
   // A file that is there is not touched: closing it here would drop the locks that SQLite holds for other threads (ADR 4).
   if (file !== ':memory:' && !existsSync(file)) closeSync(openSync(file, 'a', 0o600))
-  let db: Database.Database | undefined
-  try {
-    db = new Database(file, { timeout: busyMs })
+  const connect = (): Database.Database => new Database(file, { timeout: busyMs })
+  return opening(file, connect, (db, found) => {
     db.pragma('journal_mode = WAL')
     // A key must be on disk before anything that is encrypted with it.
     db.pragma('synchronous = FULL')
     db.pragma('secure_delete = ON')
-    const found = db.pragma('user_version', { simple: true })
-    if (found !== 0 && found !== version) throw new Error(`it is of another version of Daybook (${String(found)}): update this one`)
     if (found === 0) db.exec(schema)
     return partsOf(db)
+  })
+}
+
+/** @throws Error with the file's name and what is wrong. */
+const opening = <A>(file: string, connect: () => Database.Database, use: (db: Database.Database, found: number) => A): A => {
+  let db: Database.Database | undefined
+  try {
+    db = connect()
+    const found = db.pragma('user_version', { simple: true }) as number
+    if (found !== 0 && found !== version) throw new Error(`it is of another version of Daybook (${found}): update this one`)
+    const used = use(db, found)
+    if (used === undefined) db.close()
+    return used
   } catch (error) {
     db?.close()
     const reason = (error as Error).message
@@ -56,8 +69,11 @@ type Row = { readonly id: string; readonly key: Buffer | null }
 export class KeyFile implements KeyStore {
   private opened: Parts | undefined
 
-  /** `:memory:` for keys that are lost at the end, like a log in memory. */
-  constructor(private readonly file: string) {}
+  /** `:memory:` for keys that are lost at the end, like a log in memory. `isReader`: only for questions. */
+  constructor(
+    private readonly file: string,
+    private readonly isReader = false,
+  ) {}
 
   find(id: string): FoundKey {
     const row = this.present()?.byId.get(id)
@@ -115,7 +131,7 @@ export class KeyFile implements KeyStore {
   /** The file, if there is one. */
   private present(): Parts | undefined {
     if (this.opened === undefined && (this.file === ':memory:' || !isMade(this.file))) return undefined
-    return this.parts()
+    return this.isReader ? (this.opened ??= openToRead(this.file)) : this.parts()
   }
 
   private parts(): Parts {
@@ -144,5 +160,5 @@ const partsOf = (db: Database.Database) => {
   }
 }
 
-/** Keys for reading content that was written elsewhere. The file need not exist. */
-export const readKeys = (file: string | undefined): KeyReader & { readonly close: () => void } => (file === undefined ? { find: () => undefined, close: () => undefined } : new KeyFile(file))
+/** Keys for reading content that was written elsewhere. The file need not exist, and is not changed. */
+export const readKeys = (file: string | undefined): KeyReader & { readonly close: () => void } => (file === undefined ? { find: () => undefined, close: () => undefined } : new KeyFile(file, true))
