@@ -42,4 +42,5 @@ export const archivePlants: ReadonlyArray<Plant> = [
   { title: 'a queue that cannot be read stops the checkpoints of the others', file: 'packages/adapters/src/chain/checkpoint-thread.ts', find: 'if (!isLost(error)) throw error', replace: 'throw error', killedBy: ['test/archive/eventstoredb.test.ts'], named: 'lacks the segments' },
   { title: 'archived events alone are looked for in the store', file: 'packages/adapters/src/segments/joined-log.ts', find: 'wanted.length === 0 ? [] : await', replace: 'await', killedBy: ['test/archive/eventstoredb.test.ts'] },
   { title: 'archive: a damaged segment stops the start of every queue', file: 'packages/adapters/src/store/lost-events.ts', find: 'error instanceof LostEvents || (', replace: '(', killedBy: ['test/archive/command.test.ts'] },
+  { title: 'lines of a segment that are not JSON are no damage', file: segment, find: "if (values === undefined) throw broken('its lines are not JSON')", replace: "if (values === undefined) throw new SyntaxError('its lines are not JSON')", killedBy: ['test/archive/segment.test.ts'] },
 ]

@@ -95,8 +95,8 @@ export const backupPlants: ReadonlyArray<Plant> = [
   {
     title: 'a backup names a missing archive by the name of an unfinished copy',
     file: `${backup}backup.ts`,
-    find: 'replaceAll(address.file, () => source)',
-    replace: 'replaceAll(source, () => source)',
+    find: 'replaceAll(address.file, () => source.log)',
+    replace: 'replaceAll(source.log, () => source.log)',
     killedBy,
   },
   { title: 'a backup is of another folder than that of DAYBOOK_DATA', file: 'packages/adapters/src/cli/commands/backup.ts', find: "cli.io.env.DAYBOOK_DATA || dataDirDefault", replace: 'dataDirDefault', killedBy: ['test/backup/backup.test.ts'] },
@@ -129,5 +129,13 @@ export const backupPlants: ReadonlyArray<Plant> = [
     replace: 'if (isSideFile(name) || isLeftOut(join(below, name))) continue',
     killedBy,
     named: 'side file of SQLite',
+  },
+  {
+    title: 'a backup forgets that lost checkpoints were signed',
+    file: `${backup}backup.ts`,
+    find: "path.startsWith('views.db')",
+    replace: "path.startsWith('views.db') || path.endsWith('.tree')",
+    killedBy,
+    named: 'checkpoints are lost',
   },
 ]

@@ -76,4 +76,8 @@ export const chainPlants: ReadonlyArray<Plant> = [
   { title: 'a torn public key stays torn', file: of('checkpoint-files'), find: "if ((await textOf(this.file('key'))) !== own)", replace: "if ((await textOf(this.file('key'))) === undefined)", killedBy: anotherKey },
   { title: 'the doctor does not compare the key with the one that signed', file: 'packages/adapters/src/cli/doctor/store.ts', find: 'if (another !== undefined) throw', replace: "if (another === '') throw", killedBy: anotherKey },
   { title: 'checkpoints that stay late are told in each round', file: 'packages/adapters/src/chain/checkpoint-thread.ts', find: 'if (problem !== allLate) warn(problem)', replace: 'warn(problem)', killedBy: ['test/chain/checkpoints.test.ts'] },
+  { title: 'a blob counts as the text that was appended', file: 'packages/adapters/src/sqlite/scan-events.ts', find: '        if (!reading(() => areTexts(page.span))) throw damaged(page.span)\n', replace: '', killedBy: commands },
+  { title: 'a log that was altered is proven to begin with what was signed', file: of('proof'), find: ' || !whole.root().equals(root)', replace: '', killedBy: proofs },
+  { title: 'a key without checkpoints verifies nothing in silence', file: 'packages/adapters/src/cli/audit/checkpoints.ts', find: 'if (trusted !== undefined) throw', replace: "if (trusted?.name === '') throw", killedBy: checkpoints, named: 'lost checkpoints are named' },
+  { title: 'a file that was copied by hand counts as a queue', file: of('checkpoint-files'), find: 'encodeURIComponent(queue) === name ?', replace: 'true ?', killedBy: checkpoints, named: 'no server has named' },
 ]

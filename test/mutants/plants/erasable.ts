@@ -64,4 +64,6 @@ export const erasablePlants: ReadonlyArray<Plant> = [
   { title: 'keys that cannot be read end the server', file: 'packages/adapters/src/engine/contents/withholding.ts', find: 'this.problem = error instanceof', replace: 'throw error instanceof', killedBy: ['test/erasable/unreadable-keys.test.ts'] },
   { title: 'events are written although it is not known whether their task has a key', file: 'packages/adapters/src/engine/contents/withholding.ts', find: 'if (problem !== undefined) throw problem', replace: '', killedBy: ['test/erasable/unreadable-keys.test.ts'] },
   { title: 'an empty file of keys is opened', file: 'packages/adapters/src/task-keys/key-file.ts', find: '(statSync(each, { throwIfNoEntry: false })?.size ?? 0) > 0', replace: 'statSync(each, { throwIfNoEntry: false }) !== undefined', killedBy: ['test/erasable/unreadable-keys.test.ts'] },
+  { title: 'keys are moved into the file that they are in', file: 'packages/adapters/src/task-keys/move-keys.ts', find: 'realpathSync(from) === realpathSync(into)) return', replace: 'from === into) return', killedBy: ['test/erasable/move-keys.test.ts'] },
+  { title: 'who reads keys changes their file', file: keyFile, find: 'return this.isReader ?', replace: "return this.isReader && this.file === '' ?", killedBy: ['test/erasable/encrypted.test.ts'], named: 'not a byte of it changes' },
 ]
