@@ -97,6 +97,24 @@ test('EV-07: after a restart the log is read from its last checkpoint on; from i
   expect(warnings).toEqual([expect.stringContaining('revision 1 is not the event that was appended there')])
 })
 
+test('EV-07: a tree that is ahead of the checkpoints was not written by a server: the log is read from its beginning, and one that was written anew is not signed', async () => {
+  const appends = [{ count: 3, sealed: true }, { count: 2, sealed: true }, { count: 4, sealed: true }]
+  const [log, other] = [logOfAppends(appends), logOfAppends(appends)]
+  const { start, sizes, folder, warnings, become } = signing(log.slice(0, 3))
+  await start().round()
+  const forged = signing(other.slice(0, 5))
+  await forged.start().round()
+  writeFileSync(join(folder, 'q.tree'), readFileSync(join(forged.folder, 'q.tree')))
+  become(other)
+  await start().round()
+  expect(warnings).toEqual([expect.stringContaining('the first 3 events are not as signed')])
+  expect(await sizes()).toEqual([3])
+  // The log that was signed goes on.
+  become(log.slice(0, 5))
+  await start().round()
+  expect(await sizes()).toEqual([3, 5])
+})
+
 test('EV-07: what no seal covers is signed when one does; a log without seals is signed as it is', async () => {
   const log = logOfAppends([{ count: 2, sealed: false }, { count: 3, sealed: true }, { count: 2, sealed: false }, { count: 1, sealed: true }])
   const { start, sizes, warnings, become } = signing(log.slice(0, 2))

@@ -127,7 +127,9 @@ export class Checkpointer {
   private async begin(head: number): Promise<Reading> {
     const { log, stream } = this.options
     const [last, place] = [await this.files.last(), await this.files.place()]
-    if (place !== undefined && place.tree.size > 0 && place.tree.size <= head + 1) {
+    // The tree is written after its checkpoint. Without one of its size or a later one, nothing would compare it with what was signed.
+    const most = Math.min(last?.size ?? 0, head + 1)
+    if (place !== undefined && place.tree.size > 0 && place.tree.size <= most) {
       for await (const [event] of log.read(stream, { from: place.tree.size - 1, limit: 1 })) {
         if (event !== undefined && leafOfRecorded(event) === place.leaf) return new Reading(stream, place, last)
       }
