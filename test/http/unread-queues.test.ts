@@ -41,3 +41,10 @@ test('a token is told of its own queues only', async () => {
   const answer = await fetch(`${http.url}/api/queues`, { headers: { authorization: `Bearer ${body.token}` } })
   expect(await answer.json()).toEqual({ queues: [expect.objectContaining({ name: 'print' })] })
 })
+
+test('metrics: a queue that could not be opened is not available, so that its alert fires', async () => {
+  const { get } = await serverWithout([])
+  const { text } = await get('/metrics')
+  expect(text).toContain('daybook_queue_available{queue="cut"} 0\n')
+  expect(text).toContain('daybook_queue_available{queue="mail"} 1\n')
+})

@@ -129,7 +129,7 @@ export const metricsOf = (
   const mailbox = gauge('mailbox_commands', 'Commands waiting to be decided.', ['queue'])
   const waiting = gauge('waiting_claims', 'Claims waiting for work.', ['queue'])
   const appends = gauge('appends_in_flight', 'Appends under way.', ['queue'])
-  const available = gauge('queue_available', '1 when the queue takes commands, 0 when its store is unavailable, it is read-only, or the clock of the server is refused.', ['queue'])
+  const available = gauge('queue_available', '1 when the queue takes commands, 0 when it could not be opened, its store is unavailable, it is read-only, or the clock of the server is refused.', ['queue'])
   const readOnly = gauge('queue_read_only', '1 when the log has events that this version cannot read, so the queue is read-only on this server.', ['queue'])
   const ahead = gauge('queue_time_ahead_seconds', "How far the queue's time is ahead of this server's clock.", ['queue'])
   const unreadable = gauge('unreadable_events', 'Events in the log that this version cannot read.', ['queue'])
@@ -192,6 +192,8 @@ export const metricsOf = (
     }
     // From here on nothing is awaited: another scrape at the same time would clear the gauges in between, or add its alerts to these.
     for (const each of [tasks, pending, active, activeMax, oldest, failedAttempts, alerts, breaker, position, snapshot, mailbox, waiting, appends, available, readOnly, ahead, unreadable]) each.reset()
+    // Such a queue has no engine, and so no other values.
+    for (const { queue } of daybook.refused()) available.set({ queue }, 0)
     for (const [engine, read] of asked) {
       meter.watch(engine)
       const queue = engine.name
