@@ -173,6 +173,15 @@ test('metrics: of many breakers, an open one is always there', () =>
     expect(text.match(/^daybook_breaker_state\{/gm)).toHaveLength(100)
   }))
 
+test('metrics: what alerts count is there with 0 before it happens, so that the first time counts', () =>
+  using(startTestServer(), async (server) => {
+    await server.post('/api/queues/q/tasks', { type: 'eng', payload: 1 })
+    const { text } = await server.get('/metrics')
+    for (const reason of ['retries-exhausted', 'attempts-exhausted', 'not-retryable']) expect(text).toContain(`daybook_dead_letters_total{queue="q",reason="${reason}"} 0\n`)
+    for (const reason of ['failed', 'callback-missing', 'lease-expired', 'ran-too-long']) expect(text).toContain(`daybook_retries_total{queue="q",reason="${reason}"} 0\n`)
+    for (const outcome of ['unknown', 'unavailable']) expect(text).toContain(`daybook_append_seconds_count{outcome="${outcome}"} 0\n`)
+  }))
+
 test('metrics: a run that ends on another server than it began counts there, from its own claim', async () => {
   const store = openMemoryStore({ isShared: true })
   await using(startTestServer({}, store), (one) =>

@@ -1,5 +1,5 @@
 /** Counters of the running server: plain numbers that become metrics at a scrape. */
-import { type EventType, isUnreadable, type QueueEvent } from '@daybook/core'
+import { deadLetterReasons, type EventType, expiryCauses, isUnreadable, type QueueEvent } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import type { Claim, QueueEngine } from '../../engine/index.js'
 import type { AppendError, AppendObserver } from '../../store/index.js'
@@ -36,12 +36,18 @@ const increment = (counts: Map<string, number>, key: string): void => {
   counts.set(key, (counts.get(key) ?? 0) + 1)
 }
 
+/**
+ * Counts that begin at 0. Prometheus takes what a series begins with for its start: a first failure whose series begins with it would count as none, and
+ * raise no alert.
+ */
+const zeros = (keys: ReadonlyArray<string>): Map<string, number> => new Map(keys.map((key) => [key, 0]))
+
 /** Counts of one queue since this server opened it. */
 export class QueueMeter {
   readonly events = new Map<EventType, number>()
   /** Failed attempts that are retried, by cause. */
-  readonly retries = new Map<string, number>()
-  readonly deadLetters = new Map<string, number>()
+  readonly retries = zeros(['failed', 'callback-missing', ...expiryCauses])
+  readonly deadLetters = zeros(deadLetterReasons)
   /** Claims of live leases, whichever server appended them: task → when it was claimed. */
   private readonly claimedAt = new Map<string, number>()
   readonly waitSeconds = new Histogram(taskSeconds)
@@ -102,8 +108,8 @@ const outcomeOf: Readonly<Record<AppendError['_tag'], string>> = { WrongExpected
 
 export class Meter {
   readonly queues = new Map<string, QueueMeter>()
-  /** By outcome: the durations of appends. */
-  readonly appends = new Map<string, Histogram>()
+  /** By outcome: the durations of appends. Each outcome is there from the start, for the reason of {@link zeros}. */
+  readonly appends: ReadonlyMap<string, Histogram> = new Map(['ok', ...Object.values(outcomeOf)].map((outcome) => [outcome, new Histogram(appendSeconds)]))
   /** By `METHOD route status`: the number of requests. */
   readonly requests = new Map<string, number>()
   readonly refused = new Map<string, number>()
@@ -152,9 +158,7 @@ export class Meter {
     const began = performance.now()
     return (result) => {
       const outcome = E.isRight(result) ? 'ok' : outcomeOf[result.left._tag]
-      const histogram = this.appends.get(outcome) ?? new Histogram(appendSeconds)
-      this.appends.set(outcome, histogram)
-      histogram.observe((performance.now() - began) / 1_000)
+      this.appends.get(outcome)?.observe((performance.now() - began) / 1_000)
     }
   }
 
