@@ -182,6 +182,15 @@ test('metrics: what alerts count is there with 0 before it happens, so that the 
     for (const outcome of ['unknown', 'unavailable']) expect(text).toContain(`daybook_append_seconds_count{outcome="${outcome}"} 0\n`)
   }))
 
+test('metrics: tasks of a type that is called "other" are counted beside those of the types that are not named', () =>
+  using(startTestServer(), async (server) => {
+    const types = ['other', 'other', ...Array.from({ length: 120 }, (_, i) => [`t${i}`, `t${i}`]).flat(), 'other']
+    await server.post('/api/queues/q/tasks', { tasks: types.map((type, payload) => ({ type, payload })) })
+    const { text } = await server.get('/metrics')
+    const counts = [...text.matchAll(/^daybook_pending_tasks\{queue="q",type=".*"\} (\d+)$/gm)].map(([, count]) => Number(count))
+    expect(counts.reduce((sum, count) => sum + count, 0)).toBe(types.length)
+  }))
+
 test('metrics: a run that ends on another server than it began counts there, from its own claim', async () => {
   const store = openMemoryStore({ isShared: true })
   await using(startTestServer({}, store), (one) =>

@@ -213,7 +213,7 @@ export const metricsOf = (
       active.set({ queue }, activeCount)
       activeMax.set({ queue }, settings.capacity.maxConcurrentAgents)
       for (const [name, count] of Object.entries(depth.byStatus)) tasks.set({ queue, status: name }, count)
-      for (const [type, count] of byTypeBounded(depth.byType)) pending.set({ queue, type }, count)
+      for (const [type, count] of byTypeBounded(depth.byType)) pending.inc({ queue, type }, count)
       oldest.set({ queue }, depth.oldestPendingAt === undefined ? 0 : Math.max(0, at - depth.oldestPendingAt) / 1_000)
       for (const { kind } of raised) alerts.inc({ queue, kind })
       for (const { by, name, count } of failed) failedAttempts.set({ queue, by, name }, count)
