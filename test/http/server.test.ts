@@ -191,6 +191,22 @@ test('metrics: tasks of a type that is called "other" are counted beside those o
     expect(counts.reduce((sum, count) => sum + count, 0)).toBe(types.length)
   }))
 
+test('metrics: checkpoints that fail before any queue is signed, and a webhook for which alerts cannot be read, are failing', () => {
+  const problem = { reason: 'checkpoints are late: the folder cannot be read', since: 0 }
+  const webhook = { name: 'w', delivered: 0, dropped: 0, failed: 0, isGone: false, problem: undefined, oldestAt: undefined, waiting: 0 }
+  const options = {
+    checkpoints: () => ({ status: () => [], problems: () => [problem], close: () => Promise.resolve() }),
+    webhooks: () => [{ ...webhook, unread: [{ queue: 'q', ...problem }] }, { ...webhook, name: 'well', unread: [] }],
+  }
+  return using(startTestServer(options), async (server) => {
+    await server.post('/api/queues/q/tasks', { type: 'eng', payload: 1 })
+    const { text } = await server.get('/metrics')
+    expect(text).toContain('daybook_checkpoints_failing{queue="q"} 1\n')
+    expect(text).toContain('daybook_webhook_failing{webhook="w"} 1\n')
+    expect(text).toContain('daybook_webhook_failing{webhook="well"} 0\n')
+  })
+})
+
 test('metrics: a run that ends on another server than it began counts there, from its own claim', async () => {
   const store = openMemoryStore({ isShared: true })
   await using(startTestServer({}, store), (one) =>

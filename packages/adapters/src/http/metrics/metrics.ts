@@ -147,22 +147,24 @@ export const metricsOf = (
 
   const hooksWaiting = gauge('webhook_waiting_messages', 'Messages about alerts that are known and not sent yet.', ['webhook'])
   const hooksOldest = gauge('webhook_oldest_waiting_seconds', 'Age of the alert that waits longest to be sent.', ['webhook'])
-  const hooksFailing = gauge('webhook_failing', '1 when the last try to send failed, or the receiver wants no more, else 0.', ['webhook'])
+  const hooksFailing = gauge('webhook_failing', '1 when the last try to send failed, the receiver wants no more, or alerts of a queue cannot be read for it, else 0.', ['webhook'])
 
   const askWebhooks = (): void => {
-    for (const { name: webhook, waiting, oldestAt, problem } of webhooks()) {
+    for (const { name: webhook, waiting, oldestAt, problem, unread } of webhooks()) {
       hooksWaiting.set({ webhook }, waiting)
       hooksOldest.set({ webhook }, oldestAt === undefined ? 0 : Math.max(0, daybook.now() - oldestAt) / 1_000)
-      hooksFailing.set({ webhook }, problem === undefined ? 0 : 1)
+      hooksFailing.set({ webhook }, problem === undefined && unread.length === 0 ? 0 : 1)
     }
   }
   const askCheckpoints = (): void => {
     for (const each of [signedEvents, signingFailing]) each.reset()
     const problems = checkpoints()?.problems() ?? []
-    for (const { queue, events } of checkpoints()?.status() ?? []) {
-      signedEvents.set({ queue }, events)
-      signingFailing.set({ queue }, problems.some((problem) => problem.queue === queue || problem.queue === undefined) ? 1 : 0)
-    }
+    const status = checkpoints()?.status() ?? []
+    for (const { queue, events } of status) signedEvents.set({ queue }, events)
+    // A problem of all queues may come before the first of them is signed.
+    const isOfAll = problems.some(({ queue }) => queue === undefined)
+    const queues = [...status.map(({ queue }) => queue), ...(isOfAll ? daybook.queues().map(({ name }) => name) : [])]
+    for (const queue of queues) signingFailing.set({ queue }, isOfAll || problems.some((problem) => problem.queue === queue) ? 1 : 0)
   }
   const askFiles = (): void => {
     filesPosition.reset()
