@@ -82,6 +82,15 @@ describe('TQM-WS: the messages', () => {
     client.socket.close()
   })
 
+  test('a long description is not cut in the middle of a character, which strict readers of JSON refuse', async () => {
+    const queue = fresh()
+    await server.post(`/api/queues/${queue}/tasks`, { type: 'mail', description: `${'a'.repeat(998)}😀😀😀` })
+    const { socket, messages } = open(`/api/ws?queue=${queue}&from=0`)
+    await until(() => messages.length === 2)
+    for (const { payload } of messages) expect(payload.description).toBe(`${'a'.repeat(998)}…`)
+    socket.close()
+  })
+
   test('TQM-CAP-002: a queued task has its place, and tells how many agents may still start; a client that catches up is told neither', async () => {
     const queue = fresh()
     const of = `/api/queues/${queue}`

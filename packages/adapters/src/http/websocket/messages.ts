@@ -2,6 +2,7 @@
  * The messages of an event (TQM-WS). They follow from the event and the previous one alone, except for a queued task's position and the number of
  * free slots. So a client that reconnects gets the same messages again. Most events have one message or none.
  */
+import { clipped } from '@daybook/core'
 import { parseObject, readStamp } from '../../engine/index.js'
 import type { RecordedEvent } from '../../store/index.js'
 
@@ -108,7 +109,7 @@ const idle = ({ agent, task }: Data): Said => ['agent_status_changed', { agent_i
 
 const clip = (value: unknown): string => {
   const text = typeof value === 'string' ? value : value === undefined || value === null ? '' : JSON.stringify(value)
-  return text.length > textMax ? `${text.slice(0, textMax - 1)}…` : text
+  return clipped(text, textMax)
 }
 
 const contentIn = ({ content }: Data): Data => (typeof content === 'object' && content !== null ? (content as Data) : {})

@@ -9,6 +9,7 @@ import type { Grant, Tokens } from '../../auth/index.js'
 import { type Daybook, type QueueEngine, streamOf } from '../../engine/index.js'
 import { readers, refusalOfQueue, refusalOfTenants } from '../routes/access.js'
 import { correlationIdOf } from '../correlation-id.js'
+import { unicodeText } from '../json/text.js'
 import { guard, type Refused } from '../guard.js'
 import { problem, type Problem, problemText } from '../problem.js'
 import { noRoute, type RequestLog } from '../request-log/index.js'
@@ -220,7 +221,7 @@ const serveClient = (client: WebSocket, daybook: Daybook, queue: QueueEngine, fr
 
   const send = async (message: Message): Promise<void> => {
     if (client.readyState !== client.OPEN) return
-    client.send(JSON.stringify(message))
+    client.send(unicodeText(JSON.stringify(message)))
     const until = performance.now() + limits.slowMs
     while (client.bufferedAmount > limits.bufferBytesMax && client.readyState === client.OPEN) {
       if (performance.now() > until) {
