@@ -36,6 +36,19 @@ test('teeth: the event count that proves that nothing is appended does change wi
   expect(await server.eventCount('counted')).toBe(1)
 })
 
+test('a body of a request that has none is refused, because what it says, such as a reason, would be lost', async () => {
+  await server.post(`${q}/agents`, { agentId: 'idle' })
+  before = await server.eventCount('bad')
+  const refused = await server.call('DELETE', `${q}/agents/idle`, { reason: 'it is broken' })
+  expect(refused).toMatchObject({ status: 400, body: { code: 'invalid' } })
+  expect(paths(refused)).toEqual(['reason'])
+  expect(paths(await server.call('DELETE', `${q}/agents/idle`, ['it is broken']))).toEqual(['(body)'])
+  expect(await server.eventCount('bad')).toBe(before)
+  // Some clients send it with every request.
+  expect((await server.call('DELETE', `${q}/agents/idle?reason=broken`, {})).status).toBe(200)
+  before = await server.eventCount('bad')
+})
+
 describe('JSON', () => {
   test.each([
     ['{"type": "t",}', 'line 1, column 14 (offset 13)'],

@@ -13,6 +13,7 @@ import { type Moment, momentAt, type Span } from './query.js'
 import type { Call, Handled, Input, QueueRoute, Reply, Route, SpanRoute, ViewRoute } from './routes/route.js'
 import { isOwn } from './routes/tenants.js'
 import { unicodeText } from './json/text.js'
+import { isObject } from '../is-object.js'
 import { isoOf, millisecondsOf } from '../iso-time.js'
 import { refusalOfUnused } from './routes/unused.js'
 
@@ -121,7 +122,7 @@ const answer = async (context: Context, route: Route, asked: Asked): Promise<Han
   // 1. Check the request.
   const query = route.query === undefined ? noQuery(asked.query) : checked(route.query, { ...(asked.query as object) })
   if (E.isLeft(query)) return query
-  const body = route.body === undefined ? E.right(undefined) : checked(route.body, asked.body)
+  const body = route.body === undefined ? noBody(asked.body) : checked(route.body, asked.body)
   if (E.isLeft(body)) return body
   const { daybook, limits, meter } = context
   const { params, wantsLines, gone, requestId, traceparent } = asked
@@ -193,6 +194,13 @@ const checked = (input: Input<unknown>, given: unknown): E.Either<Problem, unkno
     return E.left(invalid([{ path: '(body)', message: 'is required, as JSON' }]))
   }
   return E.mapLeft(invalid)(input.check(given))
+}
+
+/** Clients may send `{}` with every request. Anything else, such as the reason of a deletion, must not be lost without a word. */
+const noBody = (body: unknown): E.Either<Problem, undefined> => {
+  if (body === undefined || body === null || (isObject(body) && Object.keys(body).length === 0)) return E.right(undefined)
+  const paths = isObject(body) ? Object.keys(body) : ['(body)']
+  return E.left(invalid(paths.map((path) => ({ path, message: 'is not read here: this request has no body; a reason is a parameter of the query' }))))
 }
 
 const noQuery = (query: unknown): E.Either<Problem, unknown> => {
