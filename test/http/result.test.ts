@@ -27,6 +27,12 @@ const isWaitedFor = async (q: string): Promise<void> => {
   }
 }
 
+test('a wait may have as many digits as a program prints', async () => {
+  const q = await newQueue({ id: 'a' })
+  expect((await server.get(`${q}/tasks/a/result?wait=0.012345678901234568`)).body).toEqual({ status: 'pending' })
+  expect((await server.get(`${q}/tasks/a/result?wait=60.00000001`)).status).toBe(400)
+})
+
 test('LK-02: the result of a task comes as soon as it is completed, to all who wait for it, by id and by number', async () => {
   const q = await newQueue({ id: 'a' })
   expect((await server.get(`${q}/tasks/a/result`)).body).toEqual({ status: 'pending' })

@@ -18,7 +18,7 @@ const whole = (min: number, max: number) =>
   })
 
 const seconds = (max: number) =>
-  described(text(`number of seconds from 0 to ${max}`, (value) => /^\d{1,16}(\.\d{1,3})?$/.test(value) && Number(value) <= max), { type: 'number', minimum: 0, maximum: max })
+  described(text(`number of seconds from 0 to ${max}`, (value) => /^\d{1,16}(\.\d{1,20})?$/.test(value) && Number(value) <= max), { type: 'number', minimum: 0, maximum: max })
 
 const isStatus = (value: string): value is Status => (statuses as ReadonlyArray<string>).includes(value)
 const isCancellable = (value: string): boolean => (cancellable as ReadonlyArray<string>).includes(value)
