@@ -62,7 +62,7 @@ export const startReceiver = async (): Promise<Receiver> => {
 const attributesIn = (message: Message, field: number): Readonly<Record<string, string | number | undefined>> =>
   Object.fromEntries(partsIn(message, field).map((pair) => {
     const [value = new Map() as Message] = partsIn(pair, 2)
-    return [stringIn(pair, 1), value.has(1) ? stringIn(value, 1) : numberIn(value, 3)]
+    return [stringIn(pair, 1), value.has(1) ? stringIn(value, 1) : numberIn(value, value.has(2) ? 2 : 3)]
   }))
 
 const hexIn = (message: Message, field: number): string => {

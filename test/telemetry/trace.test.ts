@@ -191,6 +191,21 @@ test('metrics come over OTLP under the names of /metrics, with their values', as
   expect(enqueued?.points.find(({ attributes }) => attributes['queue'] === 'traced')?.value).toBeGreaterThan(3)
 })
 
+test('the span of a caller that went away says so, and has no status of an answer that there was not', async () => {
+  const leave = new AbortController()
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json', 'x-correlation-id': 'who-leaves' }
+  const left = fetch(`${server.url}/api/queues/traced/claims`, { method: 'POST', headers, body: JSON.stringify({ agentId: 'w', types: ['nobody-enqueues'], wait: 60 }), signal: leave.signal })
+  await vi.waitFor(async () => {
+    const text = await (await fetch(`${server.url}/metrics`, { headers })).text()
+    expect(text).toContain('daybook_waiting_claims{queue="traced"} 1\n')
+  }, { timeout: patienceMs, interval: 20 })
+  leave.abort()
+  await expect(left).rejects.toThrow()
+  const span = await received('of who left', ({ attributes }) => attributes['daybook.correlation_id'] === 'who-leaves')
+  expect(span).toMatchObject({ name: 'POST /api/queues/{queue}/claims', isError: false, attributes: { 'daybook.gone': 1 } })
+  expect(span.attributes).not.toHaveProperty(['http.response.status_code'])
+})
+
 describe('the SDK', () => {
   const sdkLoaded = async (env: Record<string, string>): Promise<boolean> => {
     const preload = join(server.dir, 'loaded.cjs')

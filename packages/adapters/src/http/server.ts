@@ -208,7 +208,7 @@ const addRoutes = (app: FastifyInstance, { routes, context, tokens, state, waiti
         let signal: AbortSignal | undefined
         const given = traceParentOf(textOf(request.headers.traceparent))
         const span = isOpen || probes.has(route.path) ? undefined : telemetry?.request({ method: route.method, route: route.path, queue: request.params.queue, correlationId: request.id, traceparent: given })
-        if (span !== undefined) reply.raw.once('close', () => span.end(reply.statusCode))
+        if (span !== undefined) whenClosed(reply, () => span.end(reply.raw.headersSent ? reply.statusCode : undefined, !reply.raw.writableFinished))
         const sent = await serveRoute(context, route, {
           params: request.params,
           query: request.query,

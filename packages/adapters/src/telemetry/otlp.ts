@@ -77,10 +77,11 @@ const spansOf = (tracer: Tracer): Pick<Telemetry, 'request' | 'append'> => {
     inFlight.set(correlationId, own)
     return {
       traceparent: textOf(own),
-      end: (status) => {
+      end: (status, isGone) => {
         if (inFlight.get(correlationId) === own) inFlight.delete(correlationId)
-        span.setAttribute('http.response.status_code', status)
-        if (status >= 500) fail(span, String(status))
+        if (status !== undefined) span.setAttribute('http.response.status_code', status)
+        if (isGone) span.setAttribute('daybook.gone', true)
+        if (status !== undefined && status >= 500) fail(span, String(status))
         span.end()
       },
     }

@@ -14,7 +14,8 @@ export interface RequestAsked {
 export interface RequestSpan {
   /** That of this span. */
   readonly traceparent: string
-  readonly end: (status: number) => void
+  /** `status`: of the answer, if there was one. `isGone`: the caller went away before it had the whole answer. */
+  readonly end: (status: number | undefined, isGone: boolean) => void
 }
 
 /** One metric as prom-client lists it. A histogram has cumulative `_bucket`, `_sum` and `_count` values. */
