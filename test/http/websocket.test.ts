@@ -12,7 +12,7 @@ import { pagesPerTurn } from '../support/per-turn.js'
 import { until } from '../support/queue.js'
 import { below, randomOf } from '../support/random.js'
 import { seeds } from '../support/seed.js'
-import { adminToken, report, startTestServer, type TestServer } from './support.js'
+import { adminToken, rawRequest, report, startTestServer, type TestServer } from './support.js'
 
 let server: TestServer
 beforeAll(async () => {
@@ -235,6 +235,23 @@ describe('who may connect', () => {
     const plain = await fetch(`${server.http.url}/api/ws`, authorized)
     expect(plain.status).toBe(404)
     expect(responseOf(404).content['application/problem+json'].schema.allOf[1].properties.code.enum).toEqual(['not-found'])
+  })
+
+  /** The answer to a request for a WebSocket with these headers. */
+  const answerTo = (token: string, headers: ReadonlyArray<string>): Promise<string> =>
+    rawRequest(server.http.port, [['GET /api/ws?queue=q HTTP/1.1', 'Host: localhost', 'Connection: Upgrade', 'Upgrade: websocket', `Authorization: Bearer ${token}`, ...headers, '', ''].join('\r\n')])
+
+  test('Retry-After of a refusal has whole seconds, as that of any other answer', async () => {
+    const { body } = await server.post('/api/tokens', { name: fresh(), roles: ['auditor'], rate: { perSecond: 0.3, burst: 1 } })
+    await server.get('/api/me', { headers: { authorization: `Bearer ${body.token}` } })
+    expect(await answerTo(body.token, [])).toMatch(/^HTTP\/1\.1 429 [^]*\r\nretry-after: [34]\r\n[^]*"retryAfterSeconds":3\.\d+/)
+  })
+
+  test('a handshake of another version is refused with a problem, and told which version there is', async () => {
+    const answer = await answerTo(adminToken, ['Sec-WebSocket-Version: 12', 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==', 'X-Correlation-Id: an-old-client'])
+    expect(answer).toMatch(/^HTTP\/1\.1 400 [^]*\r\ncontent-type: application\/problem\+json; charset=utf-8\r\n/)
+    expect(answer).toContain('\r\nsec-websocket-version: 13\r\n')
+    expect(JSON.parse(answer.split('\r\n\r\n')[1] ?? '')).toMatchObject({ code: 'invalid', correlationId: 'an-old-client' })
   })
 
   test('a refused client that keeps its side of the connection open is disconnected', async () => {

@@ -47,6 +47,9 @@ export interface Problem {
 /** After how many seconds to try again if the reason is short, as at a start or a stop. The header `Retry-After` has only whole seconds, and says 1. */
 export const soonSeconds = 0.1
 
+/** What the header `Retry-After` says: whole seconds, and at least one. */
+export const retryAfterOf = (seconds: number): number => Math.max(1, Math.ceil(seconds))
+
 type Details = Partial<Omit<Problem, 'code' | 'detail'>>
 
 export const problem = (code: ProblemCode, detail: string, details: Details = {}): Problem => ({

@@ -17,7 +17,7 @@ import { guard, type Refused } from './guard.js'
 import type { HttpLimits } from './limits.js'
 import type { Meter } from './metrics/meter.js'
 import { MayUpgrade } from './may-upgrade.js'
-import { problem, type Problem, soonSeconds } from './problem.js'
+import { problem, type Problem, retryAfterOf, soonSeconds } from './problem.js'
 import { problemOfError } from './problem-of-error.js'
 import { probes, type RequestLog, routeOf, watchRequests } from './request-log/index.js'
 import type { ReadBody, Route } from './routes/route.js'
@@ -296,7 +296,7 @@ const send = (
   void reply.header('cache-control', 'no-store')
   void reply.headers(securityHeaders)
   if (revision !== undefined) void reply.header('x-daybook-revision', revision)
-  if (retryAfterSeconds !== undefined) void reply.header('retry-after', Math.max(1, Math.ceil(retryAfterSeconds)))
+  if (retryAfterSeconds !== undefined) void reply.header('retry-after', retryAfterOf(retryAfterSeconds))
   if (status === 401) void reply.header('www-authenticate', 'Bearer')
   if (isLast) void reply.header('connection', 'close')
   // A Buffer is encoded once. For a string, Node first measures it, and then encodes it with room for three bytes per character.

@@ -11,7 +11,7 @@ import { readers, refusalOfQueue, refusalOfTenants } from '../routes/access.js'
 import { correlationIdOf } from '../correlation-id.js'
 import { unicodeText } from '../json/text.js'
 import { guard, type Refused } from '../guard.js'
-import { problem, type Problem, problemText } from '../problem.js'
+import { problem, type Problem, problemText, retryAfterOf } from '../problem.js'
 import { noRoute, type RequestLog } from '../request-log/index.js'
 import { securityHeaderLines } from '../security-headers.js'
 import { feed } from './feed.js'
@@ -76,14 +76,16 @@ export const serveWebSockets = (http: Server, { daybook, tokens, isReplayed, req
     perMessageDeflate: false,
     handleProtocols: (offered) => [...offered].find((name) => name === 'daybook') ?? [...offered][0] ?? false,
   })
-  /** For each request, the revision before its first one, for the answer. */
-  const befores = new WeakMap<IncomingMessage, number>()
+  /** For each admitted request: the revision before its first one, for the answer; and how it is refused. */
+  const admittedRequests = new WeakMap<IncomingMessage, { readonly before: number; readonly refuse: (what: Problem) => void }>()
   sockets.on('headers', (headers, request) => {
-    const before = befores.get(request)
-    if (before !== undefined) headers.push(`x-daybook-revision: ${before}`)
+    const admitted = admittedRequests.get(request)
+    if (admitted !== undefined) headers.push(`x-daybook-revision: ${admitted.before}`)
   })
   let isClosing = false
 
+  // Without a listener, the library would answer itself, with HTML.
+  sockets.on('wsClientError', ({ message }, _, request) => admittedRequests.get(request)?.refuse(problem('invalid', `this is no request for a WebSocket of version 13: ${message}`)))
   const admittedTo = (request: IncomingMessage, query: URLSearchParams): E.Either<Refused, Grant> => {
     const { headers } = request
     if (isClosing) return E.left(stopping)
@@ -127,7 +129,7 @@ export const serveWebSockets = (http: Server, { daybook, tokens, isReplayed, req
       if (missing !== undefined) return refuse({ ...missing, actor: admitted.right.name })
       // It may have begun while the queue was opened.
       if (isClosing) return refuse({ ...stopping, actor: admitted.right.name })
-      befores.set(request, first - 1)
+      admittedRequests.set(request, { before: first - 1, refuse: (what) => refuse({ ...what, actor: admitted.right.name }) })
       sockets.handleUpgrade(request, socket, head, (client) => {
         note(101, admitted.right.name)
         const failed = (error: unknown): void => logger?.error({ err: error, queue: queue.name, correlationId }, 'the messages of a queue broke off')
@@ -189,13 +191,15 @@ const noteOf = (log: RequestLog | undefined, { socket }: IncomingMessage, { path
 /** Answers a request for a WebSocket with a problem. */
 const answer = (socket: Duplex, what: Problem, correlationId: string): void => {
   const body = problemText(what, correlationId)
-  const retry = what.retryAfterSeconds === undefined ? '' : `retry-after: ${what.retryAfterSeconds}\r\n`
+  const retry = what.retryAfterSeconds === undefined ? '' : `retry-after: ${retryAfterOf(what.retryAfterSeconds)}\r\n`
   const challenge = what.status === 401 ? 'www-authenticate: Bearer\r\n' : ''
   socket.end(
-    `HTTP/1.1 ${what.status} ${STATUS_CODES[what.status] ?? ''}\r\ncontent-type: application/problem+json; charset=utf-8\r\ncache-control: no-store\r\nx-correlation-id: ${correlationId}\r\n${securityHeaderLines}${retry}${challenge}content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
+    `HTTP/1.1 ${what.status} ${STATUS_CODES[what.status] ?? ''}\r\ncontent-type: application/problem+json; charset=utf-8\r\ncache-control: no-store\r\nx-correlation-id: ${correlationId}\r\n${securityHeaderLines}${retry}${challenge}${version}content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
     // Otherwise the connection stays open until the client ends it, too.
     () => socket.destroy(),
   )
+  // For a request of another version (RFC 6455, 4.4).
+  const version = what.status === 400 ? 'sec-websocket-version: 13\r\n' : ''
 }
 
 const serveClient = (client: WebSocket, daybook: Daybook, queue: QueueEngine, from: number, limits: WebSocketLimits, grant: Grant, failed: (error: unknown) => void): void => {
