@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { createDaybook, type Daybook } from '@daybook/adapters/engine'
 import { openMemoryStore } from '@daybook/adapters/memory'
 import { inTime, patienceMs } from '../support/in-time.js'
-import { adminToken, type Body, report, startTestServer, type TestServer } from './support.js'
+import { adminToken, type Body, rawRequest, report, startTestServer, type TestServer } from './support.js'
 
 const until = async (holds: () => boolean): Promise<void> => {
   for (let i = 0; !holds(); i++) {
@@ -150,15 +150,24 @@ test('metrics: requests that were refused are counted as well, whoever refused t
     await server.get('/api/queues/q/tasks/%E0%A4%A')
     await server.get('/api/secret-path-of-somebody')
     await server.call('PUT', '/api/queues')
+    await rawRequest(server.http.port, ['nonsense\r\n\r\n'])
+    await rawRequest(server.http.port, [`GET /healthz HTTP/1.1\r\nHost: x\r\nX-Large: ${'x'.repeat(20_000)}\r\n\r\n`])
+    const upgrade = 'Host: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n'
+    for (const target of ['/api/ws', '/api/ws?queue=q', '/secret-path']) await rawRequest(server.http.port, [`GET ${target} HTTP/1.1\r\n${upgrade}Authorization: Bearer wrong\r\n\r\n`])
     const { text } = await server.get('/metrics')
     const counted = [...text.matchAll(/^daybook_http_requests_total\{(.*)\} (\d+)$/gm)].map(([, labels, count]) => `${labels} ${count}`)
     expect(counted).toEqual(expect.arrayContaining([
       'method="GET",route="/api/queues/{queue}/depth",status="401" 1',
       'method="POST",route="/api/queues/{queue}/tasks",status="400" 1',
       'method="GET",route="(none)",status="400" 1',
-      'method="GET",route="(none)",status="404" 1',
+      'method="GET",route="(none)",status="404" 2',
       'method="PUT",route="(none)",status="405" 1',
+      'method="-",route="(none)",status="400" 1',
+      'method="-",route="(none)",status="431" 1',
+      'method="GET",route="/api/ws",status="401" 2',
     ]))
+    expect(text).toContain('daybook_denied_total{reason="unauthorized"} 3\n')
+    expect(text).toContain('daybook_refused_total{code="headers-too-large"} 1\n')
     expect(text).not.toContain('secret-path')
   }))
 

@@ -86,7 +86,7 @@ export const startHttpServer = async (options: HttpServerOptions): Promise<HttpS
   if (options.console !== undefined) serveConsole(app, options.console, { admit: guard(options.tokens), answered: (path, status) => meter.answered('GET', path, status), refuse: (reply, request, what) => refuse(reply, request, what, meter) })
   await app.listen({ host, port })
   const { port: bound } = app.server.address() as AddressInfo
-  const sockets = serveWebSockets(app.server, { daybook, tokens: options.tokens, isReplayed: context.isReplayed, requestLog: options.requestLog, logger: options.logger, ...(options.webSockets === undefined ? {} : { limits: options.webSockets }) })
+  const sockets = serveWebSockets(app.server, { daybook, tokens: options.tokens, isReplayed: context.isReplayed, meter, requestLog: options.requestLog, logger: options.logger, ...(options.webSockets === undefined ? {} : { limits: options.webSockets }) })
 
   const warn = (text: string): void => options.logger?.warn(text)
   const unfollow = options.tls !== undefined && pair !== undefined && app.server instanceof TlsServer ? followTls(app.server, options.tls, pair, warn, options.tls.lookMs) : undefined
@@ -144,7 +144,7 @@ const assemble = ({ logger, requestLog }: HttpServerOptions, limits: HttpLimits,
     // 128 characters of up to four UTF-8 bytes, each byte written as %XX.
     routerOptions: { maxParamLength: 128 * 4 * 3 },
     genReqId: ({ headers }) => correlationIdOf(headers),
-    clientErrorHandler: (error, socket) => answerClientError(error, socket, requestLog),
+    clientErrorHandler: (error, socket) => answerClientError(error, socket, meter, requestLog),
     frameworkErrors: (error, request, reply) => {
       // No hook has been called for it.
       watch(request, reply)

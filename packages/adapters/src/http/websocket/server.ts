@@ -11,6 +11,7 @@ import { readers, refusalOfQueue, refusalOfTenants } from '../routes/access.js'
 import { correlationIdOf } from '../correlation-id.js'
 import { unicodeText } from '../json/text.js'
 import { guard, type Refused } from '../guard.js'
+import type { Meter } from '../metrics/meter.js'
 import { problem, type Problem, problemText, retryAfterOf } from '../problem.js'
 import { noRoute, type RequestLog } from '../request-log/index.js'
 import { securityHeaderLines } from '../security-headers.js'
@@ -21,6 +22,8 @@ export interface WebSocketOptions {
   readonly daybook: Daybook
   readonly tokens: Tokens | 'off'
   readonly isReplayed: () => boolean
+  /** Counts each request for a WebSocket. */
+  readonly meter: Meter
   /** Is told of each request for a WebSocket. */
   readonly requestLog?: RequestLog | undefined
   /** Receives why the messages of a client end: the client is told only that the log cannot be read. Default: none. */
@@ -65,7 +68,7 @@ const parameters: ReadonlyArray<string> = ['queue', 'from']
 const bearer = 'bearer.'
 
 /** Serves WebSockets on an HTTP server. */
-export const serveWebSockets = (http: Server, { daybook, tokens, isReplayed, requestLog, logger, limits: given }: WebSocketOptions): WebSockets => {
+export const serveWebSockets = (http: Server, { daybook, tokens, isReplayed, meter, requestLog, logger, limits: given }: WebSocketOptions): WebSockets => {
   const limits = { ...limitsDefault, ...given }
   const admit = guard(tokens)
   const sockets = new WebSocketServer({
@@ -82,10 +85,10 @@ export const serveWebSockets = (http: Server, { daybook, tokens, isReplayed, req
     const admitted = admittedRequests.get(request)
     if (admitted !== undefined) headers.push(`x-daybook-revision: ${admitted.before}`)
   })
-  let isClosing = false
-
   // Without a listener, the library would answer itself, with HTML.
   sockets.on('wsClientError', ({ message }, _, request) => admittedRequests.get(request)?.refuse(problem('invalid', `this is no request for a WebSocket of version 13: ${message}`)))
+  let isClosing = false
+
   const admittedTo = (request: IncomingMessage, query: URLSearchParams): E.Either<Refused, Grant> => {
     const { headers } = request
     if (isClosing) return E.left(stopping)
@@ -111,8 +114,9 @@ export const serveWebSockets = (http: Server, { daybook, tokens, isReplayed, req
     const url = targetOf(request)
     const { searchParams: query } = url
     const correlationId = correlationIdOf(request.headers)
-    const note = noteOf(requestLog, request, url, correlationId)
+    const note = noteOf(meter, requestLog, request, url, correlationId)
     const refuse = (what: Refused): void => {
+      meter.refusedBy(what.code)
       note(what.status, what.actor, what.code)
       answer(socket, what, correlationId)
     }
@@ -167,14 +171,16 @@ const missingBefore = async (daybook: Daybook, { name }: QueueEngine, first: num
 
 const isOwn = (origin: string, host: string | undefined): boolean => origin === `http://${host}` || origin === `https://${host}`
 
-/** Tells the log of requests how a request for a WebSocket was answered. */
-const noteOf = (log: RequestLog | undefined, { socket }: IncomingMessage, { pathname, searchParams }: URL, correlationId: string) => {
+/** Tells the metrics and the log of requests how a request for a WebSocket was answered. */
+const noteOf = (meter: Meter, log: RequestLog | undefined, { socket, method = 'GET' }: IncomingMessage, { pathname, searchParams }: URL, correlationId: string) => {
   const began = performance.now()
   return (status: number, actor: string | undefined, code?: Problem['code']): void => {
     const queue = searchParams.get('queue') ?? 'default'
+    const route = pathname === path ? path : noRoute
+    meter.answered(method, route, status)
     log?.note({
-      method: 'GET',
-      route: pathname === path ? path : noRoute,
+      method,
+      route,
       status,
       gone: false,
       ms: performance.now() - began,
@@ -193,13 +199,13 @@ const answer = (socket: Duplex, what: Problem, correlationId: string): void => {
   const body = problemText(what, correlationId)
   const retry = what.retryAfterSeconds === undefined ? '' : `retry-after: ${retryAfterOf(what.retryAfterSeconds)}\r\n`
   const challenge = what.status === 401 ? 'www-authenticate: Bearer\r\n' : ''
+  // For a request of another version (RFC 6455, 4.4).
+  const version = what.status === 400 ? 'sec-websocket-version: 13\r\n' : ''
   socket.end(
     `HTTP/1.1 ${what.status} ${STATUS_CODES[what.status] ?? ''}\r\ncontent-type: application/problem+json; charset=utf-8\r\ncache-control: no-store\r\nx-correlation-id: ${correlationId}\r\n${securityHeaderLines}${retry}${challenge}${version}content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
     // Otherwise the connection stays open until the client ends it, too.
     () => socket.destroy(),
   )
-  // For a request of another version (RFC 6455, 4.4).
-  const version = what.status === 400 ? 'sec-websocket-version: 13\r\n' : ''
 }
 
 const serveClient = (client: WebSocket, daybook: Daybook, queue: QueueEngine, from: number, limits: WebSocketLimits, grant: Grant, failed: (error: unknown) => void): void => {
