@@ -191,6 +191,22 @@ test('metrics come over OTLP under the names of /metrics, with their values', as
   expect(enqueued?.points.find(({ attributes }) => attributes['queue'] === 'traced')?.value).toBeGreaterThan(3)
 })
 
+test('a server that sends metrics and no traces enqueues as without telemetry', async () => {
+  const silent = await startServer(['--store', 'memory:'], { DAYBOOK_TOKEN: token, ...otel, OTEL_TRACES_EXPORTER: 'none' })
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+  const enqueue = (id: string, more: object) => fetch(`${silent.url}/api/queues/silent/tasks`, { method: 'POST', headers: { ...headers, ...more }, body: JSON.stringify({ id, type: 'silent', payload: id }) })
+  const traceparentOf = async (id: string) => ((await (await fetch(`${silent.url}/api/queues/silent/tasks/${id}`, { headers })).json()) as { readonly traceparent?: string }).traceparent
+  try {
+    expect((await enqueue('plain', {})).status).toBe(201)
+    expect((await enqueue('traced', { traceparent })).status).toBe(201)
+    expect([await traceparentOf('plain'), await traceparentOf('traced')]).toEqual([undefined, traceparent])
+    expect(receiver.spans.filter(({ attributes }) => attributes['daybook.queue'] === 'silent')).toEqual([])
+  } finally {
+    await silent.stop()
+    silent.remove()
+  }
+})
+
 test('the span of a caller that went away says so, and has no status of an answer that there was not', async () => {
   const leave = new AbortController()
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json', 'x-correlation-id': 'who-leaves' }

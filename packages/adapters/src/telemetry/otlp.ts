@@ -2,7 +2,7 @@
  * Sends traces and metrics to an OpenTelemetry collector, as OTLP over HTTP in protobuf. This file loads the SDK, so only `startTelemetry` imports
  * it. The server has its own provider: it is not registered for the whole process, which may have a provider of the program already.
  */
-import { type Attributes, type Link, ROOT_CONTEXT, type Span, type SpanContext, SpanKind, SpanStatusCode, trace, type Tracer } from '@opentelemetry/api'
+import { type Attributes, isSpanContextValid, type Link, ROOT_CONTEXT, type Span, type SpanContext, SpanKind, SpanStatusCode, trace, type Tracer } from '@opentelemetry/api'
 import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-proto'
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto'
 import { defaultResource, detectResources, envDetector, type Resource, resourceFromAttributes } from '@opentelemetry/resources'
@@ -76,7 +76,8 @@ const spansOf = (tracer: Tracer): Pick<Telemetry, 'request' | 'append'> => {
     const own = span.spanContext()
     inFlight.set(correlationId, own)
     return {
-      traceparent: textOf(own),
+      // Without a provider of traces, the ids of a span are zeros.
+      traceparent: isSpanContextValid(own) ? textOf(own) : undefined,
       end: (status, isGone) => {
         if (inFlight.get(correlationId) === own) inFlight.delete(correlationId)
         if (status !== undefined) span.setAttribute('http.response.status_code', status)

@@ -12,8 +12,8 @@ export interface RequestAsked {
 }
 
 export interface RequestSpan {
-  /** That of this span. */
-  readonly traceparent: string
+  /** That of this span; `undefined` if no spans are made. */
+  readonly traceparent: string | undefined
   /** `status`: of the answer, if there was one. `isGone`: the caller went away before it had the whole answer. */
   readonly end: (status: number | undefined, isGone: boolean) => void
 }
