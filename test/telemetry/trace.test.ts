@@ -191,6 +191,32 @@ test('metrics come over OTLP under the names of /metrics, with their values', as
   expect(enqueued?.points.find(({ attributes }) => attributes['queue'] === 'traced')?.value).toBeGreaterThan(3)
 })
 
+test('an append is found by its requests, whatever characters their correlation id has and however many have the same', async () => {
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+  const post = (path: string, body: object, correlationId: string, signal?: AbortSignal) =>
+    fetch(`${server.url}/api/queues/shared-id/${path}`, { method: 'POST', headers: { ...headers, 'x-correlation-id': correlationId }, body: JSON.stringify(body), ...(signal === undefined ? {} : { signal }) })
+  await post('tasks', { type: 'first', payload: 1 }, 'a"b\\c')
+  const request = await received('of the first', ({ attributes }) => attributes['daybook.correlation_id'] === 'a"b\\c')
+  await received('of its append', ({ name, parentId }) => name === 'append' && parentId === request.spanId)
+  // Two claims of one job wait, and the second goes away.
+  const waitingClaims = (count: number) => vi.waitFor(async () => {
+    expect(await (await fetch(`${server.url}/metrics`, { headers })).text()).toContain(`daybook_waiting_claims{queue="shared-id"} ${count}\n`)
+  }, { timeout: patienceMs, interval: 20 })
+  const claim = { agentId: 'one', types: ['second'], wait: 60 }
+  const stays = post('claims', claim, 'one-job')
+  await waitingClaims(1)
+  const leave = new AbortController()
+  const leaves = post('claims', { ...claim, agentId: 'two' }, 'one-job', leave.signal)
+  await waitingClaims(2)
+  leave.abort()
+  await expect(leaves).rejects.toThrow()
+  await received('of who left', ({ attributes }) => attributes['daybook.correlation_id'] === 'one-job')
+  await post('tasks', { type: 'second', payload: 2 }, 'the-task')
+  expect(((await (await stays).json()) as { readonly claims: ReadonlyArray<unknown> }).claims).toHaveLength(1)
+  const stayed = await received('of who stayed', ({ attributes }) => attributes['daybook.correlation_id'] === 'one-job' && attributes['daybook.gone'] === undefined)
+  await received('of the append for both', ({ name, links }) => name === 'append' && links.some(({ spanId }) => spanId === stayed.spanId))
+})
+
 test('a server that sends metrics and no traces enqueues as without telemetry', async () => {
   const silent = await startServer(['--store', 'memory:'], { DAYBOOK_TOKEN: token, ...otel, OTEL_TRACES_EXPORTER: 'none' })
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }

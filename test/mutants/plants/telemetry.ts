@@ -49,7 +49,7 @@ export const telemetryPlants: ReadonlyArray<Plant> = [
   {
     title: 'telemetry: an append is not found by its request',
     file: 'packages/adapters/src/telemetry/otlp.ts',
-    find: 'inFlight.set(correlationId, own)',
+    find: 'inFlight.set(key, same.add(own))',
     replace: '',
     killedBy: traces,
   },

@@ -62,24 +62,28 @@ const intervalOf = (text: string | undefined): { exportIntervalMillis?: number; 
 }
 
 /** The request of a command is found by its correlation id, which is in the metadata of each event. */
-const correlation = /"\$correlationId":"([^"\\]*)"/
+const correlation = /"\$correlationId":"((?:[^"\\]|\\.)*)"/
 /** The largest number of requests to which an append is linked. Beyond it, it is linked to the first ones. */
 const linksMax = 32
 
 const spansOf = (tracer: Tracer): Pick<Telemetry, 'request' | 'append'> => {
-  const inFlight = new Map<string, SpanContext>()
+  /** By correlation id as it is in metadata. Several requests may have the same, for example all of one job. */
+  const inFlight = new Map<string, Set<SpanContext>>()
 
   const request = ({ method, route, queue, correlationId, traceparent }: RequestAsked): ReturnType<Telemetry['request']> => {
     const attributes: Attributes = { 'http.request.method': method, 'http.route': route, 'daybook.correlation_id': correlationId }
     if (queue !== undefined) attributes['daybook.queue'] = queue
     const span = tracer.startSpan(`${method} ${route}`, { kind: SpanKind.SERVER, attributes }, contextOf(traceparent))
     const own = span.spanContext()
-    inFlight.set(correlationId, own)
+    const key = JSON.stringify(correlationId).slice(1, -1)
+    const same = inFlight.get(key) ?? new Set()
+    inFlight.set(key, same.add(own))
     return {
       // Without a provider of traces, the ids of a span are zeros.
       traceparent: isSpanContextValid(own) ? textOf(own) : undefined,
       end: (status, isGone) => {
-        if (inFlight.get(correlationId) === own) inFlight.delete(correlationId)
+        same.delete(own)
+        if (same.size === 0 && inFlight.get(key) === same) inFlight.delete(key)
         if (status !== undefined) span.setAttribute('http.response.status_code', status)
         if (isGone) span.setAttribute('daybook.gone', true)
         if (status !== undefined && status >= 500) fail(span, String(status))
@@ -91,11 +95,10 @@ const spansOf = (tracer: Tracer): Pick<Telemetry, 'request' | 'append'> => {
   const requestsOf = (events: ReadonlyArray<EventToAppend>): ReadonlyArray<SpanContext> => {
     const found = new Set<SpanContext>()
     for (const { metadata } of events) {
-      const context = inFlight.get(correlation.exec(metadata)?.[1] ?? '')
-      if (context !== undefined) found.add(context)
-      if (found.size === linksMax) break
+      for (const context of inFlight.get(correlation.exec(metadata)?.[1] ?? '') ?? []) found.add(context)
+      if (found.size >= linksMax) break
     }
-    return [...found]
+    return [...found].slice(0, linksMax)
   }
 
   const append: Telemetry['append'] = (stream, events) => {
