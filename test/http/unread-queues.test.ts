@@ -42,6 +42,14 @@ test('a token is told of its own queues only', async () => {
   expect(await answer.json()).toEqual({ queues: [expect.objectContaining({ name: 'print' })] })
 })
 
+test('metrics: while the store cannot be looked at, no queue is available, as /readyz says', async () => {
+  const daybook = createDaybook({ store: openMemoryStore() })
+  server = await startTestServer({ daybook: Object.create(daybook, { problem: { value: () => 'the store cannot be reached' } }) as Daybook })
+  await server.post('/api/queues/mail/tasks', { type: 'mow', payload: null })
+  expect((await server.get('/readyz')).status).toBe(503)
+  expect((await server.get('/metrics')).text).toContain('daybook_queue_available{queue="mail"} 0\n')
+})
+
 test('metrics: a queue that could not be opened is not available, so that its alert fires', async () => {
   const { get } = await serverWithout([])
   const { text } = await get('/metrics')

@@ -194,6 +194,8 @@ export const metricsOf = (
     }
     // From here on nothing is awaited: another scrape at the same time would clear the gauges in between, or add its alerts to these.
     for (const each of [tasks, pending, active, activeMax, oldest, failedAttempts, alerts, breaker, position, snapshot, mailbox, waiting, appends, available, readOnly, ahead, unreadable]) each.reset()
+    // While nobody sends commands, only this tells that the store is away: no append fails.
+    const isStoreThere = daybook.problem() === undefined
     // Such a queue has no engine, and so no other values.
     for (const { queue } of daybook.refused()) available.set({ queue }, 0)
     for (const [engine, read] of asked) {
@@ -205,7 +207,7 @@ export const metricsOf = (
       mailbox.set({ queue }, status.mailbox)
       waiting.set({ queue }, status.waitingClaims)
       appends.set({ queue }, status.appendsInFlight)
-      available.set({ queue }, status.unavailable === undefined && status.readOnly === undefined && status.clockRefusal === undefined ? 1 : 0)
+      available.set({ queue }, isStoreThere && status.unavailable === undefined && status.readOnly === undefined && status.clockRefusal === undefined ? 1 : 0)
       readOnly.set({ queue }, status.readOnly === undefined ? 0 : 1)
       ahead.set({ queue }, status.aheadMs / 1_000)
       unreadable.set({ queue }, status.unreadable)
