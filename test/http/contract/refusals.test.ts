@@ -151,6 +151,12 @@ test('names, keys and objects that the server refuses do not fit the contract ei
     ['/api/queues/{queue}/tasks/cancel', { filter: { status: [] }, reason: 'none' }],
     ...['#0', '#a', ''].map((task_id) => ['/api/bump_task_priority', { task_id, reason: 'now', queue: 'builds' }] as const),
     ['/api/bump_task_priority', { task_id: 'fix-login', reason: 'now', queue: 'two words' }],
+    ['/api/bump_task_priority', { task_id: 'fix-login', reason: ' ', queue: 'builds' }],
+    ['/api/queues/{queue}/dead-letters/retry', { reviewer: '', reason: 'now', filter: {} }],
+    ...['00-abc', `00-${'0'.repeat(32)}-${'1'.repeat(16)}-01`].map((traceparent) => ['/api/queues/{queue}/tasks', { ...task, traceparent }] as const),
+    ...['admin', 'two words', ''].map((name) => ['/api/tokens', { name, roles: ['worker'] }] as const),
+    ...[[], ['worker', 'worker']].map((roles) => ['/api/tokens', { name: 'ci', roles }] as const),
+    ...[[], ['tenant'], ['a:b']].map((tenants) => ['/api/tokens', { name: 'ci', roles: ['worker'], tenants }] as const),
   ]
   for (const [path, body] of cases) {
     const { status } = await ground.send('POST', path.replace('{queue}', 'builds'), body)
@@ -159,6 +165,8 @@ test('names, keys and objects that the server refuses do not fit the contract ei
   }
   // What looks like them and is accepted fits as well.
   for (const concurrencyKey of ['**', 'types:mail', 'a*']) expect(misfits(contract.paths['/api/queues/{queue}/tasks'].post.requestBody.content['application/json'].schema, { ...task, concurrencyKey }, contract.components.schemas)).toEqual([])
+  const accepted = { name: 'daybook-ci@home', roles: ['worker'], tenants: ['tenants'], queues: ['builds'] }
+  expect(misfits(contract.paths['/api/tokens'].post.requestBody.content['application/json'].schema, accepted, contract.components.schemas)).toEqual([])
   for (const task_id of ['#42', 'fix-login', 'a#0']) expect(misfits(contract.paths['/api/bump_task_priority'].post.requestBody.content['application/json'].schema, { task_id, reason: 'now' }, contract.components.schemas)).toEqual([])
 })
 

@@ -1,5 +1,5 @@
 /** Converts io-ts codecs to JSON Schema 2020-12, which OpenAPI 3.1 uses. The codecs are the only source. */
-import { AgentId, BatchId, ConcurrencyKey, Instant, JsonObject, Name, QueueName, ScheduleName, TaskId, TaskRef, TaskType, Text, textMax, TypePattern } from '@daybook/core'
+import { AgentId, BatchId, ConcurrencyKey, Instant, JsonObject, Name, QueueName, ScheduleName, TaskId, TaskRef, TaskType, TenantName, Text, textMax, TraceParent, TypePattern } from '@daybook/core'
 import type * as t from 'io-ts'
 import { Time } from '../../iso-time.js'
 
@@ -23,6 +23,8 @@ text(TaskRef, { ...name, pattern: '^([^#]|#[1-9][0-9]{0,15}$)' })
 text(BatchId, { ...name, maxLength: 100, pattern: '^[^#]' })
 text(ConcurrencyKey, { ...name, pattern: '^(?!\\*$|type:|tenant:)' })
 for (const codec of [QueueName, ScheduleName]) text(codec, { pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$' })
+text(TenantName, { pattern: '^(?!(type|tenant)$)[A-Za-z0-9][A-Za-z0-9._-]{0,31}$' })
+text(TraceParent, { pattern: '^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$' })
 text(AgentId, name)
 text(TaskType, { ...name, pattern: '^[^*]*$' })
 text(TypePattern, { ...name, pattern: '^[^*]*\\*?$' })
@@ -109,14 +111,18 @@ const structure = (codec: t.Mixed, components: Map<string, JsonSchema>): JsonSch
   }
 }
 
-/** The core names its number codecs after their ranges: `whole number from 1 to 10`. */
+/** Codecs of numbers and lists are named after their ranges: `whole number from 1 to 10`. */
 const rangeOf = (codecName: string): JsonSchema => {
   const range = /^(whole number|number) from (-?[\d.]+) to (-?[\d.]+)$/.exec(codecName)
   if (range !== null) {
     return { type: range[1] === 'number' ? 'number' : 'integer', minimum: Number(range[2]), maximum: Number(range[3]) }
   }
   const most = /^at most (\d+) task ids$/.exec(codecName)
-  return most === null ? {} : { maxItems: Number(most[1]) }
+  if (most !== null) return { maxItems: Number(most[1]) }
+  const some = /^list of 1 to (\d+) different /.exec(codecName)
+  if (some !== null) return { minItems: 1, maxItems: Number(some[1]), uniqueItems: true }
+  // More than spaces.
+  return /^text of 1 to \d+ characters$/.test(codecName) ? { minLength: 1, pattern: '\\S' } : {}
 }
 
 interface Fields {

@@ -1,12 +1,15 @@
 /** The routes of tokens. */
 import { between, integer } from '@daybook/core'
 import * as t from 'io-ts'
-import { optionalTokenFields, Rate, Role, roles, type Tokens, tokenFields } from '../../auth/index.js'
+import { optionalTokenFields, Rate, Role, roles, TokenName, type Tokens, tokenFields } from '../../auth/index.js'
 import { orNull } from '../answers/parts.js'
 import * as tokens from '../handle/tokens.js'
+import { described } from '../openapi/json-schema.js'
 import * as q from '../query.js'
 import { input, type Route, serverRoute } from './route.js'
 import { Time } from '../../iso-time.js'
+
+described(TokenName, { type: 'string', pattern: '^(?!(admin|anonymous|daybook)$)[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$', description: TokenName.name })
 
 /** Without `burst`: the requests of one second, and at least one. */
 const NewRate = t.intersection([t.type({ perSecond: between(0.001, 100_000) }), t.partial({ burst: integer(1, 100_000) })], 'NewRate')
