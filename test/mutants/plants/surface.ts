@@ -19,6 +19,14 @@ export const surfacePlants: ReadonlyArray<Plant> = [
     killedBy: ['test/http/upgrades.test.ts'],
   },
   {
+    title: 'the body of a request that has none is passed over',
+    file: 'packages/adapters/src/http/serve-route.ts',
+    find: 'noBody(asked.body)',
+    replace: 'E.right(undefined)',
+    killedBy: ['test/http/bad-input.test.ts'],
+    named: 'a body of a request',
+  },
+  {
     title: 'a command with an Idempotency-Key runs again if its caller disconnected',
     file: 'packages/adapters/src/http/serve-route.ts',
     find: 'E.isRight(handled) && handled.right.needsCaller === true && asked.gone().aborted',

@@ -87,5 +87,7 @@ export const webSocketPlants: ReadonlyArray<Plant> = [
   },
   { title: 'a request for a WebSocket whose target is no URL ends the server', file: 'packages/adapters/src/http/websocket/server.ts', find: 'new URL(URL.canParse(url, root) ? url : root, root)', replace: 'new URL(url, root)', killedBy: ['test/http/websocket.test.ts'] },
   { title: 'a refused request for a WebSocket leaves its connection open', file: 'packages/adapters/src/http/websocket/server.ts', find: '() => socket.destroy(),', replace: '() => undefined,', killedBy: ['test/http/websocket.test.ts'] },
+  { title: 'Retry-After of a refused request for a WebSocket has a fraction', file: 'packages/adapters/src/http/websocket/server.ts', find: 'retryAfterOf(what.retryAfterSeconds)', replace: 'what.retryAfterSeconds', killedBy: ['test/http/websocket.test.ts'], named: 'whole seconds' },
+  { title: 'a handshake of another version is answered by the library', file: 'packages/adapters/src/http/websocket/server.ts', find: "sockets.on('wsClientError'", replace: "sockets.on('wsNoError'", killedBy: ['test/http/websocket.test.ts'], named: 'another version' },
   { title: 'clients that are behind keep every other request waiting', file: 'packages/adapters/src/http/websocket/feed.ts', find: '      if (limit > askedMax) await ownTurn()\n', replace: '', killedBy: ['test/http/websocket.test.ts'] },
 ]
