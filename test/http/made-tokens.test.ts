@@ -236,6 +236,7 @@ test('SEC-6: what a newer server says of a token is not ignored', async () => {
   await append('TokenCreated', { token: 'x', name: 'x', roles: ['worker'], sha256: '0'.repeat(64), onlyOn: 'sundays' })
   await append('AllLimited', {})
   await until(() => !isRight(here.check(free.token)))
+  expect(here.problem()?.reason).toContain('update this server')
   expect(isRight(here.check(adminToken))).toBe(true)
   expect(here.list().map(({ name }) => name)).toEqual(['limited', 'free'])
   await here.close()

@@ -2,6 +2,7 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { expect, test } from 'vitest'
+import { openTokens } from '@daybook/adapters/auth'
 import { createDaybook, type Daybook } from '@daybook/adapters/engine'
 import { openMemoryStore } from '@daybook/adapters/memory'
 import { inTime, patienceMs } from '../support/in-time.js'
@@ -50,6 +51,15 @@ test('while the log is being read: alive, not ready (with the progress), and no 
     expect((await server.get('/readyz')).body).toEqual({ status: 'ready', queues: 0 })
     expect(await server.get('/api/queues/big/depth')).toMatchObject({ status: 200, revision: -1, body: { total: 0 } })
   })
+})
+
+test('a server that does not hear of revoked tokens is ready, and says so', async () => {
+  const { tokens } = openTokens({ dir: 'memory', adminToken })
+  const problem = { reason: 'the events of tokens cannot be read: not now', since: 0 }
+  await using(startTestServer({ tokens: { ...tokens, problem: () => problem } }), async (server) => {
+    expect((await server.get('/readyz')).body).toMatchObject({ status: 'ready', degraded: [{ part: 'tokens', reason: problem.reason, since: '1970-01-01T00:00:00.000Z' }] })
+  })
+  await tokens.close()
 })
 
 test('a queue that cannot append makes the server not ready', () =>

@@ -26,12 +26,14 @@ test('while the events of tokens cannot be followed, the log of the server does 
   const { tokens } = openTokens({ dir: 'memory', adminToken: 'x'.repeat(40), store, warn: (message) => void warnings.push(message) })
   await sleep(600_000)
   expect(warnings).toEqual([`the events of tokens cannot be read: not now`])
+  expect(tokens.problem()).toMatchObject({ reason: 'the events of tokens cannot be read: not now' })
   problem = 'gone'
   await sleep(600_000)
   expect(warnings.slice(1)).toEqual(['the events of tokens cannot be read: gone'])
   expect(tries).toBeGreaterThan(20)
   problem = undefined
   await tokens.ready
+  expect(tokens.problem()).toBeUndefined()
   const other = openTokens({ dir: 'memory', adminToken: 'y'.repeat(40), store: inner }).tokens
   const made = await other.create({ name: 'new', roles: ['worker'] }, { actor: 'admin' })
   if (!isRight(made)) throw new Error(tokenStream)

@@ -30,6 +30,12 @@ export type Denial =
   /** The events of tokens are not read yet, or one of them needs a newer version. */
   | 'unread'
 
+export interface TokenProblem {
+  readonly reason: string
+  /** Milliseconds since 1970. */
+  readonly since: number
+}
+
 export interface TokenRefusal {
   readonly code: 'conflict' | 'not-found' | 'wrong-state' | 'unavailable' | 'outcome-unknown'
   readonly detail: string
@@ -61,14 +67,15 @@ export class TokenLog {
   private isRead = false
   /** Set by an event that this version cannot read and that does not say which token it is about. */
   private isUnreadable = false
+  private unreadableSince = 0
   private isClosed = false
   private toldReady: () => void = () => undefined
   /** Resolves when the events that existed at the start are read. */
   readonly ready = new Promise<void>((resolve) => (this.toldReady = resolve))
   private following: Subscription | undefined
   private again: NodeJS.Timeout | undefined
-  /** Why the events could not be followed at the last try. */
-  private problem: string | undefined
+  /** Why the events could not be followed at the last try, and since when. */
+  private unfollowed: TokenProblem | undefined
   private commands: Promise<unknown> = Promise.resolve()
 
   constructor(
@@ -117,6 +124,11 @@ export class TokenLog {
     })
   }
 
+  /** Why this server does not hear of new and revoked tokens, or accepts none of those that were made. */
+  problem(): TokenProblem | undefined {
+    return this.isUnreadable ? { reason: 'an event of tokens cannot be read: update this server. Until then it does not accept the tokens that were made', since: this.unreadableSince } : this.unfollowed
+  }
+
   close(): void {
     this.isClosed = true
     clearTimeout(this.again)
@@ -130,7 +142,7 @@ export class TokenLog {
     this.following = this.store.subscribe(tokenStream, this.next).subscribe({
       next: (delivered) => {
         if ('_tag' in delivered) {
-          this.problem = undefined
+          this.unfollowed = undefined
           this.isRead = true
           this.toldReady()
         } else for (const event of delivered) this.fold(event)
@@ -138,9 +150,9 @@ export class TokenLog {
       // Known tokens stay valid meanwhile.
       error: (error: unknown) => {
         if (this.isClosed) return
-        const problem = error instanceof Error ? error.message : String(error)
-        if (problem !== this.problem) this.warn(`the events of tokens cannot be read: ${problem}`)
-        this.problem = problem
+        const reason = `the events of tokens cannot be read: ${error instanceof Error ? error.message : String(error)}`
+        if (reason !== this.unfollowed?.reason) this.warn(reason)
+        this.unfollowed = { reason, since: this.unfollowed?.since ?? this.now() }
         this.again = setTimeout(() => this.follow(), retryMs)
         this.again.unref()
       },
@@ -193,6 +205,7 @@ export class TokenLog {
     this.warn(`an event of ${token === undefined ? 'tokens' : `token ${token}`} cannot be read: update this server. Until then it does not accept ${token === undefined ? 'the tokens that were made' : 'this token'}`)
     if (token === undefined) {
       this.isUnreadable = true
+      this.unreadableSince = this.now()
       for (const { end } of this.byId.values()) end()
       return
     }

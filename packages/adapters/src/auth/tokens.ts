@@ -16,7 +16,7 @@ import { openMemoryStore } from '../memory/index.js'
 import { type Grant, lastingGrant } from './grant.js'
 import { hashOf, newToken } from './hash.js'
 import { openLastUses } from './last-uses.js'
-import { type Denial, type KnownToken, type NewToken, TokenLog, type TokenRefusal, type TokenStore } from './token-log.js'
+import { type Denial, type KnownToken, type NewToken, TokenLog, type TokenProblem, type TokenRefusal, type TokenStore } from './token-log.js'
 
 /** A token as it is listed. `lastUsedAt`: on this server, in milliseconds since 1970. */
 export interface ListedToken extends KnownToken {
@@ -35,6 +35,8 @@ export interface Tokens {
   readonly revoke: (id: string, reason: string | undefined, caller: Caller) => Promise<E.Either<TokenRefusal, ListedToken>>
   /** Resolves when the tokens in the store are known. */
   readonly ready: Promise<void>
+  /** Why this server does not hear of new and revoked tokens, or accepts none of those that were made; `undefined` if all is well. */
+  readonly problem: () => TokenProblem | undefined
   readonly close: () => Promise<void>
 }
 
@@ -120,6 +122,7 @@ const tokensOf = (stored: ReadonlyArray<Stored>, { dir, store = openMemoryStore(
     create: async (made, caller) => E.map(({ known, token }: { readonly known: KnownToken; readonly token: string }) => ({ made: listed(known), token }))(await log.create(made, caller)),
     revoke: async (id, reason, caller) => E.map(listed)(await log.revoke(id, reason, caller)),
     ready: log.ready,
+    problem: () => log.problem(),
     close: async () => {
       log.close()
       await uses.close()

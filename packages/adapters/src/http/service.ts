@@ -85,7 +85,7 @@ export const serviceOf = (options: ServiceOptions): Service => {
     memory: options.memory,
     readModels,
     verifications,
-    readiness: { readModels, checkpoints, isReplayed: () => state.isReplayed, isDraining: () => state.isDraining, queueFiles, webhooks, memory: () => options.memory?.status() ?? [] },
+    readiness: { readModels, checkpoints, tokens: options.tokens, isReplayed: () => state.isReplayed, isDraining: () => state.isDraining, queueFiles, webhooks, memory: () => options.memory?.status() ?? [] },
     metricsWho: options.openMetrics === true ? 'anyone' : readers,
     tokens: options.tokens,
     metrics: async () => E.right({ status: 200, text: await metrics.text(), type: 'text/plain; version=0.0.4; charset=utf-8' }),

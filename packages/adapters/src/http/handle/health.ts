@@ -1,5 +1,6 @@
 /** Liveness and readiness. */
 import * as E from 'fp-ts/lib/Either.js'
+import type { Tokens } from '../../auth/index.js'
 import type { Checkpoints } from '../../chain/index.js'
 import type { QueueFilesStatus } from '../../files/index.js'
 import type { MemoryStatus } from '../../memory-bank/index.js'
@@ -19,6 +20,7 @@ export interface Readiness {
   readonly webhooks: () => ReadonlyArray<WebhookStatus>
   readonly readModels: () => ReadModels | undefined
   readonly checkpoints: () => Checkpoints | undefined
+  readonly tokens: Tokens | 'off'
 }
 
 /** Queues that could not be opened, if any. The server is still ready, because the other queues work. */
@@ -36,6 +38,7 @@ const degradedIn = (readiness: Readiness): object => {
       [...(problem === undefined ? [] : [problem]), ...unread].map(({ since, ...why }) => ({ part: `webhook ${name}`, ...why, since: isoOf(since) })),
     ),
     ...[readiness.readModels()?.problem() ?? []].flat().map(({ reason, since }) => ({ part: 'read models', reason, since: isoOf(since) })),
+    ...(readiness.tokens === 'off' ? [] : [readiness.tokens.problem() ?? []].flat()).map(({ reason, since }) => ({ part: 'tokens', reason, since: isoOf(since) })),
     ...(readiness.checkpoints()?.problems() ?? []).map(({ since, ...why }) => ({ part: 'checkpoints', ...why, since: isoOf(since) })),
   ]
   return degraded.length === 0 ? {} : { degraded }
