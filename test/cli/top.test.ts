@@ -202,4 +202,12 @@ describe('without a terminal', () => {
   test('a server that is not there is exit code 3', async () => {
     expect((await run(['top', '--url', 'http://127.0.0.1:1'])).code).toBe(3)
   })
+
+  // The last test: it changes which queue comes first.
+  test('the details are those of the first queue on the screen, which need not be the first of the server', async () => {
+    for (const id of ['b-2', 'b-3', 'b-4', 'b-5', 'b-6']) await on('beta', 'enqueue', 'more', '--id', id, '--payload', JSON.stringify(id))
+    const { out } = await server.daybook(['top', '--once'])
+    expect(out).toMatch(/▸ +beta/)
+    expect(out).toMatch(/waiting longest in beta\n#.*\n1 +b-1 /)
+  })
 })

@@ -40,12 +40,12 @@ export const topCommand = (cli: Cli): Command =>
       const everyMs = interval * 1_000
       const terminal = once || printer.isJson ? undefined : io.liveTerminal()
       if (terminal !== undefined) {
-        return liveTop({ io, terminal, style, url: connection.url, everyMs, selected: connection.namedQueue, look: (selected) => source.figures(selected) })
+        return liveTop({ io, terminal, style, url: connection.url, everyMs, selected: connection.namedQueue, look: (state) => source.figures(state) })
       }
-      await source.figures(connection.namedQueue)
-      await delay(onceMs)
-      const figures: Figures = await source.figures(connection.namedQueue)
       const state = { ...firstState, selected: connection.namedQueue }
+      await source.figures(state)
+      await delay(onceMs)
+      const figures: Figures = await source.figures(state)
       printer.answer(figures, () => {
         for (const line of printedFrame(style, { url: connection.url, everyMs, state, figures, problem: undefined }, printer.width ?? widthDefault)) printer.line(line)
       })

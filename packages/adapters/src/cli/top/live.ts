@@ -4,7 +4,7 @@ import type { Io } from '../io.js'
 import type { Figures } from './figures.js'
 import type { Style } from '../drawing/canvas.js'
 import { frameOf, type Screen } from './frame.js'
-import { firstState, press, type TopState } from './state.js'
+import { firstState, press, selectedQueue, type TopState } from './state.js'
 import type { LiveTerminal } from './terminal.js'
 
 interface Live {
@@ -15,7 +15,7 @@ interface Live {
   readonly everyMs: number
   /** The queue that is selected first. */
   readonly selected: string | undefined
-  readonly look: (selected: string | undefined) => Promise<Figures>
+  readonly look: (state: TopState) => Promise<Figures>
 }
 
 /** The longest timer. A longer one would end at once. */
@@ -41,10 +41,12 @@ export const liveTop = async ({ io, terminal, style, url, everyMs, selected, loo
   terminal.onResize(draw)
   terminal.onKey((key) => {
     const before = state
-    state = press(state, key, figures?.queues ?? [])
+    const queues = figures?.queues ?? []
+    state = press(state, key, queues)
     if (state === before) return
     if (state.isEnded) quit.abort()
-    if (state.isEnded || state.selected !== before.selected || state.isPaused !== before.isPaused) wake.abort()
+    const isOther = selectedQueue(queues, state) !== selectedQueue(queues, before)
+    if (state.isEnded || isOther || state.isPaused !== before.isPaused) wake.abort()
     draw()
   })
   try {
@@ -52,7 +54,7 @@ export const liveTop = async ({ io, terminal, style, url, everyMs, selected, loo
     while (!quit.signal.aborted) {
       wake = new AbortController()
       // Even while it is paused, if another queue is selected.
-      const looked = look(state.selected).then(
+      const looked = look(state).then(
         (found) => {
           figures = found
           problem = undefined

@@ -5,6 +5,7 @@ import { CliError } from '../exit-codes.js'
 import type { Figures, QueueDetail, QueueFigures } from './figures.js'
 import { type Metric, readMetrics } from './metrics.js'
 import { Counter } from './rates.js'
+import { selectedQueue, type TopState } from './state.js'
 
 /** How many tasks of a status are examined to find those that take longest. */
 const lookedAtMax = 200
@@ -26,15 +27,15 @@ export class Source {
     this.#connection = connection
   }
 
-  /** `selected`: the queue whose details are fetched; default: the first. Rejects with a DaybookError or CliError. */
-  async figures(selected: string | undefined): Promise<Figures> {
+  /** With the details of the queue that is selected on the screen. Rejects with a DaybookError or CliError. */
+  async figures(state: Pick<TopState, 'selected' | 'order'>): Promise<Figures> {
     // The client is asked first, because its errors say what to do.
     const summaries = await this.#client.queues()
     const metrics = await this.#metrics()
     // Rates go by a clock that nobody sets.
     const sampledAt = performance.now()
     const queues = summaries.map(({ name, paused, byStatus }) => this.#queue(sampledAt, name, paused, byStatus, metrics.filter(({ labels }) => labels.queue === name)))
-    const chosen = queues.find(({ name }) => name === selected)?.name ?? queues[0]?.name
+    const chosen = selectedQueue(queues, state)?.name
     return { at: Date.now(), queues, detail: chosen === undefined ? undefined : await this.#detail(chosen) }
   }
 

@@ -5,7 +5,7 @@ export const orders = ['depth', 'wait', 'arrivals', 'name'] as const
 export type Order = (typeof orders)[number]
 
 export interface TopState {
-  /** A queue's name; `undefined` for the first. */
+  /** A queue's name; `undefined` for the first on the screen. */
   readonly selected: string | undefined
   readonly order: Order
   readonly isPaused: boolean
@@ -28,7 +28,13 @@ export const inOrder = (queues: ReadonlyArray<QueueFigures>, order: Order): Read
   [...queues].sort((a, b) => comparisons[order](a, b) || (a.name < b.name ? -1 : 1))
 
 /** The index of the selected queue; 0 if it does not exist. */
-export const selectedIndex = (queues: ReadonlyArray<QueueFigures>, { selected }: TopState): number => Math.max(0, queues.findIndex(({ name }) => name === selected))
+export const selectedIndex = (queues: ReadonlyArray<QueueFigures>, { selected }: Pick<TopState, 'selected'>): number => Math.max(0, queues.findIndex(({ name }) => name === selected))
+
+/** The queue whose details the screen shows; `undefined` without queues. */
+export const selectedQueue = (queues: ReadonlyArray<QueueFigures>, state: Pick<TopState, 'selected' | 'order'>): QueueFigures | undefined => {
+  const sorted = inOrder(queues, state.order)
+  return sorted[selectedIndex(sorted, state)]
+}
 
 const moved = (state: TopState, queues: ReadonlyArray<QueueFigures>, by: number): TopState => {
   const sorted = inOrder(queues, state.order)
