@@ -282,6 +282,15 @@ describe('daybook work -- COMMAND', () => {
     }
   })
 
+  test('its lines have colours where stderr is a terminal, and none in a file, whatever stdout is', async () => {
+    const errOf = async (world: object): Promise<string> => {
+      const q = await queueOf({ id: 'a', type: 'x' })
+      return (await server.daybook(['work', '--queue', q, '--until-empty', '--', ...program('done', 'console.log(\'{"decisionReport":"done"}\')')], '', world)).err
+    }
+    expect(await errOf({ outIsTerminal: true })).toMatch(/^done {4}a x, [\d.]+ s\n1 task completed\n$/)
+    expect(await errOf({ errIsTerminal: true })).toMatch(/^\u001b\[32mdone\u001b\[39m {4}a /)
+  })
+
   test('--json of the program is not for the worker', async () => {
     expect(await server.daybook(['work', '--', 'no-such-program', '--json'])).toMatchObject({ code: 2, err: expect.stringMatching(/^daybook: no-such-program cannot be found/) as string })
   })

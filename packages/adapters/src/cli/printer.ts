@@ -15,6 +15,8 @@ export interface Pages<T> {
 export interface Printer {
   readonly isJson: boolean
   readonly colors: Colors
+  /** For what is printed on stderr, which may be a file while stdout is a terminal. */
+  readonly errColors: Colors
   /** The width of the terminal, or COLUMNS. `undefined` in a pipe, where nothing is cut. */
   readonly width: number | undefined
   /** Prints the answer: `value` with `--json`, otherwise whatever `people` prints. */
@@ -48,7 +50,8 @@ const widthFor = ({ columns, env }: Io): number | undefined => {
 }
 
 export const createPrinter = (io: Io, isJson: boolean): Printer => {
-  const colors = pc.createColors(!isJson && wantsColor(io.env, io.outIsTerminal))
+  const colorsOf = (isTerminal: boolean): Colors => pc.createColors(!isJson && wantsColor(io.env, isTerminal))
+  const colors = colorsOf(io.outIsTerminal)
   const line = (text = ''): void => io.out(`${text}\n`)
   const dim = (text: string): Painted => ({ text, paint: colors.dim })
   const linesOf = (layout: Layout, rows: ReadonlyArray<Row>): string => rows.map((row) => `${lineOf(layout, row)}\n`).join('')
@@ -116,6 +119,7 @@ export const createPrinter = (io: Io, isJson: boolean): Printer => {
   return {
     isJson,
     colors,
+    errColors: colorsOf(io.errIsTerminal),
     width: widthFor(io),
     answer: (value, people) => (isJson ? io.out(`${JSON.stringify(value, null, io.outIsTerminal ? 2 : undefined)}\n`) : people()),
     line,

@@ -50,23 +50,23 @@ export class WorkReport implements OutageTeller {
   readonly down = (why: string): void => {
     const { printer, io } = this.session
     if (printer.isJson) io.out(`${JSON.stringify({ event: 'waiting', error: why })}\n`)
-    else io.err(`${printer.colors.yellow('waiting')} the server cannot be asked, trying again until it can: ${clean(why, 200)}\n`)
+    else io.err(`${printer.errColors.yellow('waiting')} the server cannot be asked, trying again until it can: ${clean(why, 200)}\n`)
   }
 
   readonly up = (): void => {
     const { printer, io } = this.session
     if (printer.isJson) io.out(`${JSON.stringify({ event: 'back' })}\n`)
-    else io.err(`${printer.colors.green('back')}    the server answers again\n`)
+    else io.err(`${printer.errColors.green('back')}    the server answers again\n`)
   }
 
   stderr(id: string, text: string): void {
     const { printer, io } = this.session
     if (this.isQuiet || printer.isJson) return
-    for (const line of text.split('\n')) if (line.trim() !== '') io.err(`${printer.colors.dim(`${clean(id, 60)}:`)} ${clean(line, 500)}\n`)
+    for (const line of text.split('\n')) if (line.trim() !== '') io.err(`${printer.errColors.dim(`${clean(id, 60)}:`)} ${clean(line, 500)}\n`)
   }
 
   readonly event = (event: WorkerEvent): void => {
-    const { colors, isJson } = this.session.printer
+    const { errColors: colors, isJson } = this.session.printer
     switch (event.type) {
       case 'outcome-accepted':
         return this.accepted(event)
@@ -136,7 +136,7 @@ export class WorkReport implements OutageTeller {
   }
 
   private accepted({ taskId, kind, status }: Extract<WorkerEvent, { type: 'outcome-accepted' }>): void {
-    const { colors } = this.session.printer
+    const { errColors: colors } = this.session.printer
     const started = this.started.get(taskId)
     this.started.delete(taskId)
     if (status === 'incomplete') return

@@ -83,7 +83,7 @@ const finished = async ({ client, io, printer }: Session, id: string): Promise<B
       return batch
     }
     const held = batch.reasons.find(({ code }) => code !== 'tasks-open')
-    const line = `${batchBar(glyphs, printer.colors, batch, barWidth)}  ${batchTally(batch)}${held === undefined ? '' : `; ${clean(held.message)}`}`
+    const line = `${batchBar(glyphs, printer.errColors, batch, barWidth)}  ${batchTally(batch)}${held === undefined ? '' : `; ${clean(held.message)}`}`
     if (io.errIsTerminal) progress.show(line)
     else if (line !== before && !printer.isJson) printer.note(line)
     before = line
