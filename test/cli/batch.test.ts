@@ -1,6 +1,7 @@
 /** daybook batch: made, filled, watched, closed and cancelled on the command line. */
 import { createClient } from '@daybook/adapters/client'
 import { expect, test } from 'vitest'
+import { until } from '../support/queue.js'
 import { serverOfFile, token } from './program.js'
 
 const server = serverOfFile()
@@ -30,6 +31,15 @@ test('daybook batch show --watch goes on until the batch is finished', async () 
   await client.complete('x', { agentId: 'w', token: claim!.lease.token, result: {} })
   expect(await watching).toMatchObject({ code: 0, out: expect.stringMatching(/state +finished\n.*█+ {2}100 %.*callback +b\.callback/s) as string })
   await client.close()
+})
+
+test('daybook batch show --watch says how far it is also on a terminal that cannot draw a line again', async () => {
+  await server.daybook(['batch', 'create', '--id', 'b', '--open', '--queue', 'dumb'])
+  let told = ''
+  const watching = server.daybook(['batch', 'show', 'b', '--watch', '--queue', 'dumb'], '', { errIsTerminal: true, env: { ...server.env, TERM: 'dumb' }, err: (text) => void (told += text) })
+  await until(() => told.includes('it is open for more tasks'))
+  await server.daybook(['batch', 'close', 'b', '--queue', 'dumb'])
+  expect(await watching).toMatchObject({ code: 0 })
 })
 
 test('a list of batches is as wide with colours as without, and no colour runs on', async () => {

@@ -71,7 +71,7 @@ const showing = (cli: Cli): Command =>
     .addHelpText('after', examples('daybook batch show upload-7', 'daybook batch show upload-7 --watch'))
     .action(cli.connected<{ readonly watch?: boolean }, [string]>(async (session, { watch = false }, id) => showOne(session, watch ? await finished(session, id) : await session.client.batches.get(id))))
 
-/** Looks at it until it is finished: a bar that is drawn again on a terminal, otherwise a line whenever it has changed. */
+/** Looks at it until it is finished: a bar that is drawn again on a terminal that can do so, otherwise a line whenever it has changed. */
 const finished = async ({ client, io, printer }: Session, id: string): Promise<BatchView> => {
   const progress = createProgress(io, printer)
   const glyphs = glyphsFor(io.env)
@@ -84,7 +84,7 @@ const finished = async ({ client, io, printer }: Session, id: string): Promise<B
     }
     const held = batch.reasons.find(({ code }) => code !== 'tasks-open')
     const line = `${batchBar(glyphs, printer.errColors, batch, barWidth)}  ${batchTally(batch)}${held === undefined ? '' : `; ${clean(held.message)}`}`
-    if (io.errIsTerminal) progress.show(line)
+    if (io.errIsTerminal && io.env.TERM !== 'dumb') progress.show(line)
     else if (line !== before && !printer.isJson) printer.note(line)
     before = line
     await sleep(watchMs)
