@@ -303,6 +303,15 @@ describe('operating a queue', () => {
     }
   })
 
+  test('LK-11: a list of dead letters says when there are more', async () => {
+    const q = queue()
+    await deadLetter(q, ['a', 'b'])
+    expect((await in_(q, 'dlq', 'list', '--limit', '1')).out).toMatch(/1 +a .*\n… and more: --limit shows them\n$/)
+    expect(await server.json('dlq', 'list', '--limit', '1', '--queue', q)).toMatchObject({ tasks: [{ id: 'a' }], more: true })
+    expect((await in_(q, 'dlq', 'list', '--limit', '2')).out).not.toContain('and more')
+    expect(await server.json('dlq', 'list', '--limit', '2', '--queue', q)).toMatchObject({ tasks: [{ id: 'a' }, { id: 'b' }], more: false })
+  })
+
   test('a queue that was never used is empty, and reported as unused', async () => {
     const q = queue()
     expect(await in_(q, 'depth')).toEqual({ code: 0, out: 'no tasks\n', err: expect.stringContaining(`queue ${q} was never used: its first task creates it`) as string })

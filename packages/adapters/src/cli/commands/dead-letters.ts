@@ -28,13 +28,20 @@ const listing = (cli: Cli): Command =>
     .action(cli.connected<ListOptions>(async ({ printer, client }, { type, signature: given, limit }) => {
       const tasks: Array<TaskView> = []
       const signature = given === undefined ? undefined : await resolveSignature(client, given)
-      for (let cursor: string | undefined; tasks.length < limit; ) {
-        const page = await client.deadLetters.list({ ...defined({ type, signature, cursor }), limit: Math.min(limit - tasks.length, 1_000) })
-        tasks.push(...page.tasks)
+      let isMore = false
+      for (let cursor: string | undefined; !isMore; ) {
+        const left = limit - tasks.length
+        // One more than is shown, to find out whether there are more.
+        const page = await client.deadLetters.list({ ...defined({ type, signature, cursor }), limit: Math.min(left + 1, 1_000) })
+        tasks.push(...page.tasks.slice(0, left))
+        isMore = page.tasks.length > left
         if (page.nextCursor === undefined || page.nextCursor === null) break
         cursor = page.nextCursor
       }
-      printer.answer({ tasks }, () => printer.table(taskColumns, tasks.map((task) => taskRow(printer.colors, task)), 'no dead letters'))
+      printer.answer({ tasks, more: isMore }, () => {
+        printer.table(taskColumns, tasks.map((task) => taskRow(printer.colors, task)), 'no dead letters')
+        if (isMore) printer.line(printer.colors.dim('… and more: --limit shows them'))
+      })
     }))
 
 const patterns = (cli: Cli): Command =>
