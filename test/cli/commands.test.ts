@@ -303,6 +303,16 @@ describe('operating a queue', () => {
     }
   })
 
+  test('LK-11: a redrive that matches no dead letter exits with 1, and says so', async () => {
+    const q = queue()
+    await deadLetter(q, ['a'])
+    for (const flags of [['--dry-run'], []]) {
+      const redrive = (type: string) => in_(q, 'dlq', 'redrive', '--type', type, '--per-minute', '60', '--reason', 'r', ...flags)
+      expect(await redrive('other-*')).toMatchObject({ code: 1, out: expect.stringContaining('no dead letter fits') as string })
+      expect(await redrive('ops')).toMatchObject({ code: 0, out: expect.stringContaining('1 dead letter') as string })
+    }
+  })
+
   test('LK-11: a list of dead letters says when there are more', async () => {
     const q = queue()
     await deadLetter(q, ['a', 'b'])

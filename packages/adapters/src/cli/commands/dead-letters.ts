@@ -116,7 +116,7 @@ const review = (cli: Cli, verb: Verb, description: string, ...shown: ReadonlyArr
     .option('--signature <signature>', 'all that failed alike; the beginning that `dlq patterns` shows is enough', filled)
     .option('--error <text>', 'all whose last error contains this', filled)
     .option('--all', 'all dead letters')
-    .addHelpText('after', examples(...shown, '', 'A filter takes at most 1,000 at a time, and says how many. If it matches none, the exit code is 1.'))
+    .addHelpText('after', examples(...shown, '', `${verb === 'redrive' ? 'A filter takes all that match now.' : 'A filter takes at most 1,000 at a time, and says how many.'} If it matches none, the exit code is 1.`))
     .action(cli.connected<ReviewOptions, [string | undefined]>(async (session, options, id) => decide(session, verb, options, id)))
 
 /** The server's limit for one filter. */
@@ -131,8 +131,9 @@ const decide = async ({ io, printer, client }: Session, verb: Verb, options: Rev
   const filter: DeadLetterFilter = defined({ type, signature, error })
   const said = { reviewer: options.reviewer ?? defaultReviewer(io.env), reason: options.reason }
   const { deadLetters } = client
+  const tellNone = (): void => printer.line('no dead letter fits: daybook dlq list shows what there is')
   const tellOf = (ids: ReadonlyArray<string>, what: string): void => {
-    if (ids.length === 0) return printer.line('no dead letter fits: daybook dlq list shows what there is')
+    if (ids.length === 0) return tellNone()
     printer.line(`${plural(ids.length, 'dead letter')} ${what}: ${clean(ids.join(', '), 500)}`)
     if (ids.length >= reviewMax) printer.line('there may be more: run it again')
   }
@@ -152,12 +153,13 @@ const decide = async ({ io, printer, client }: Session, verb: Verb, options: Rev
     if (id !== undefined || perMinute === undefined) throw new UsageError('a redrive takes a filter and --per-minute')
     if (options.dryRun === true) {
       const count = await deadLetters.count(filter, said)
-      printer.answer({ count }, () => printer.line(`${plural(count, 'dead letter')} would be sent back, which takes ${Math.ceil(count / perMinute)} min`))
-      return exitCodes.done
+      printer.answer({ count }, () => (count === 0 ? tellNone() : printer.line(`${plural(count, 'dead letter')} would be sent back, which takes ${Math.ceil(count / perMinute)} min`)))
+      return count === 0 ? exitCodes.refused : exitCodes.done
     }
     const begun = await deadLetters.redrive(filter, perMinute, said)
-    printer.answer(begun, () => printer.line(`sending ${plural(begun.count, 'dead letter')} back, ${perMinute} a minute; daybook dlq redrive-status shows how far it is`))
-    return exitCodes.done
+    const { count } = begun
+    printer.answer(begun, () => (count === 0 ? tellNone() : printer.line(`sending ${plural(count, 'dead letter')} back, ${perMinute} a minute; daybook dlq redrive-status shows how far it is`)))
+    return count === 0 ? exitCodes.refused : exitCodes.done
   }
   if (verb === 'retry') {
     const { payload } = options
