@@ -6,7 +6,7 @@ import { Duplicates } from '../duplicates.js'
 import { UsageError } from '../exit-codes.js'
 import type { Io } from '../io.js'
 import { clean } from '../text.js'
-import { defined, list, number, priority, readJson, readJsonOrText, time, whole } from '../values.js'
+import { defined, filledList, number, priority, readJson, readJsonOrText, time, whole } from '../values.js'
 import { enqueueFile } from './enqueue-file.js'
 
 interface Options {
@@ -45,7 +45,7 @@ export const enqueueCommand = (cli: Cli): Command => {
     .option('-p, --priority <n>', '1 (background) to 10, or CRITICAL, HIGH, MEDIUM, LOW', priority)
     .option('--payload <json>', 'what the agent is given: JSON or text, @file, or - for standard input')
     .option('-d, --description <text>', 'for people')
-    .option('--depends-on <ids>', 'tasks that must be completed first, with commas', list)
+    .option('--depends-on <ids>', 'tasks that must be completed first, with commas', filledList)
     .option('--timeout <seconds>', 'how long a lease lasts without a heartbeat', number)
     .option('--max-run <seconds>', 'how long one attempt may take, whatever its heartbeats', number)
     .option('--max-retries <n>', 'failures after which it becomes a dead letter: 3 (the default) means three attempts, 1 and 0 one', whole)
@@ -61,7 +61,7 @@ export const enqueueCommand = (cli: Cli): Command => {
     .option('--concurrency-key <key>', 'shares a limit of how many run at once with all that have the same key: daybook limits')
     .option('--concurrency-limit <n>', 'sets that limit', whole)
     .option('--ordering-key <key>', 'runs after all earlier ones with the same key are finished')
-    .option('--skills <names>', 'what an agent must be able to do, with commas', list)
+    .option('--skills <names>', 'what an agent must be able to do, with commas', filledList)
     .option('--metadata <json>', 'anything else: a JSON object, @file or -')
     .addHelpText('after', examples(
       "daybook enqueue eng-backend --priority 8 --payload '{\"action\":\"implement\",\"target\":\"apps/api\"}'",

@@ -6,7 +6,7 @@ import { type Cli, type Ending, examples, type Session } from '../cli.js'
 import { UsageError } from '../exit-codes.js'
 import type { Io } from '../io.js'
 import { clean, clock, until } from '../text.js'
-import { defined, list, number, positive, priority, readJson, readJsonOrText, whole } from '../values.js'
+import { defined, filledList, number, positive, priority, readJson, readJsonOrText, whole } from '../values.js'
 
 /** A time by the clocks of a zone: `Mon 2026-03-29 03:00 GMT+2`. */
 const inZone = (time: string, timeZone: string): string => {
@@ -107,7 +107,7 @@ const setting = (cli: Cli): Command =>
     .option('--ticket <id>', 'the ticket of its tasks')
     .option('--phase <phase>', 'REQUIREMENTS, IMPLEMENTATION, VALIDATION, ANALYSIS or TESTING')
     .option('--tenant <name>', 'on whose account')
-    .option('--skills <names>', 'what an agent must be able to do, with commas', list)
+    .option('--skills <names>', 'what an agent must be able to do, with commas', filledList)
     .option('--metadata <json>', 'anything else: a JSON object, @file or -')
     .option('--task <json>', 'the whole task as JSON, @file or -, in place of the options from --type on')
     .addHelpText('after', examples(
