@@ -6,7 +6,7 @@ import { exitCodes } from '../exit-codes.js'
 import { throughOutage } from '../outage.js'
 import type { Printer } from '../printer.js'
 import { clean, jsonText } from '../text.js'
-import { number } from '../values.js'
+import { secondsFrom } from '../values.js'
 
 interface Options {
   readonly wait: number
@@ -19,7 +19,7 @@ export const resultCommand = (cli: Cli): Command =>
   new Command('result')
     .description('the result of a task, once it has one')
     .argument('<id>', 'its id, or #number')
-    .option('--wait <seconds>', 'how long to wait until it is completed, cancelled, discarded or a dead letter', number, 0)
+    .option('--wait <seconds>', 'how long to wait until it is completed, cancelled, discarded or a dead letter', secondsFrom(0), 0)
     .addHelpText('after', examples(
       'daybook result M1-001',
       "daybook result M1-001 --wait 600 --json | jq .result.output",

@@ -6,7 +6,7 @@ import { type Cli, examples } from '../cli.js'
 import { exitCodes, UsageError } from '../exit-codes.js'
 import { paintStatus } from '../printer.js'
 import { clean, until } from '../text.js'
-import { defined, number, positive, readJson, readJsonOrText } from '../values.js'
+import { defined, positive, readJson, readJsonOrText, secondsFrom } from '../values.js'
 import { isOutage } from '../outage.js'
 import { defaultAgent } from '../who.js'
 import { isObject } from '../../is-object.js'
@@ -124,7 +124,7 @@ export const heartbeatCommand = (cli: Cli): Command =>
   held(new Command('heartbeat').description('extend a lease, and say how far the work is'))
     .option('--progress <json>', 'how far: JSON or text')
     .option('--checkpoint <json>', 'what the next agent may go on from; @file or -')
-    .option('--every <seconds>', 'go on until interrupted, or until the lease is lost', number)
+    .option('--every <seconds>', 'go on until interrupted, or until the lease is lost', secondsFrom(0.1))
     .addHelpText('after', examples('daybook heartbeat api --lease 7 --progress "3 of 8 files"', 'daybook heartbeat api --lease 7 --every 60 &'))
     .action(cli.connected<Held & { readonly progress?: string; readonly checkpoint?: string; readonly every?: number }, [string]>(
       async ({ io, printer, client }, options, id) => {
@@ -143,7 +143,7 @@ export const heartbeatCommand = (cli: Cli): Command =>
         })
         try {
           for (;;) {
-            let pause = Math.max(0.1, options.every ?? 0)
+            let pause = options.every ?? 0
             try {
               const { lease } = await client.heartbeat(id, report)
               isAway = false

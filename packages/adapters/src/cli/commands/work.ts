@@ -11,7 +11,7 @@ import { programHandler } from '../../launcher/program-handler.js'
 import { NoSuchProgram } from '../../launcher/run-agent.js'
 import { startTracing } from '../../telemetry/index.js'
 import { stopWhenEmpty } from '../until-empty.js'
-import { defined, filledList, list, number, positive, secondsFrom } from '../values.js'
+import { defined, filledList, list, positive, secondsFrom } from '../values.js'
 import { watchSource } from '../watch-source.js'
 import { WorkReport } from '../work-report.js'
 
@@ -37,7 +37,7 @@ export const workCommand = (cli: Cli): Command =>
     .option('--until-empty', 'stop when none of these tasks is pending, scheduled, waiting, in progress, or blocked by one that is')
     .option('--lease <seconds>', 'how soon others get a task if this worker is killed; the worker renews its leases (60)', secondsFrom(0.1))
     .option('--max-run <seconds>', 'how long a program may run before it is ended, and its attempt has failed (21600)', secondsFrom(0.001))
-    .option('--grace <seconds>', 'how long programs may finish after SIGINT or SIGTERM', number, 10)
+    .option('--grace <seconds>', 'how long programs may finish after SIGINT or SIGTERM', secondsFrom(0), 10)
     .option('-q, --quiet', 'no line for every task')
     .addHelpText('after', `
 The program gets the task as JSON on standard input, and DAYBOOK_TASK_ID, DAYBOOK_TASK_TYPE, DAYBOOK_QUEUE,
