@@ -140,7 +140,7 @@ describe('cancel by filter', () => {
   })
 
   test.each<[ReadonlyArray<string>, number, string]>([
-    [['cancel'], 2, 'name a task, or say which'],
+    [['cancel'], 2, 'name a task, or say which: --status, --type, --phase, --priority, --ticket, --batch, --tenant, --agent, --search, or --all'],
     [['cancel', 'a', '--all'], 2, 'an id or a filter, not both'],
     [['cancel', '--status', 'completed', '--yes'], 2, '--status completed is not known here'],
     [['cancel', '--type', 'nothing', '--yes'], 1, ''],

@@ -36,7 +36,7 @@ export const cancelCommand = (cli: Cli): Command =>
       const filter: CancelFilter = { ...filterOf(options), ...statusPart(options) }
       const isFiltered = options.all === true || Object.keys(filter).length > 0
       if (id === undefined) {
-        if (!isFiltered) throw new UsageError('name a task, or say which: --status, --type, --phase, --priority, --ticket, --tenant, --agent, --search, or --all')
+        if (!isFiltered) throw new UsageError('name a task, or say which: --status, --type, --phase, --priority, --ticket, --batch, --tenant, --agent, --search, or --all')
         return cancelAll(session, filter, options)
       }
       if (isFiltered || options.dryRun === true) throw new UsageError('give an id or a filter, not both')
