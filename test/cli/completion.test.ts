@@ -51,7 +51,9 @@ describe('words', () => {
   })
 
   test('names of files are the shell’s business', async () => {
-    expect(await offered('enqueue --file x')).toEqual({ kind: 'files', words: [] })
+    for (const line of ['enqueue --file x', 'import x', 'backup x', 'simulate x', 'project --module x', 'audit what-if --settings x', 'audit check --older x']) {
+      expect([line, await offered(line)]).toEqual([line, { kind: 'files', words: [] }])
+    }
   })
 
   test('queues and types come from the server', async () => {

@@ -23,6 +23,9 @@ const ofOptions: Readonly<Record<string, Kind>> = {
   '--tls-key': 'files',
   '--checkpoint-key': 'files',
   '--test-webhooks': 'files',
+  '--module': 'files',
+  '--settings': 'files',
+  '--older': 'files',
 }
 
 /** By command and argument. */
@@ -44,9 +47,7 @@ const ofArguments: Readonly<Record<string, Kind>> = {
   'schedules remove name': 'schedules',
   'token revoke name': 'tokens',
   'agents terminate agent': 'agents',
-  'import folder': 'files',
-  'simulate scenario': 'files',
-  'backup folder': 'files',
+  'import path': 'files',
 }
 
 export const kindOfOption = (long: string): Kind | undefined => ofOptions[long]
