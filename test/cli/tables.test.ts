@@ -15,6 +15,13 @@ const fill = async (queue: string, many: number): Promise<void> => {
   }
 }
 
+test('a text is not cut in the middle of a character', async () => {
+  await server.daybook(['enqueue', 'x', '--id', 'x', '--description', `${'a'.repeat(48)}😀😀`, '--queue', 'cut'])
+  const { out } = await server.daybook(['list', '--queue', 'cut'])
+  expect(out).toContain(`${'a'.repeat(48)}…`)
+  expect(out).not.toMatch(/[\ud800-\udfff]/u)
+})
+
 test('the cost of a list is linear: for twice as many tasks, twice as many function calls', async () => {
   await fill('some', 1_500)
   await fill('twice', 3_000)

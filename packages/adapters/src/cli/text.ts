@@ -7,7 +7,8 @@ const control = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u20
 /** One line without control characters. */
 export const clean = (text: string, max = 2_000): string => {
   const flat = text.replace(control, ' ').replace(/\s+/g, ' ').trim()
-  return flat.length > max ? `${flat.slice(0, max - 1)}…` : flat
+  // A character of two code units is not cut in half.
+  return flat.length > max ? `${flat.slice(0, max - 1).replace(/[\ud800-\udbff]$/, '')}…` : flat
 }
 
 /** The same for a text of several lines, which stay as they are otherwise. */
