@@ -71,6 +71,8 @@ describe('LK-14: circuit-breakers.yaml for new queues', () => {
   test('LK-15: by hand, against what the file says', async () => {
     await server.json('breakers', 'close', 'ops-security', '--reason', 'it is repaired')
     expect((await breakers())['ops-security']).toMatchObject({ state: 'closed', failures: 0, reason: 'it is repaired' })
+    await server.json('breakers', 'open', 'eng-frontend')
+    expect(await server.json('breakers')).toMatchObject({ breakers: { 'eng-frontend': { reason: 'opened on the command line' } } })
     await server.json('breakers', 'open', 'eng-frontend', '--reason', 'a bad release')
     expect((await breakers())['eng-frontend']).toMatchObject({ state: 'open', reason: 'a bad release' })
     await server.json('enqueue', 'eng-frontend')

@@ -7,7 +7,7 @@ const change = (cli: Cli, verb: 'open' | 'close', description: string, done: str
   new Command(verb)
     .description(description)
     .argument('<type>', 'the task type')
-    .option('--reason <text>', 'why', `${verb} on the command line`)
+    .option('--reason <text>', 'why', `${verb === 'open' ? 'opened' : 'closed'} on the command line`)
     .addHelpText('after', examples(`daybook breakers ${verb} eng-backend --reason "the API is ${verb === 'open' ? 'down' : 'back'}"`))
     .action(cli.connected<{ readonly reason: string }, [string]>(async ({ printer, client }, { reason }, type) => {
       await client.breakers[verb](type, reason)
