@@ -80,6 +80,8 @@ describe.each(both)('EV-06: %s', (_, audit) => {
       expect(await revisions('--newest', '2', ...args)).toEqual((await revisions('--all', ...args)).slice(-2))
     }
     expect((await audit('log', '--newest', '2', '--all')).code).toBe(2)
+    expect(await audit('log', '--type', 'breakeropened')).toMatchObject({ code: 0, out: 'no such events\n', err: 'no event is called breakeropened in this version (did you mean BreakerOpened?)\n' })
+    expect((await audit('log', '--type', 'Discarded')).err).toBe('')
     expect((await audit('log', '--limit', '1')).out).toMatch(/0 +\S+ \S+ +TaskEnqueued +admin .* a\n.*and more/)
   })
 

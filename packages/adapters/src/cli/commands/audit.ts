@@ -1,4 +1,5 @@
 /** `daybook audit`: past states, what changed, and who changed it (EV-06). */
+import { eventTypes, isEventType } from '@daybook/core'
 import { Command, Option } from 'commander'
 import { whatIfCommand } from './audit-what-if.js'
 import type { EventFilter, HistoryEvent, Moment, QueueMoment } from '../../client/index.js'
@@ -10,6 +11,7 @@ import { countsPicture, changesPicture } from '../audit/pictures.js'
 import { addPictureOptions, type Canvas, canvasOf, type PictureOptions } from '../drawing/canvas.js'
 import { printPicture, shownLines } from '../drawing/print-picture.js'
 import { type Printer, statusCell } from '../printer.js'
+import { didYouMean } from '../suggest/nearest.js'
 import { addFilterOptions, type FilterOptions, filterOf, statusesOf } from '../task-filter.js'
 import { clean, clock } from '../text.js'
 import { defined, positive } from '../values.js'
@@ -181,6 +183,8 @@ const logCommand = (cli: Cli): Command =>
         return
       }
       await flush()
+      // A log may have events of newer versions, so an unknown name is only noted.
+      if (count === 0 && type !== undefined && !isEventType(type)) printer.note(`no event is called ${clean(type)} in this version${didYouMean(type, eventTypes)}`)
       if (printer.isJson) return json.end()
       table.end()
       if (isMore) printer.line(printer.colors.dim('… and more: --limit or --all shows them'))
