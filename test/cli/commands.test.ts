@@ -447,6 +447,19 @@ describe('EV-09: import and export of folders in the shape of real ones', () => 
     expect(shape(await list(other, '--all'))).toEqual(shape(await list(q, '--all')))
   })
 
+  test('an import elsewhere finds nothing in an export that has no place of its own', async () => {
+    const q = queue()
+    for (const id of ['done', 'held', 'ready']) await enqueue(q, id, '--id', id)
+    const [done] = await claim(q, '--types', 'done')
+    await claim(q, '--types', 'held')
+    await in_(q, 'complete', 'done', '--lease', done?.lease ?? '', '--report', 'r')
+    const out = join(server.dir, `export-${q}`)
+    expect((await in_(q, 'export', '--out', out)).code).toBe(0)
+    const imported = await in_(queue(), 'import', out)
+    expect(imported).toMatchObject({ code: 0, out: expect.stringContaining('3 tasks taken') as string })
+    expect(imported.out).not.toContain('without a place of their own')
+  })
+
   test('refused tasks are named, the others are taken, and the exit code is 1', async () => {
     const q = queue()
     const dir = join(server.dir, 'broken')

@@ -19,9 +19,12 @@ const files: ReadonlyArray<readonly [name: string, of: ReadonlyArray<Status>]> =
   ['cancelled.json', ['cancelled', 'discarded']],
 ]
 
-/** The task without the fields that only this queue needs. */
+/** Fields that only this queue needs, or that follow from others. An import would keep them in the metadata. */
+const ownFields: ReadonlySet<string> = new Set(['number', 'attempts', 'attempt', 'attemptsMax', 'claimants', 'currentClaimant', 'leaseExpiresAt', 'finishedAt'] satisfies ReadonlyArray<keyof TaskView>)
+
 const recordOf = (task: TaskView): Readonly<Record<string, unknown>> => {
-  const { number: _, attempts: __, claimants: ___, currentClaimant: ____, finishedAt, ...record } = task
+  const record = Object.fromEntries(Object.entries(task).filter(([name]) => !ownFields.has(name)))
+  const { finishedAt } = task
   return task.status === 'cancelled' || task.status === 'discarded' ? { ...record, cancelledAt: finishedAt } : record
 }
 
