@@ -87,5 +87,7 @@ describe('daybook serve --store esdb://…', () => {
     ])
     expect([text.code, text.err]).toEqual([3, expect.stringContaining('of a cluster, more than half of its nodes')])
     expect([json.code, JSON.parse(json.err)]).toEqual([3, { error: { code: 'unreachable', detail: expect.stringContaining('Cannot reach EventStoreDB') } }])
+    const server = await run(['serve', '--port', '0', '--data', join(dir, 'away'), '--store', 'esdb://127.0.0.1:1?tls=false'])
+    expect([server.code, server.err]).toEqual([3, expect.stringContaining('Cannot reach EventStoreDB')])
   })
 })

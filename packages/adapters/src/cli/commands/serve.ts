@@ -5,6 +5,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import { readServeOptions, type ServeFlags } from '../../config/index.js'
 import { returnMemory } from '../../return-memory.js'
 import type { RunningServer } from '../../serve/index.js'
+import { StoreUnreachable } from '../../store/event-store.js'
 import { type Cli, examples } from '../cli.js'
 import type { ConnectionOptions } from '../connection.js'
 import { CliError, exitCodes, UsageError } from '../exit-codes.js'
@@ -131,7 +132,8 @@ ${examples('daybook serve', 'daybook serve --port 0 --store memory: --auth off',
         await server.close()
         return exitCodes.done
       } catch (error) {
-        throw new CliError(startProblem(error, read.right.host, read.right.port))
+        // Its exit code tells a log that is away from one that cannot be used.
+        throw error instanceof StoreUnreachable ? error : new CliError(startProblem(error, read.right.host, read.right.port))
       } finally {
         unlisten()
       }
