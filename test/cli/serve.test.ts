@@ -115,8 +115,10 @@ describe('daybook serve', () => {
     }
   })
 
-  test('--token is refused, and says what a server takes instead', async () => {
+  test('--token, --url and --queue are refused, and it says what a server takes instead', async () => {
     expect(await runHere(['serve', '--token', 'x', '--data', join(dir, 'data')])).toMatchObject({ code: 2, err: expect.stringMatching(/DAYBOOK_TOKEN .+ daybook token create/) as string })
+    expect(await runHere(['serve', '--url', 'http://127.0.0.1:8080', '--port', '0', '--data', join(dir, 'data')])).toMatchObject({ code: 2, err: expect.stringContaining('--host and --port') as string })
+    expect(await runHere(['serve', '--queue', 'x', '--port', '0', '--data', join(dir, 'data')])).toMatchObject({ code: 2, err: expect.stringContaining('all queues') as string })
   })
 
   test('a terminal shows the progress of reading the log', async () => {

@@ -78,8 +78,11 @@ ${examples('daybook serve', 'daybook serve --port 0 --store memory: --auth off',
     .configureHelp({ showGlobalOptions: false })
     .action(cli.local<ServeFlags>(async (printer, flags, command) => {
       const { io } = cli
-      // A variable with the same meaning for clients may be set on this machine, so only the option is refused.
-      if (command.optsWithGlobals<ConnectionOptions>().token !== undefined) throw new UsageError(tokenAdvice)
+      // A variable with the same meaning for clients may be set on this machine, so only the options are refused.
+      const { token, url: clientsUrl, queue } = command.optsWithGlobals<ConnectionOptions>()
+      if (token !== undefined) throw new UsageError(tokenAdvice)
+      if (clientsUrl !== undefined) throw new UsageError('--url says where a client finds a server: --host and --port say where this one listens')
+      if (queue !== undefined) throw new UsageError('--queue says which queue a client means: a server has all queues of its log')
       const read = await readServeOptions(flags, io.env)
       if (E.isLeft(read)) throw new UsageError(read.left.join('\n'))
       // Loaded only here: all other commands start three times as fast without the server.
