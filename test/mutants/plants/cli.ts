@@ -17,6 +17,10 @@ export const cliPlants: ReadonlyArray<Plant> = [
   { title: 'command line: a worker whose output is lost breaks off its work', file: 'packages/adapters/src/cli/io.ts', find: 'if (listeners.size > 0) {', replace: 'if (listeners.size > 1_000) {', killedBy: ['test/cli/hang-up.test.ts'], named: 'whose output nobody reads' },
   { title: 'command line: a reader of the output that Ctrl-C ended is a second signal', file: 'packages/adapters/src/cli/io.ts', find: 'if (!isToEnd) for', replace: 'for', killedBy: ['test/cli/hang-up.test.ts'], named: 'Ctrl-C that ends the reader' },
   { title: 'top: it cannot be quit while the server does not answer', file: 'packages/adapters/src/cli/top/live.ts', find: 'await Promise.race([looked, ended])', replace: 'await looked', killedBy: ['test/cli/top.test.ts'], named: 'q ends it also while' },
+  { title: 'top: the details are those of the first queue of the server', file: 'packages/adapters/src/cli/top/source.ts', find: 'selectedQueue(queues, state)?.name', replace: 'queues[0]?.name', killedBy: ['test/cli/top.test.ts'], named: 'first queue on the screen' },
+  { title: 'command line: a file that stderr is has the colours of a terminal', file: 'packages/adapters/src/cli/printer.ts', find: 'errColors: colorsOf(io.errIsTerminal)', replace: 'errColors: colors', killedBy: ['test/cli/work.test.ts'], named: 'its lines have colours' },
+  { title: 'command line: a list of dead letters hides that there are more', file: 'packages/adapters/src/cli/commands/dead-letters.ts', find: 'isMore = page.tasks.length > left', replace: 'isMore = false', killedBy: ['test/cli/commands.test.ts'], named: 'list of dead letters says' },
+  { title: 'command line: a redrive of nothing has succeeded', file: 'packages/adapters/src/cli/commands/dead-letters.ts', find: 'return count === 0 ? exitCodes.refused : exitCodes.done\n    }\n', replace: 'return exitCodes.done\n    }\n', killedBy: ['test/cli/commands.test.ts'], named: 'a redrive that matches no' },
   {
     title: 'command line: a terminal that does not know its width has none',
     file: 'packages/adapters/src/cli/printer.ts',
