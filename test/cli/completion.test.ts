@@ -21,6 +21,14 @@ const offered = async (line: string, env: Record<string, string> = {}): Promise<
   return { kind, words: lines.map((each) => each.split('\t')[0] as string) }
 }
 
+/** The server has 0.7 s to answer. On a busy machine it may need longer: the key is pressed again then, as people do. */
+const pressed = async <A extends string | ReadonlyArray<string>>(press: () => Promise<A>): Promise<A> => {
+  for (let times = 1; ; times++) {
+    const words = await press()
+    if (String(words) !== '' || times === 20) return words
+  }
+}
+
 describe('words', () => {
   test.each<[line: string, words: ReadonlyArray<string>]>([
     ['rep', ['report']],
@@ -57,9 +65,10 @@ describe('words', () => {
   })
 
   test('queues and types come from the server', async () => {
-    expect((await offered('list --queue b', server.env)).words).toEqual(['builds'])
-    expect((await offered('--queue builds enqueue eng', server.env)).words).toEqual(['eng-backend', 'eng-docs'])
-    expect((await offered('work --queue=builds --types mail,eng-d', server.env)).words).toEqual(['mail,eng-docs'])
+    const words = (line: string): Promise<ReadonlyArray<string>> => pressed(async () => (await offered(line, server.env)).words)
+    expect(await words('list --queue b')).toEqual(['builds'])
+    expect(await words('--queue builds enqueue eng')).toEqual(['eng-backend', 'eng-docs'])
+    expect(await words('work --queue=builds --types mail,eng-d')).toEqual(['mail,eng-docs'])
   })
 
   test('without a server, or with a wrong token, it is silent', async () => {
@@ -96,12 +105,12 @@ describe.skipIf(goesWithout(bash))('bash', () => {
   test('completes commands, options, choices and queues', async () => {
     expect(await inBash('rep')).toEqual(['report'])
     expect(await inBash('list', '--sta')).toEqual(['--status'])
-    expect(await inBash('list', '--queue', '=', 'b')).toEqual(['builds'])
+    expect(await pressed(() => inBash('list', '--queue', '=', 'b'))).toEqual(['builds'])
   })
 
   test('a name that the shell would obey is quoted', async () => {
     await server.daybook(['enqueue', 'x;touch $(id) "a"', '--queue', 'strange'])
-    expect(await inBash('--queue', 'strange', 'enqueue', 'x')).toEqual(['x\\;touch\\ \\$\\(id\\)\\ \\"a\\"'])
+    expect(await pressed(() => inBash('--queue', 'strange', 'enqueue', 'x'))).toEqual(['x\\;touch\\ \\$\\(id\\)\\ \\"a\\"'])
     expect(await inBash('list', '--status', 'pending,comp')).toEqual(['pending,completed'])
   })
 })
@@ -117,7 +126,7 @@ describe.skipIf(goesWithout(zsh))('zsh', () => {
       words=(${line}) CURRENT=\${#words}
       _daybook`
     expect((await inShell('zsh', ['-f', '-c', script("daybook rep")])).trim()).toMatch(/^report:figures of a period/)
-    expect((await inShell('zsh', ['-f', '-c', script("daybook list --queue b")])).trim()).toBe('builds:')
+    expect(await pressed(async () => (await inShell('zsh', ['-f', '-c', script("daybook list --queue b")])).trim())).toBe('builds:')
   })
 })
 
@@ -126,6 +135,6 @@ describe.skipIf(goesWithout(fish))('fish', () => {
     const complete = async (line: string): Promise<string> => (await inShell('fish', ['--no-config', '-c', `daybook completion fish | source; complete -C '${line}'`])).trim()
     expect(await complete('daybook rep')).toMatch(/^report\tfigures of a period/)
     expect(await complete('daybook list --sta')).toMatch(/^--status\twith commas/)
-    expect(await complete('daybook list --queue b')).toBe('builds')
+    expect(await pressed(() => complete('daybook list --queue b'))).toBe('builds')
   })
 })
