@@ -158,6 +158,26 @@ describe('a worker works', () => {
     expect(source.count('completed')).toBe(1)
   })
 
+  test('a queue is not drained while there is a task that was freed by an outcome while it asks', async () => {
+    work({ handler: () => undefined })
+    await until(() => source.waiting === 1, 'the worker waits for work')
+    let claims = 0
+    source.beforeClaim = async () => {
+      claims++
+      // The worker asks and gets an error, and rests before it looks again. The waiting claim gets a task meanwhile.
+      if (claims === 1) {
+        source.add(1)
+        throw failing('unreachable')
+      }
+      // The first claim after that is sent before the outcome has arrived, and finds nothing. The next one takes its time.
+      if (claims > 2) await sleep(300)
+    }
+    source.beforeSettle = () => sleep(10)
+    source.afterSettle = () => void (source.tasks.size === 1 && source.add(1))
+    await worker.drained()
+    expect(source.count('completed')).toBe(2)
+  })
+
   test('waiting for a drained queue keeps nothing of each look', async () => {
     source.add(1)
     work({ concurrency: 1, prefetchMax: 0, handler: () => sleep(60_000) })

@@ -280,9 +280,17 @@ export const workerPlants: ReadonlyArray<Plant> = [
   {
     title: 'worker: it is drained before its outcomes are accepted',
     file: `${worker}worker-loop.ts`,
-    find: ' && this.settler.size === 0\n        if (!idle)',
-    replace: '\n        if (!idle)',
+    find: ' && this.ahead.size === 0 && this.settler.size === 0',
+    replace: ' && this.ahead.size === 0',
     killedBy: working,
+  },
+  {
+    title: 'worker: a claim that was sent before the last outcome was accepted makes the queue count as drained',
+    file: `${worker}worker-loop.ts`,
+    find: 'idle ? Math.max(idleSince, this.settledAt) : performance.now()',
+    replace: 'idle ? idleSince : performance.now()',
+    killedBy: working,
+    named: 'freed by an outcome while it asks',
   },
   {
     title: 'worker: a single empty claim makes the queue count as drained',

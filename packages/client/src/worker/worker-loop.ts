@@ -54,6 +54,8 @@ export class WorkerLoop {
   private isClaiming = false
   /** When the last claim that returned no tasks was sent. */
   private emptySentAt = Number.NEGATIVE_INFINITY
+  /** When the last outcome was accepted, refused or given up. */
+  private settledAt = Number.NEGATIVE_INFINITY
   private prefetch = 0
   private counts = { claimed: 0, started: 0, completed: 0, failed: 0, released: 0, parked: 0, lost: 0 }
 
@@ -273,6 +275,7 @@ export class WorkerLoop {
 
   private over(run: Run, outcome: SettleOutcome, answer: SettleAnswer | undefined): void {
     run.state = 'gone'
+    this.settledAt = performance.now()
     run.over()
     this.leases.remove(run)
     if (answer?.ok === true) this.accepted(outcome, answer.status)
@@ -337,7 +340,8 @@ export class WorkerLoop {
     try {
       while (this.state !== 'stopped') {
         const idle = this.running.size + this.calling === 0 && this.ahead.size === 0 && this.settler.size === 0
-        if (!idle) idleSince = performance.now()
+        // While it asks, it may have begun and ended tasks. A claim that was sent before their outcomes were accepted does not know what these freed.
+        idleSince = idle ? Math.max(idleSince, this.settledAt) : performance.now()
         if (idle && this.state === 'running') {
           if (this.emptySentAt >= idleSince) return
           if (this.isClaiming && performance.now() - Math.max(this.claimSentAt, idleSince) >= drainedMs) {
