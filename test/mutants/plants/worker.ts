@@ -26,10 +26,18 @@ export const workerPlants: ReadonlyArray<Plant> = [
   {
     title: 'worker: its agent counts as full while it reports an outcome',
     file: `${worker}worker-loop.ts`,
-    find: "if (reason?.code === 'agent-full' && ",
-    replace: "if (reason?.code === 'agent-fuller' && ",
+    find: "this.isFull = reason?.code === 'agent-full' && ",
+    replace: "this.isFull = reason?.code === 'agent-fuller' && ",
     killedBy: endToEnd,
     named: 'between two tasks it is not told that its agent is full',
+  },
+  {
+    title: 'worker: a queue counts as drained while the answer with its tasks is late',
+    file: `${worker}worker-loop.ts`,
+    find: 'if (this.isFull) return await pause(nothingThereMs, signal)',
+    replace: '',
+    killedBy: endToEnd,
+    named: 'while the answer to its claim is late',
   },
   {
     title: 'worker: the first claim waits as long as all others',

@@ -66,6 +66,8 @@ export class WorkerLoop {
   private readonly runLimit: RunLimit
   private readonly registration: Registration | undefined
   private toldReason: string | undefined
+  /** Whether the last claim got nothing because the agent holds tasks that this worker has, or is about to get. */
+  private isFull = false
   private readonly claims = new AbortController()
   private readonly wakeClaims = new Gate()
   /** Opened when callers that wait for the end should check again: a run is over, or a deadline has moved. */
@@ -164,12 +166,16 @@ export class WorkerLoop {
   private request(): Omit<SourceClaim, 'max' | 'waitMs'> {
     const { agentId, types, phases, skills, tenant, leaseSeconds } = this.config
     const isSettling = this.settler.size > 0
-    return { agentId, types, phases, skills, tenant, leaseSeconds, onNothing: (reason) => this.onNothing(reason, isSettling) }
+    const { claimed } = this.counts
+    return { agentId, types, phases, skills, tenant, leaseSeconds, onNothing: (reason) => this.onNothing(reason, isSettling || claimed !== this.counts.claimed) }
   }
 
-  private onNothing(reason: Reason | undefined, wasSettling: boolean): void {
-    // To the queue, the agent holds its tasks until their outcomes have arrived. So it is full for a moment, and nobody has to change that.
-    if (reason?.code === 'agent-full' && (wasSettling || this.settler.size > 0)) return
+  private onNothing(reason: Reason | undefined, hadTasks: boolean): void {
+    // To the queue, the agent holds its tasks until their outcomes have arrived, and holds those of another claim before the worker has its answer. So it
+    // is full for a moment, and nobody has to change that.
+    const mayHaveTasks = hadTasks || this.settler.size > 0 || (this.isClaiming && this.asking !== undefined)
+    this.isFull = reason?.code === 'agent-full' && mayHaveTasks
+    if (this.isFull) return
     const told = reason === undefined ? undefined : `${reason.code} ${reason.message}`
     if (told !== this.toldReason && reason !== undefined) this.tell({ type: 'found-nothing', reason })
     this.toldReason = told
@@ -367,6 +373,8 @@ export class WorkerLoop {
         const sentAt = performance.now()
         const works = await this.config.source.claim({ ...this.request(), max: 1, waitMs: 0 }, signal)
         if (works.length > 0) return this.accept(works, sentAt)
+        // The claim in flight has taken tasks. Its answer is late, and the queue is not drained.
+        if (this.isFull) return await pause(nothingThereMs, signal)
         if (asked > 0) this.emptySentAt = sentAt
       }
     } catch (error) {
