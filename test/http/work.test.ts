@@ -283,6 +283,16 @@ describe('many outcomes at once', () => {
     expect(revision).toBe((await server.eventCount(q.slice(12))) - 1)
   })
 
+  test('one whose kind is a list of any depth, or a very long text, does not block the others either', async () => {
+    const q = await queueOf({ id: 'a' })
+    const { body } = await server.post(`${q}/claims`, { agentId: 'w' })
+    const deep = '['.repeat(100_000) + ']'.repeat(100_000)
+    const good = JSON.stringify({ kind: 'complete', taskId: 'a', agentId: 'w', token: body.claims[0].lease.token, result: report })
+    const answer = await server.post(`${q}/outcomes`, undefined, { raw: `{"outcomes":[{"kind":${deep}},{"kind":"${'x'.repeat(100_000)}"},${good}]}` })
+    expect(answer).toMatchObject({ status: 200, body: { results: [{ status: 400, errors: [{ path: 'outcomes[0].kind', message: expect.stringMatching(/^is not a text: /) }] }, { status: 400 }, { status: 'completed' }] } })
+    expect(answer.text.length).toBeLessThan(2_000)
+  })
+
   test('500 tasks are claimed and completed', async () => {
     const q = await queueOf(...Array.from({ length: 500 }, (_, i) => ({ payload: { i, text: 'é"\\' } })))
     const { body } = await server.post(`${q}/claims`, { agentId: 'w', max: 500 })

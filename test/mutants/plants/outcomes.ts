@@ -9,6 +9,13 @@ const limits = ['test/core/rate-limit.test.ts']
 
 export const outcomePlants: ReadonlyArray<Plant> = [
   {
+    title: 'an outcome whose kind is a deep list blocks all others',
+    file: 'packages/adapters/src/http/handle/work.ts',
+    find: "typeof kind === 'string' ? `${JSON.stringify(clipped(kind, 60))} is unknown` : 'is not a text'",
+    replace: '`${JSON.stringify(kind)} is unknown`',
+    killedBy: ['test/http/work.test.ts'],
+  },
+  {
     title: 'a redrive of dead letters without a signature finds none',
     file: `${core}search/task-search.ts`,
     find: 'signatureOf(task) !== signature',

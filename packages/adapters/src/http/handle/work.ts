@@ -1,5 +1,5 @@
 /** Claims, heartbeats and outcomes. */
-import { between, canonicalJson, type ClaimRequest, type Command, type CommandType, type FieldError, type Json, keptFailure, listOf, Name, type Replies, type Result, taskOf, validate, whyNothing } from '@daybook/core'
+import { between, canonicalJson, clipped, type ClaimRequest, type Command, type CommandType, type FieldError, type Json, keptFailure, listOf, Name, type Replies, type Result, taskOf, validate, whyNothing } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
 import { type Outcome, type QueueEngine, prepareCallback, prepareResult } from '../../engine/index.js'
@@ -211,8 +211,9 @@ const checkOutcome = (input: unknown, index: number): E.Either<Problem, OutcomeB
   const kind: unknown = typeof input === 'object' && input !== null && 'kind' in input ? input.kind : undefined
   if (!Kind.is(kind)) {
     const path = `outcomes[${index}].kind`
-    const message = `${kind === undefined ? 'is required' : `${JSON.stringify(kind)} is unknown`}: heartbeat, complete, fail, release or park`
-    return E.left(invalid([{ path, message }]))
+    // Anything but a text is not printed: it may be of any size and depth.
+    const what = kind === undefined ? 'is required' : typeof kind === 'string' ? `${JSON.stringify(clipped(kind, 60))} is unknown` : 'is not a text'
+    return E.left(invalid([{ path, message: `${what}: heartbeat, complete, fail, release or park` }]))
   }
   const checked = checks[kind](input)
   if (E.isRight(checked)) return checked
