@@ -63,6 +63,18 @@ test('TQM-CAP-002: at capacity ready tasks are queued: in views, filters, counts
   expect(listTasks(q.state, {}, 1, cursorAfter(first!)).tasks).toMatchObject([{ id: 'new', status: 'pending' }])
 })
 
+test('TQM-CAP-002: the next page of ready tasks goes on, whether the queue has reached its capacity since, or has room again', () => {
+  const q = capacity(new Queue(), 1).enqueue(...many(5))
+  const pending = listTasks(q.state, { statuses: ['pending'] }, 2)
+  const { token } = q.claim('ann')
+  expect(listTasks(q.state, { statuses: ['pending'] }, 2, pending.next).tasks).toMatchObject([{ id: 't2', status: 'queued' }, { id: 't3', status: 'queued' }])
+  const queued = listTasks(q.state, { statuses: ['queued'] }, 2)
+  q.complete('t0', token)
+  expect(listTasks(q.state, { statuses: ['queued'] }, 2, queued.next).tasks).toMatchObject([{ id: 't3', status: 'pending' }, { id: 't4', status: 'pending' }])
+  // A list without ready tasks gets none from a page that ended among them.
+  expect(listTasks(q.state, { statuses: ['completed'] }, 2, queued.next).tasks).toMatchObject([{ id: 't0' }])
+})
+
 test('TQM-BUMP-001, LK-17: a bumped task goes before all others, by the policy’s order among bumped ones, whoever’s turn it is', () => {
   const q = new Queue().enqueue(task('high', { priority: 10, tenant: 'acme' }), task('low', { priority: 1, tenant: 'zen' }), task('lower', { priority: 2, tenant: 'zen' }))
   expect(bump(q, 'low')).toEqual([

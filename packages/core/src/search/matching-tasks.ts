@@ -7,13 +7,17 @@ import type { Tables } from '../state/tables.js'
 import { type Status, statuses } from '../model/task.js'
 import { search } from './task-search.js'
 
-/** The matching tasks by status in the order of {@link statuses}, then by priority, then by number. `at`: finished tasks that are not known then are left out. */
+/**
+ * The matching tasks by status in the order of {@link statuses}, then by priority, then by number. `at`: finished tasks that are not known then are left
+ * out. A page that begins among ready tasks goes on with them, whether they are shown as `pending` or as `queued` by now.
+ */
 export const tasksMatching = function* (tables: Tables, filter: TaskFilter, after: string | undefined, at: number): Generator<TaskRecord, void> {
   const wanted = filter.statuses ?? statuses
   const start = after === undefined ? undefined : parseCursor(after)
   for (let s = 0; s < statuses.length; s++) {
     const status = statuses[s] as Status
-    if (!wanted.includes(shownStatus(tables, status)) || (start !== undefined && s < start.status)) continue
+    const isWanted = wanted.includes(shownStatus(tables, status)) || (s === start?.status && status === 'pending' && wanted.some((each) => each === 'pending' || each === 'queued'))
+    if (!isWanted || (start !== undefined && s < start.status)) continue
     const from = start !== undefined && s === start.status ? start.rank : -1
     for (const task of search(tables, filter, status, from)) if (knownAt(tables, task, at) !== undefined) yield task
   }
