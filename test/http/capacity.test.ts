@@ -88,8 +88,12 @@ describe('TQM §11: the normative endpoints', () => {
   test('TQM-API: cancel_queued_task, terminate_agent', async () => {
     const { name, status } = await busy()
     expect(await server.post('/api/cancel_queued_task', { queue: name, task_id: 'high' })).toMatchObject({ status: 200, body: { task_id: 'high', status: 'CANCELLED', cancelled: ['high'] } })
+    // A task that is named by its number is answered by its id, as by the other endpoints.
+    const { number } = (await server.get(`/api/queues/${name}/tasks/urgent`)).body
+    await server.post(`/api/queues/${name}/tasks`, { id: 'after', type: 't', dependencies: ['urgent'] })
+    expect(await server.post('/api/cancel_queued_task', { queue: name, task_id: `#${number}` })).toMatchObject({ status: 200, body: { task_id: 'urgent', cancelled: ['urgent', 'after'] } })
     expect(await server.post('/api/terminate_agent', { queue: name, agent_id: 'ann', reason: 'it hangs' })).toMatchObject({ status: 202, body: { agent_id: 'ann', terminated: true, reassigned_tasks: ['a'] } })
-    expect(await status()).toMatchObject({ active_agents: 1, queued_tasks: ['urgent', 'a', 'low'] })
+    expect(await status()).toMatchObject({ active_agents: 1, queued_tasks: ['a', 'low'] })
     expect((await server.post('/api/terminate_agent', { queue: name, agent_id: 'nobody', reason: 'r' })).status).toBe(404)
     expect((await server.post('/api/cancel_queued_task', { queue: name })).status).toBe(400)
   })

@@ -114,6 +114,20 @@ export const capacityPlants: ReadonlyArray<Plant> = [
     killedBy: capacity,
   },
   {
+    title: 'the next page of ready tasks is empty when the queue has reached its capacity since',
+    file: `${core}search/matching-tasks.ts`,
+    find: "(s === start?.status && status === 'pending' && wanted",
+    replace: "(start === undefined && status === 'pending' && wanted",
+    killedBy: capacity,
+  },
+  {
+    title: 'a task that is cancelled by its number is answered by that',
+    file: 'packages/adapters/src/http/handle/normative.ts',
+    find: 'cancelled[0] ?? task',
+    replace: 'task',
+    killedBy: ['test/http/capacity.test.ts'],
+  },
+  {
     title: 'the end of an agent wakes nobody',
     file: `${core}state/tables.ts`,
     find: 'if (this.leases.size < active && active >= this.head.settings.capacity.maxConcurrentAgents) this.ready.wakeAll()',

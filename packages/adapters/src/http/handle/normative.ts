@@ -71,7 +71,8 @@ export const bumpTaskPriority = async ({ queue, body, caller }: QueueCall<BumpBo
 export const cancelQueuedTask = async ({ queue, body, caller }: QueueCall<CancelQueuedBody>): Promise<Handled> => {
   const { task_id: task, reason = 'cancelled by an operator' } = body
   return replyWith(await queue.submit({ type: 'Cancel', task, reason }, caller), ({ cancelled }) =>
-    JSON.stringify({ task_id: task, status: 'CANCELLED', cancelled }),
+    // The task comes first, then those that depend on it. It may have been named by its number.
+    JSON.stringify({ task_id: cancelled[0] ?? task, status: 'CANCELLED', cancelled }),
   )
 }
 
