@@ -5,6 +5,7 @@ import type { DaybookClient, PastQueue, TaskView } from '../../client/index.js'
 import { writeWhole } from '../../disk/atomic-write.js'
 import { makeFolder } from '../../disk/make-folder.js'
 import { syncFolder } from '../../disk/sync-folder.js'
+import { askedStatuses } from '../asked-statuses.js'
 import { addWhen, momentOf, type When } from '../audit/options.js'
 import { type Cli, examples } from '../cli.js'
 import { interruptible } from '../interruptible.js'
@@ -63,7 +64,7 @@ const documentOf = async function* ({ tasks, revision }: Source, of: ReadonlyArr
   let total = 0
   let before = '{"tasks":[\n'
   // One status after the other, so that pending tasks come before those that wait.
-  for (const status of of) {
+  for (const status of askedStatuses(of)) {
     for await (const task of tasks.eachTask({ status, limit: 500 })) {
       yield `${before}${JSON.stringify(recordOf(task))}`
       before = ',\n'

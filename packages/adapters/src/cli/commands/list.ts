@@ -1,6 +1,7 @@
 import { Command } from 'commander'
 import type { Status } from '@daybook/core'
 import type { DaybookClient, TaskFilter, TaskPage, TaskView } from '../../client/index.js'
+import { askedStatuses } from '../asked-statuses.js'
 import { type Cli, examples } from '../cli.js'
 import { pauseOf, tellPause } from '../pause.js'
 import type { Printer } from '../printer.js'
@@ -46,8 +47,7 @@ type Matching = AsyncGenerator<ReadonlyArray<TaskView>, boolean>
 /** One status after the other, at most `max` tasks in all. */
 const matching = async function* (client: DaybookClient, filter: Filter, wanted: ReadonlyArray<string>, max: number): Matching {
   let left = max
-  for (const status of order) {
-    if (!wanted.includes(status)) continue
+  for (const status of askedStatuses(order.filter((each) => wanted.includes(each)))) {
     for (let cursor: string | null = ''; cursor !== null; ) {
       // One more than is shown, to find out whether there are more.
       const page: TaskPage = await client.tasks({ ...filter, status, limit: Math.min(left + 1, pageMax), ...(cursor === '' ? {} : { cursor }) })
