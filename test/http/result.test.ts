@@ -33,6 +33,15 @@ test('a wait may have as many digits as a program prints', async () => {
   expect((await server.get(`${q}/tasks/a/result?wait=60.00000001`)).status).toBe(400)
 })
 
+test('the result of a task that was imported as completed is the one that the task is shown with', async () => {
+  const q = await newQueue()
+  await server.post(`${q}/imports`, { tasks: [{ id: 'old', type: 't', payload: 1, status: 'completed', result: { output: { n: [1] }, decisionReport: 'd' } }, { id: 'bare', type: 't', payload: 2, status: 'completed' }] })
+  const { result } = (await server.get(`${q}/tasks/old`)).body
+  expect(result).toEqual({ output: { n: [1] }, decisionReport: 'd' })
+  expect((await server.get(`${q}/tasks/old/result?wait=60`)).body).toEqual({ status: 'completed', result })
+  expect((await server.get(`${q}/tasks/bare/result`)).body).toEqual({ status: 'completed' })
+})
+
 test('LK-02: the result of a task comes as soon as it is completed, to all who wait for it, by id and by number', async () => {
   const q = await newQueue({ id: 'a' })
   expect((await server.get(`${q}/tasks/a/result`)).body).toEqual({ status: 'pending' })

@@ -441,6 +441,13 @@ export const enginePlants: ReadonlyArray<Plant> = [
     named: 'Daybook-Request-Id',
   },
   {
+    title: 'the result of a task that was imported as completed is missing',
+    file: 'packages/adapters/src/http/json/task-text.ts',
+    find: "return memberOf(content, 'result')",
+    replace: 'return undefined',
+    killedBy: ['test/http/result.test.ts'],
+  },
+  {
     title: 'who waits for the result of a task is not told of a dead letter',
     file: at('append/settled-waits.ts'),
     find: "      case 'DeadLettered':\n",

@@ -71,13 +71,17 @@ const callbackText = ({ key, at }: { readonly key: string; readonly at: number }
 
 /** The result of a completed task as JSON text. */
 export const resultText = async (queue: Pick<QueueView, 'contents'>, view: TaskView): Promise<string | undefined> => {
+  if (view.status !== 'completed') return undefined
   const revision = resultRevisionOf(view)
-  const [data] = revision === undefined ? [] : await queue.contents([revision])
-  return data === undefined ? undefined : contentOf(data)
+  const [data] = await queue.contents([revision ?? view.contentRevision])
+  const content = data === undefined ? undefined : contentOf(data)
+  if (revision !== undefined || content === undefined) return content
+  // A task that was imported as completed has its result in its own content.
+  return memberOf(content, 'result')
 }
 
-/** The text of one member of an event's data. */
-const memberOf = (data: string | undefined, name: 'progress' | 'checkpoint'): string | undefined => {
+/** The text of one member of an event's data, or of its content. */
+const memberOf = (data: string | undefined, name: 'progress' | 'checkpoint' | 'result'): string | undefined => {
   const value = data === undefined ? undefined : parseObject(data)?.[name]
   return value === undefined ? undefined : JSON.stringify(value)
 }
