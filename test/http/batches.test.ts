@@ -53,6 +53,14 @@ test('one that is filled later takes in tasks until it is closed, and what its o
   expect((await client.tasks({ batchId: 'b', status: 'pending' })).tasks).toHaveLength(2)
 })
 
+test('a batch that is finished waits for none of its tasks, not even for a dead letter that is sent back', async () => {
+  await client.batches.create({ id: 'ended', on: 'settled', tasks: [{ type: 'fails', maxRetries: 0 }] })
+  const [claim] = await client.claim({ agentId: 'w', types: ['fails'] })
+  await client.fail(claim!.task.id, { agentId: 'w', token: claim!.lease.token, error: 'x' })
+  await client.deadLetters.retry(claim!.task.id, { reviewer: 'r', reason: 'x' })
+  expect(await client.batches.get('ended')).toMatchObject({ state: 'finished', open: 1, deadLetters: 0, progress: 1, reasons: [] })
+})
+
 test('equal content is compared within the batch alone, and a request can be repeated', async () => {
   const yesterday = { id: 'monday', tasks: [row(1)], callback }
   await client.batches.create(yesterday)

@@ -28,6 +28,7 @@ export const batchPlants: ReadonlyArray<Plant> = [
   { title: 'batch: its tasks are not in a snapshot', file: `${core}state/linking.ts`, find: 'if (task.extras.batchId !== undefined) tables.batches.enlist(task)', replace: '', killedBy: rules },
   { title: 'batch: equal content is compared beyond it', file: 'packages/adapters/src/engine/contents/prepare.ts', find: 'keyed(opening, task.type, task.batchId)', replace: 'keyed(opening, task.type)', killedBy: ['test/http/batches.test.ts'] },
   { title: 'batch: another tenant is told of it', file: 'packages/adapters/src/http/handle/batches.ts', find: 'batch !== undefined && isOwn(tenants, batch.tenant)', replace: 'batch !== undefined', killedBy: ['test/http/batches.test.ts'] },
+  { title: 'batch: a finished one waits for a dead letter that is sent back', file: 'packages/adapters/src/http/handle/batches.ts', find: "state === 'finished' || tasks === 0 ?", replace: 'tasks === 0 ?', killedBy: ['test/http/batches.test.ts'] },
   { title: 'batch: a producer cancels that of another', file: 'packages/adapters/src/http/handle/batches.ts', find: "hasRole(grant, 'operator') || (await isEventOf(call, found.right.value.revision))", replace: 'true', killedBy: ['test/http/batches.test.ts'] },
   {
     title: 'what-if: the model enqueues callbacks of batches',

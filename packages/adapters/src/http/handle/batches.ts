@@ -13,7 +13,8 @@ import { enqueuedText, idsFor, isEventOf, pageSizeOf, prepareAll, tooMany } from
 
 /** The share of its tasks that it need not wait for any more. */
 const progressOf = ({ state, on, tasks, completed, cancelled, discarded, deadLetters }: BatchView): number =>
-  tasks === 0 ? Number(state === 'finished') : Math.floor(((completed + cancelled + discarded + (on === 'settled' ? deadLetters : 0)) / tasks) * 1_000) / 1_000
+  // Once finished, a batch waits for none, not even for a dead letter that is sent back.
+  state === 'finished' || tasks === 0 ? Number(state === 'finished') : Math.floor(((completed + cancelled + discarded + (on === 'settled' ? deadLetters : 0)) / tasks) * 1_000) / 1_000
 
 const shown = (batch: BatchView): object => {
   const { revision: _, createdAt, closedAt, cancelledAt, finishedAt, reasons, ...rest } = batch
