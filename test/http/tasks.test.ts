@@ -50,6 +50,17 @@ describe('LK-05: enqueue', () => {
     expect(await server.eventCount(q.slice(12))).toBe(2)
   })
 
+  test('a refusal says by its place which task it is about, if the task was sent without an id', async () => {
+    const q = freshQueue()
+    const lost = { type: 'lost', dependencies: ['nope'] }
+    const words = `it depends on nope, which is not in queue ${q.slice(12)}: enqueue it first, or before it in the same request`
+    expect(await server.post(`${q}/tasks`, lost)).toMatchObject({ status: 422, body: { detail: words } })
+    expect(await server.post(`${q}/tasks`, { tasks: [{ type: 't' }, lost] })).toMatchObject({ status: 422, body: { detail: `tasks[1]: ${words}` } })
+    expect((await server.post(`${q}/tasks`, { tasks: [{ type: 't' }, lost], atomic: false })).body.results[1]).toMatchObject({ status: 422, detail: `tasks[1]: ${words}` })
+    expect(await server.post(`${q}/batches`, { tasks: [{ type: 'u' }, lost] })).toMatchObject({ status: 422, body: { detail: `tasks[1]: ${words}` } })
+    expect((await server.post(`${q}/tasks`, { tasks: [{ ...lost, id: 'own' }] })).body.detail).toMatch(/^own depends on nope/)
+  })
+
   test('a duplicate is reported with the first task, what it has in common, and until when; for one, for many and in an import', async () => {
     const q = freshQueue()
     await server.call('PATCH', `${q}/settings`, { decisionReport: 'optional', retentionSeconds: 3_600 })

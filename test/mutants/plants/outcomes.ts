@@ -9,6 +9,14 @@ const limits = ['test/core/rate-limit.test.ts']
 
 export const outcomePlants: ReadonlyArray<Plant> = [
   {
+    title: 'a refused task is called by an id that its sender does not know',
+    file: 'packages/adapters/src/http/handle/tasks.ts',
+    find: 'if (body.id !== undefined || !detail.includes(id)) return',
+    replace: 'if (detail.length > 0) return',
+    killedBy: ['test/http/tasks.test.ts'],
+    named: 'by its place',
+  },
+  {
     title: 'an outcome whose kind is a deep list blocks all others',
     file: 'packages/adapters/src/http/handle/work.ts',
     find: "typeof kind === 'string' ? `${JSON.stringify(clipped(kind, 60))} is unknown` : 'is not a text'",

@@ -9,7 +9,7 @@ import type { BatchesQuery } from '../query.js'
 import { type Handled, type QueueCall, replyWith, type ViewCall } from '../routes/route.js'
 import { isOwn, tenantFor, type Tenants, underTenant } from '../routes/tenants.js'
 import { isoOf } from '../../iso-time.js'
-import { enqueuedText, idsFor, isEventOf, pageSizeOf, prepareAll, tooMany } from './tasks.js'
+import { enqueuedText, idsFor, isEventOf, pageSizeOf, prepareAll, tooMany, withoutMadeIds } from './tasks.js'
 
 /** The share of its tasks that it need not wait for any more. */
 const progressOf = ({ state, on, tasks, completed, cancelled, discarded, deadLetters }: BatchView): number =>
@@ -56,6 +56,7 @@ export const create = async (call: QueueCall<NewBatchBody>): Promise<Handled> =>
     },
     caller,
   )
+  if (E.isLeft(outcome)) return E.left(withoutMadeIds(problemOf(outcome.left), tasks, prepared.right))
   return replyWith(outcome, ({ batch, results }, revision) => `{"batch":${JSON.stringify(shown(batch))},"results":[${results.map(enqueuedText).join(',')}],"revision":${revision}}`, 201)
 }
 

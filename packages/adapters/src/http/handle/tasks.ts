@@ -79,6 +79,21 @@ const inTask = (refusal: Rejection, index: number): Problem => ({
     : { errors: refusal.errors.map(({ path, message }) => ({ path: path.startsWith('tasks[') ? path : `tasks[${index}].${path}`, message })) }),
 })
 
+/**
+ * A refusal about a task whose id was made here says which one it is by its place in the request, because its sender does not know the id. `index`: the
+ * place; `undefined` for a request of one task.
+ */
+const withoutMadeId = ({ detail, ...rest }: Problem, body: { readonly id?: string }, { id }: PreparedTask, index: number | undefined): Problem => {
+  if (body.id !== undefined || !detail.includes(id)) return { ...rest, detail }
+  return { ...rest, detail: `${index === undefined ? '' : `tasks[${index}]: `}${detail.replaceAll(id, 'it')}` }
+}
+
+/** The same for a command of many tasks. */
+export const withoutMadeIds = (problem: Problem, bodies: ReadonlyArray<{ readonly id?: string }>, tasks: ReadonlyArray<PreparedTask>): Problem => {
+  const index = tasks.findIndex(({ id }, i) => bodies[i]?.id === undefined && problem.detail.includes(id))
+  return index < 0 ? problem : withoutMadeId(problem, bodies[index] ?? {}, tasks[index] as PreparedTask, index)
+}
+
 export const enqueue = async (call: QueueCall<EnqueueBody>): Promise<Handled> => {
   const { body, limits } = call
   switch (body.kind) {
@@ -109,7 +124,8 @@ const enqueueOne = async (call: QueueCall, body: TaskBody): Promise<Handled> => 
   const prepared = prepareTask(given.right, limits.taskBytesMax, 'payload', () => idsFor(call)(0))
   if (E.isLeft(prepared)) return E.left(problemOf(prepared.left))
   const outcome = await queue.submit({ type: 'Enqueue', tasks: [prepared.right] }, caller)
-  const isDuplicate = E.isRight(outcome) && outcome.right.value[0]?.duplicate === true
+  if (E.isLeft(outcome)) return E.left(withoutMadeId(problemOf(outcome.left), body, prepared.right, undefined))
+  const isDuplicate = outcome.right.value[0]?.duplicate === true
   return replyWith(
     outcome,
     ([enqueued], revision) => `${enqueuedText(enqueued as Enqueued).slice(0, -1)},"revision":${revision}}`,
@@ -136,6 +152,7 @@ const enqueueAll = async (call: QueueCall, bodies: ReadonlyArray<TaskBody>): Pro
   const tasks = prepareAll(call, bodies)
   if (E.isLeft(tasks)) return tasks
   const outcome = await call.queue.submit({ type: 'Enqueue', tasks: tasks.right }, call.caller)
+  if (E.isLeft(outcome)) return E.left(withoutMadeIds(problemOf(outcome.left), bodies, tasks.right))
   return replyWith(outcome, (all, revision) => resultsText(all.map(enqueuedText), revision), 201)
 }
 
@@ -159,10 +176,11 @@ const enqueueEach = async (call: QueueCall, bodies: ReadonlyArray<unknown>): Pro
   const outcomes = await enqueuedEach(call, prepared.flatMap((task) => (E.isRight(task) ? [task.right] : [])))
   let next = 0
   let revision = queue.status().revision
-  const results = prepared.map((task) => {
+  const results = prepared.map((task, index) => {
     if (E.isLeft(task)) return refusedText(task.left, meter)
     const outcome = outcomes[next++] as Outcome<Enqueued>
-    if (E.isLeft(outcome)) return refusedText(problemOf(outcome.left), meter)
+    // Its body was checked.
+    if (E.isLeft(outcome)) return refusedText(withoutMadeId(problemOf(outcome.left), bodies[index] as TaskBody, task.right, index), meter)
     revision = Math.max(revision, outcome.right.revision)
     return enqueuedText(outcome.right.value)
   })
