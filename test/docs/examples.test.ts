@@ -1,4 +1,4 @@
-/** The examples in TypeScript as a reader has them: their types are right under `strict`, and the methods of the client that a page names are there. */
+/** The examples in TypeScript as a reader has them: their types are right under the strict options of a new project, and the methods of the client that a page names are there. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createClient } from '@daybook/client'
@@ -21,11 +21,11 @@ interface Example {
 const examplesIn = (document: string, text: string): ReadonlyArray<Example> =>
   [...text.matchAll(/^```ts\n([\s\S]*?)^```/gm)].map(({ 1: code = '', index }) => ({ at: `${document}:${text.slice(0, index).split('\n').length}`, code }))
 
-/** What the compiler says, all examples in one program. They stand in this folder, so that imports are resolved as in a service of the workspace. */
+/** What the compiler says, with the strict options that `tsc --init` writes, all examples in one program. They stand in this folder, so that imports are resolved as in a service of the workspace. */
 const typeErrors = (examples: ReadonlyArray<Example>): ReadonlyArray<string> => {
   const options: ts.CompilerOptions = {
     module: ts.ModuleKind.NodeNext, moduleResolution: ts.ModuleResolutionKind.NodeNext, target: ts.ScriptTarget.ES2022, lib: ['lib.es2023.d.ts'],
-    strict: true, noEmit: true, skipLibCheck: true, types: ['node'],
+    strict: true, exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true, noEmit: true, skipLibCheck: true, types: ['node'],
   }
   const byFile = new Map(examples.map((example, index) => [join(root, `test/docs/example-${index}.mts`), example]))
   const host = ts.createCompilerHost(options)
@@ -43,7 +43,7 @@ const typeErrors = (examples: ReadonlyArray<Example>): ReadonlyArray<string> => 
   })
 }
 
-test('every example in TypeScript type-checks under strict', () => {
+test('every example in TypeScript type-checks under the strict options of tsc --init', () => {
   const examples = documents.flatMap((document) => examplesIn(document, read(document)))
   expect(examples.length).toBeGreaterThan(20)
   expect(typeErrors(examples)).toEqual([])

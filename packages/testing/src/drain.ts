@@ -18,9 +18,9 @@ export interface DrainOptions {
    * How far the clock may move, in milliseconds, for tasks that wait for a retry, for their time, or for a breaker. It moves no further than
    * necessary. Default 0; `Infinity` for no limit.
    */
-  readonly advanceMs?: number
+  readonly advanceMs?: number | undefined
   /** After this many runs the drain fails, because a handler probably enqueues without end. Default 10,000. */
-  readonly runsMax?: number
+  readonly runsMax?: number | undefined
 }
 
 export interface DrainedRun {

@@ -14,13 +14,13 @@ const { setImmediate, setTimeout, clearTimeout } = globalThis
 
 export interface TestQueueOptions {
   /** The initial time of the clock: milliseconds since 1970, ISO 8601 text or a `Date`. Default: the present time. */
-  readonly now?: number | string | Date
+  readonly now?: number | string | Date | undefined
   /** Settings that differ from the defaults. */
-  readonly settings?: SettingsPatch
+  readonly settings?: SettingsPatch | undefined
   /** The queue's name. Default `default`. */
-  readonly queue?: string
+  readonly queue?: string | undefined
   /** Returns a number in [0, 1), for jitter. Default 0: a retry comes exactly when its backoff is over. */
-  readonly random?: () => number
+  readonly random?: (() => number) | undefined
 }
 
 export interface TestQueue {

@@ -26,19 +26,19 @@ export interface EmbeddedOptions {
    * The folder of the log and its snapshots, created if necessary. `daybook serve --data` with this folder serves the same queues, once no program
    * has them open. Default: the queues are in memory and are lost at the end; they cannot be erasable then.
    */
-  readonly dataDir?: string
+  readonly dataDir?: string | undefined
   /** Whether other processes have the same folder open, each with `shared`. Slower. Default false. */
-  readonly shared?: boolean
+  readonly shared?: boolean | undefined
   /** The queue that the client uses; see `DaybookClient.in` for others. Default `default`. */
-  readonly queue?: string
+  readonly queue?: string | undefined
   /** The actor of this program's commands in the log. Default `embedded`. */
-  readonly name?: string
+  readonly name?: string | undefined
   /** Settings of new queues that differ from the defaults. */
-  readonly settings?: SettingsPatch
+  readonly settings?: SettingsPatch | undefined
   /** Called with messages that may need people: a snapshot that is not used, a clock that is wrong, a file of keys that is gone. Default: not called. */
-  readonly warn?: (message: string) => void
+  readonly warn?: ((message: string) => void) | undefined
   /** All other options of an engine, such as another clock. */
-  readonly engine?: Omit<EngineOptions, 'defaults' | 'keys' | 'warn'>
+  readonly engine?: Omit<EngineOptions, 'defaults' | 'keys' | 'warn'> | undefined
 }
 
 /** A client whose queues are in this process. `close` closes the queues as well. */

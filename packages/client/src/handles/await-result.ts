@@ -9,11 +9,11 @@ import type { TaskResult } from '../methods/tasks.js'
 
 export interface ResultOptions {
   /** How long to wait, in milliseconds. Then it rejects with `timeout`, and the message says where the task stands. Default: for ever. */
-  readonly timeoutMs?: number
+  readonly timeoutMs?: number | undefined
   /** Gives up: it rejects with `aborted`. */
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
   /** For how long servers may be out of reach at a time, in milliseconds. Default: the client's `retryForMs`. */
-  readonly retryForMs?: number
+  readonly retryForMs?: number | undefined
 }
 
 /** One question: the result, waited for on the server. */

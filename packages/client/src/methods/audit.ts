@@ -37,12 +37,12 @@ export interface EventReference {
 
 export interface DiffOptions {
   /** A revision or a time. Default: before the first event. */
-  readonly from?: number | Time
+  readonly from?: number | Time | undefined
   /** A revision or a time. Default: now. */
-  readonly to?: number | Time
-  readonly limit?: number
+  readonly to?: number | Time | undefined
+  readonly limit?: number | undefined
   /** `nextCursor` of the previous page. */
-  readonly cursor?: string
+  readonly cursor?: string | undefined
 }
 
 export interface TaskDifference {

@@ -8,17 +8,17 @@ export type BatchCallback = ScheduledTask
 
 export interface NewBatch {
   /** Default: a new one. The same id with the same definition is the same batch, so that a call can be repeated. */
-  readonly id?: string
-  readonly tenant?: string
+  readonly id?: string | undefined
+  readonly tenant?: string | undefined
   /** For people. */
-  readonly description?: string
+  readonly description?: string | undefined
   /** At most 1,000, all or none. More can be enqueued with its `batchId` while it is open. */
-  readonly tasks?: ReadonlyArray<NewTask>
-  readonly callback?: BatchCallback
+  readonly tasks?: ReadonlyArray<NewTask> | undefined
+  readonly callback?: BatchCallback | undefined
   /** Whether dead letters hold it (`finished`, the default), or not (`settled`). */
-  readonly on?: 'finished' | 'settled'
+  readonly on?: 'finished' | 'settled' | undefined
   /** More tasks will follow: {@link Batches.close} it then. Default false. */
-  readonly open?: boolean
+  readonly open?: boolean | undefined
 }
 
 /** Why a batch is not finished. */
@@ -61,11 +61,11 @@ export interface BatchView {
 }
 
 export interface BatchFilter {
-  readonly state?: BatchView['state']
-  readonly tenant?: string
-  readonly limit?: number
+  readonly state?: BatchView['state'] | undefined
+  readonly tenant?: string | undefined
+  readonly limit?: number | undefined
   /** `nextCursor` of the page before. */
-  readonly cursor?: string
+  readonly cursor?: string | undefined
 }
 
 export interface BatchPage {

@@ -7,19 +7,19 @@ import type { Callback, ClaimedTask } from './tasks.js'
 export interface ClaimRequest {
   readonly agentId: string
   /** Patterns: exact, `eng-*` or `*`. Default: every type. */
-  readonly types?: ReadonlyArray<string>
-  readonly phases?: ReadonlyArray<Phase>
-  readonly skills?: ReadonlyArray<string>
-  readonly tenant?: string
+  readonly types?: ReadonlyArray<string> | undefined
+  readonly phases?: ReadonlyArray<Phase> | undefined
+  readonly skills?: ReadonlyArray<string> | undefined
+  readonly tenant?: string | undefined
   /** Maximum number of tasks. Default 1; the server accepts up to 1,000. */
-  readonly max?: number
+  readonly max?: number | undefined
   /** Seconds to wait for a task if there is none (long poll). Default 0; the server accepts up to 60. */
-  readonly wait?: number
+  readonly wait?: number | undefined
   /**
    * Seconds that the leases last without a heartbeat, if that is shorter than the task's `timeout`. Each heartbeat
    * extends a lease by the same time. Default: the task's `timeout`.
    */
-  readonly leaseSeconds?: number
+  readonly leaseSeconds?: number | undefined
 }
 
 export interface Lease {
@@ -128,5 +128,5 @@ export type OutcomeAnswer = Partial<Extended> & Partial<Settled>
 
 export interface ClaimOptions {
   /** Called if there are no tasks. It gets the reason if matching tasks are ready. */
-  readonly onNothing?: (reason: Reason | undefined) => void
+  readonly onNothing?: ((reason: Reason | undefined) => void) | undefined
 }

@@ -23,7 +23,7 @@ export interface EnqueueAllOptions extends CallOptions {
    * True (default): all tasks or none, in one request of at most 1,000 tasks, which may refer to each other in any order. False: each task on its
    * own, in as many requests as necessary.
    */
-  readonly atomic?: boolean
+  readonly atomic?: boolean | undefined
 }
 
 /**

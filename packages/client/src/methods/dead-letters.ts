@@ -2,15 +2,15 @@
 import type { DeadLetterFilter, Json, Phase } from '@daybook/core'
 
 export interface DeadLetterListFilter {
-  readonly type?: string
-  readonly signature?: string
+  readonly type?: string | undefined
+  readonly signature?: string | undefined
   /** Part of the error, in any case. */
-  readonly error?: string
-  readonly escalated?: boolean
-  readonly snoozed?: boolean
-  readonly limit?: number
-  readonly cursor?: string
-  readonly atLeast?: number
+  readonly error?: string | undefined
+  readonly escalated?: boolean | undefined
+  readonly snoozed?: boolean | undefined
+  readonly limit?: number | undefined
+  readonly cursor?: string | undefined
+  readonly atLeast?: number | undefined
 }
 
 /** An answer of a server: one page. */
@@ -40,7 +40,7 @@ export interface Review {
 
 export interface RetryReview extends Review {
   /** Replaces the payload of the dead letter. */
-  readonly payload?: Json
+  readonly payload?: Json | undefined
 }
 
 export interface Retried {
@@ -66,7 +66,7 @@ export interface Redrive extends Review {
   readonly retried: number
   /** When the next one is due (ISO 8601); `null` when the redrive has stopped. */
   readonly nextAt: string | null
-  readonly stopped?: { readonly at: string; readonly cause: 'nothing-left' | 'breaker-opened' | 'by-hand'; readonly taskType?: string }
+  readonly stopped?: { readonly at: string; readonly cause: 'nothing-left' | 'breaker-opened' | 'by-hand'; readonly taskType?: string } | undefined
 }
 
 export interface RedriveBegun {

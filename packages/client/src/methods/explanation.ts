@@ -13,14 +13,14 @@ export interface Reason extends Omit<ReasonAt, 'until'> {
  * barred from nothing.
  */
 export interface ExplainFor {
-  readonly agentId?: string
+  readonly agentId?: string | undefined
   /** Exact, `eng-*` or `*`. */
-  readonly types?: ReadonlyArray<string>
-  readonly phases?: ReadonlyArray<Phase>
-  readonly skills?: ReadonlyArray<string>
-  readonly tenant?: string
+  readonly types?: ReadonlyArray<string> | undefined
+  readonly phases?: ReadonlyArray<Phase> | undefined
+  readonly skills?: ReadonlyArray<string> | undefined
+  readonly tenant?: string | undefined
   /** Waits at most 5 s until the view includes this revision. */
-  readonly atLeast?: number
+  readonly atLeast?: number | undefined
 }
 
 export interface Explanation extends Omit<Explained, 'reasons'> {

@@ -5,18 +5,18 @@ export type ReportName = 'summary' | 'throughput' | 'latency' | 'retries' | 'dea
 
 export interface ReportOptions {
   /** A time, or a day such as `2026-07-01`, which means its beginning in the zone. Default: a day before `to`. */
-  readonly from?: Time
+  readonly from?: Time | undefined
   /** Not included. Default: now. */
-  readonly to?: Time
+  readonly to?: Time | undefined
   /** A number is in minutes. Default: depends on the length of the period. */
-  readonly bucket?: 'month' | 'week' | 'day' | 'hour' | 'total' | number
+  readonly bucket?: 'month' | 'week' | 'day' | 'hour' | 'total' | number | undefined
   /** A time zone of the IANA list. Default: UTC. */
-  readonly zone?: string
-  readonly by?: 'all' | 'type' | 'phase' | 'tenant' | 'agent' | 'discovery'
+  readonly zone?: string | undefined
+  readonly by?: 'all' | 'type' | 'phase' | 'tenant' | 'agent' | 'discovery' | undefined
   /** How many groups have rows of their own. The others are summed. Default 20. */
-  readonly top?: number
+  readonly top?: number | undefined
   /** Waits until the tables include this revision. */
-  readonly atLeast?: number
+  readonly atLeast?: number | undefined
 }
 
 /** `Row`: see {@link ReportRows}. */

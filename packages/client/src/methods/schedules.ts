@@ -1,5 +1,5 @@
 /** Schedules: recurring tasks. */
-import type { CallOptions } from '../options.js'
+import type { CallOptions, WithDefaults } from '../options.js'
 import type { NewTask } from './tasks.js'
 
 /** What a schedule enqueues: a task without id, key, dependencies and times. */
@@ -7,16 +7,16 @@ export type ScheduledTask = Omit<NewTask, 'id' | 'idempotencyKey' | 'dependencie
 
 export interface ScheduleFields {
   /** Five fields (minute, hour, day, month, weekday), or six with seconds first. Either `cron` or `every` is required. */
-  readonly cron?: string
+  readonly cron?: string | undefined
   /** Seconds between two runs. */
-  readonly every?: number
+  readonly every?: number | undefined
   /** The time zone in which `cron` is read: a name of the IANA list. Default UTC. */
-  readonly timeZone?: string
+  readonly timeZone?: string | undefined
   /** Which runs that were due while no server was running are made up for: none, the last one (default), or all. */
-  readonly missed?: 'skip' | 'once' | 'all'
+  readonly missed?: 'skip' | 'once' | 'all' | undefined
   /** What happens to a run that is due while the previous one is unfinished: it starts (default), is left out, or waits (at most one). */
-  readonly overlap?: 'allow' | 'skip' | 'queue'
-  readonly paused?: boolean
+  readonly overlap?: 'allow' | 'skip' | 'queue' | undefined
+  readonly paused?: boolean | undefined
 }
 
 export interface PastRun {
@@ -32,7 +32,7 @@ export interface PastRun {
   readonly waits?: true
 }
 
-export interface ScheduleView extends Required<Omit<ScheduleFields, 'cron' | 'every'>> {
+export interface ScheduleView extends WithDefaults<Omit<ScheduleFields, 'cron' | 'every'>> {
   readonly name: string
   readonly cron?: string
   readonly every?: number
@@ -49,7 +49,7 @@ export interface Schedules {
   /** Creates a schedule. Rejects with `conflict` if a different schedule has this name. */
   readonly create: (name: string, schedule: ScheduleFields & { readonly task: ScheduledTask }, options?: CallOptions) => Promise<ScheduleView>
   /** Changes a schedule. Fields that are not given stay as they are; a `task` is replaced as a whole. */
-  readonly change: (name: string, patch: ScheduleFields & { readonly task?: ScheduledTask }, options?: CallOptions) => Promise<ScheduleView>
+  readonly change: (name: string, patch: ScheduleFields & { readonly task?: ScheduledTask | undefined }, options?: CallOptions) => Promise<ScheduleView>
   /** Removes a schedule. The tasks that it enqueued stay. */
   readonly remove: (name: string, options?: CallOptions) => Promise<void>
 }

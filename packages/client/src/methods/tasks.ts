@@ -7,8 +7,8 @@ import type { Reason } from './explanation.js'
 /** A time to send: ISO 8601 text, or a `Date`, which JSON prints as such. */
 export type Time = string | Date
 
-/** A task to enqueue. Only `type` is required. */
-export type NewTask = Omit<CoreNewTask, TimeField> & { readonly [K in TimeField]?: Time }
+/** A task to enqueue. Only `type` is required; a field that is `undefined` is not there. */
+export type NewTask = Pick<CoreNewTask, 'type'> & { readonly [K in keyof Omit<CoreNewTask, 'type' | TimeField>]?: CoreNewTask[K] | undefined } & { readonly [K in TimeField]?: Time | undefined }
 
 /** The result of enqueueing a task. */
 export interface Enqueued {
@@ -123,29 +123,29 @@ export interface ClaimedTask extends TaskCommon {
 }
 
 export interface TaskFilter {
-  readonly status?: Status | ReadonlyArray<Status>
+  readonly status?: Status | ReadonlyArray<Status> | undefined
   /** Exact, `eng-*` or `*`. */
-  readonly type?: string
-  readonly phase?: Phase
+  readonly type?: string | undefined
+  readonly phase?: Phase | undefined
   /** A number, the name of a band, or a range such as `5-7`. */
-  readonly priority?: number | Band | (string & {})
-  readonly ticketId?: string
-  readonly tenant?: string
-  readonly batchId?: string
+  readonly priority?: number | Band | (string & {}) | undefined
+  readonly ticketId?: string | undefined
+  readonly tenant?: string | undefined
+  readonly batchId?: string | undefined
   /** The agent that holds or completed the task. */
-  readonly agent?: string
+  readonly agent?: string | undefined
   /** Part of the id, type, ticket or last error, in any case. */
-  readonly q?: string
+  readonly q?: string | undefined
   /** Enqueued at or after `createdAfter`, and before `createdBefore`. ISO 8601. */
-  readonly createdAfter?: string
-  readonly createdBefore?: string
+  readonly createdAfter?: string | undefined
+  readonly createdBefore?: string | undefined
   /** Blocked by the task with this id, perhaps among others. */
-  readonly waitsFor?: string
-  readonly limit?: number
+  readonly waitsFor?: string | undefined
+  readonly limit?: number | undefined
   /** `nextCursor` of the previous page. */
-  readonly cursor?: string
+  readonly cursor?: string | undefined
   /** Waits at most 5 s until the view includes this revision. */
-  readonly atLeast?: number
+  readonly atLeast?: number | undefined
 }
 
 export interface TaskPage {
@@ -175,15 +175,15 @@ export interface History {
 
 export interface EventFilter {
   /** First revision, or a time. */
-  readonly from?: number | Time
-  readonly limit?: number
-  readonly type?: string
+  readonly from?: number | Time | undefined
+  readonly limit?: number | undefined
+  readonly type?: string | undefined
   /** A task's id, or its number as `#42`. */
-  readonly task?: string
+  readonly task?: string | undefined
   /** The name of the token that was used. */
-  readonly actor?: string
-  readonly correlationId?: string
-  readonly atLeast?: number
+  readonly actor?: string | undefined
+  readonly correlationId?: string | undefined
+  readonly atLeast?: number | undefined
 }
 
 export interface EventPage {
@@ -218,11 +218,11 @@ export interface Restarted {
 
 /** What to change about a task. A time of `null` is removed. */
 export interface Amendment {
-  readonly priority?: NewTask['priority']
-  readonly payload?: Json
-  readonly deadlineAt?: Time | null
+  readonly priority?: NewTask['priority'] | undefined
+  readonly payload?: Json | undefined
+  readonly deadlineAt?: Time | null | undefined
   /** When the task becomes ready. A time that has passed makes it ready now. */
-  readonly availableAt?: Time | null
+  readonly availableAt?: Time | null | undefined
 }
 
 export interface Amended {

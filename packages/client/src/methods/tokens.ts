@@ -9,16 +9,16 @@ export interface NewToken {
   readonly name: string
   readonly roles: ReadonlyArray<TokenRole>
   /** The only queues that it may use. Default: all. */
-  readonly queues?: ReadonlyArray<string>
+  readonly queues?: ReadonlyArray<string> | undefined
   /** The only tenants whose tasks it may see and change. Such a token can only use queues with the setting `tenants: isolated`. Default: all. */
-  readonly tenants?: ReadonlyArray<string>
+  readonly tenants?: ReadonlyArray<string> | undefined
   /**
    * The allowed requests per second on average, and `burst` at once, on each server. A bulk request counts as one. Default: no limit. `burst`
    * defaults to the requests of one second.
    */
-  readonly rate?: { readonly perSecond: number; readonly burst?: number }
+  readonly rate?: { readonly perSecond: number; readonly burst?: number } | undefined
   /** ISO 8601, or a `Date`. Default: never. */
-  readonly expiresAt?: Time
+  readonly expiresAt?: Time | undefined
 }
 
 export interface TokenView {

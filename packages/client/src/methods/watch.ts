@@ -15,9 +15,9 @@ export interface WatchMessage {
 
 export interface WatchOptions {
   /** The first revision. Default `end`: only what happens from now on. */
-  readonly from?: number | 'end'
+  readonly from?: number | 'end' | undefined
   /** Ends the watch. */
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
 }
 
 interface Place {

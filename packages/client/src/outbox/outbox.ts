@@ -14,9 +14,9 @@ import { migrationOf, tableOf } from './table.js'
 
 export interface OutboxOptions {
   /** The table: a name in small letters, also with a schema (`app.daybook_outbox`). Default `daybook_outbox`. */
-  readonly table?: string
+  readonly table?: string | undefined
   /** The queue of what is enqueued. Default `default`. */
-  readonly queue?: string
+  readonly queue?: string | undefined
 }
 
 /** A task in the outbox. */

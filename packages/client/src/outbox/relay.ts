@@ -22,17 +22,17 @@ export interface RelayOptions {
   /** Of the server, with a token that may enqueue in the queues of the rows. */
   readonly client: DaybookClient
   /** Most rows in one batch, which is one request for each queue. Default 500; 1–1,000. */
-  readonly batchMax?: number
+  readonly batchMax?: number | undefined
   /**
    * How often the table is looked at, in milliseconds, when no notification comes. Default 1,000; 10–3,600,000.
    */
-  readonly pollMs?: number
+  readonly pollMs?: number | undefined
   /** Whether to listen for notifications. False behind a pooler that shares connections between transactions. Default true. */
-  readonly listen?: boolean
+  readonly listen?: boolean | undefined
   /** The longest pause after failures, in milliseconds. Default 10,000; 10–3,600,000. */
-  readonly backoffMsMax?: number
+  readonly backoffMsMax?: number | undefined
   /** Told of progress and of every error. Default: nobody. */
-  readonly onEvent?: (event: RelayEvent) => void
+  readonly onEvent?: ((event: RelayEvent) => void) | undefined
 }
 
 export type RelayEvent =
