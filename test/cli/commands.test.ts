@@ -332,6 +332,17 @@ describe('operating a queue', () => {
     expect(await in_(q, 'claim')).toMatchObject({ code: 0, out: 'nothing to claim\n' })
   })
 
+  test('a queue that was never used is reported as unused by commands that show its past, its figures and what comes', async () => {
+    const q = queue()
+    const note = `queue ${q} was never used: its first task creates it\n`
+    for (const command of ['audit state', 'audit log', 'audit diff', 'report', 'memory', 'export', 'top --once']) expect([command, (await in_(q, ...command.split(' '))).err]).toEqual([command, note])
+    const stopped = { onSignal: (heard: (signal: NodeJS.Signals) => void) => (heard('SIGINT'), () => undefined) }
+    expect((await server.daybook(['watch', '--queue', q], '', stopped)).err).toBe(note)
+    await enqueue(q, 'x')
+    for (const command of ['audit log --actor nobody', 'audit diff --from 0', 'report', 'memory', 'export', 'top --once']) expect([command, (await in_(q, ...command.split(' '))).err]).toEqual([command, ''])
+    expect((await server.daybook(['watch', '--queue', q], '', stopped)).err).toBe('')
+  })
+
   test('LK-13: breakers: opened and closed by hand', async () => {
     const q = queue()
     await enqueue(q, 'ops')

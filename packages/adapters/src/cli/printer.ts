@@ -30,7 +30,9 @@ export interface Printer {
   readonly jsonPages: (name: string, more: () => Readonly<Record<string, unknown>>) => Pages<unknown>
   /** Names and values, one pair per line. Names without a value are left out. */
   readonly pairs: (pairs: ReadonlyArray<readonly [string, string | undefined]>) => void
-  /** Whether a table without rows was printed. */
+  /** Says that there is nothing, as a table without rows does. */
+  readonly nothing: (text: string) => void
+  /** Whether it was said that there is nothing. */
   readonly wasEmpty: () => boolean
   /** A note on stderr, even with `--json`. */
   readonly note: (text: string) => void
@@ -126,6 +128,7 @@ export const createPrinter = (io: Io, isJson: boolean): Printer => {
     table: (columns, rows, empty = 'none') => (rows.length === 0 ? nothing(empty) : end(begin(columns, rows, false))),
     tablePages,
     jsonPages,
+    nothing,
     pairs: (pairs) => {
       const said = pairs.filter(([, value]) => value !== undefined && value !== '')
       const width = Math.max(0, ...said.map(([name]) => name.length))

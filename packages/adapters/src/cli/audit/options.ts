@@ -1,7 +1,7 @@
 /** The options that all audit commands share: where to read, and which moment. */
 import { type Command, InvalidArgumentError } from 'commander'
 import * as E from 'fp-ts/lib/Either.js'
-import type { Moment } from '../../client/index.js'
+import type { DaybookClient, Moment } from '../../client/index.js'
 import { dataDirDefault } from '../../config/serve-options.js'
 import { readStore } from '../../config/store-choice.js'
 import type { LogAddress } from '../../store/index.js'
@@ -9,6 +9,7 @@ import { readTime } from '../../time.js'
 import type { Cli } from '../cli.js'
 import { connect, type ConnectionOptions, readConnection } from '../connection.js'
 import { UsageError } from '../exit-codes.js'
+import { noteUnused } from '../note-unused.js'
 import type { Printer } from '../printer.js'
 import { createProgress, type Progress } from '../progress.js'
 import { whole } from '../values.js'
@@ -58,21 +59,31 @@ export const logAddressOf = ({ data, store }: Where): LogAddress | undefined => 
   return read.right
 }
 
-const open = async (where: Where, command: Command, cli: Cli, progress: Progress): Promise<AuditSource> => {
+interface Opened {
+  readonly source: AuditSource
+  /** Of the server that is asked; `undefined` if the log is read here. */
+  readonly client?: DaybookClient
+}
+
+const open = async (where: Where, command: Command, cli: Cli, progress: Progress): Promise<Opened> => {
   const connection = readConnection(command.optsWithGlobals<ConnectionOptions>(), cli.io.env)
   const address = logAddressOf(where)
-  if (address === undefined) return serverSource(connect(connection))
+  if (address === undefined) {
+    const client = connect(connection)
+    return { source: serverSource(client), client }
+  }
   const { logSource } = await import('./log-source.js')
-  return logSource(address, where.data, connection.queue, (what) => progress.show(what))
+  return { source: await logSource(address, where.data, connection.queue, (what) => progress.show(what)) }
 }
 
 /** An action with a source, which is closed afterwards. */
 export const audited = <O extends Where>(cli: Cli, run: (source: AuditSource, printer: Printer, options: O, progress: Progress) => Promise<void>) =>
   cli.local<O>(async (printer, options, command) => {
     const progress = createProgress(cli.io, printer)
-    const source = await open(options, command, cli, progress)
+    const { source, client } = await open(options, command, cli, progress)
     try {
       await run(source, printer, options, progress)
+      if (client !== undefined && printer.wasEmpty()) await noteUnused(printer, client)
     } finally {
       progress.clear()
       await source.close()

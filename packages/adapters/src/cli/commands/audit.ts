@@ -111,7 +111,10 @@ const diffCommand = (cli: Cli): Command =>
           if (eventsTotal > events.length) printer.line(printer.colors.dim(`  … ${eventsTotal - events.length} earlier events`))
           for (const { revision, type, at, actor } of events) printer.line(printer.colors.dim(`  ${revision} ${clock(at)} ${type}${actor === undefined ? '' : ` by ${clean(actor, 40)}`}`))
         }
-        if (rows.length === 0) printer.line('\nnothing differs')
+        if (rows.length === 0) {
+          printer.line()
+          printer.nothing('nothing differs')
+        }
         if (difference.nextCursor !== null) printer.line(printer.colors.dim('… and more: --limit shows them'))
       })
     }))

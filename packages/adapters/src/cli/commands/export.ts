@@ -9,6 +9,7 @@ import { askedStatuses } from '../asked-statuses.js'
 import { addWhen, momentOf, type When } from '../audit/options.js'
 import { type Cli, examples } from '../cli.js'
 import { interruptible } from '../interruptible.js'
+import { noteUnused } from '../note-unused.js'
 import { createProgress, type Progress } from '../progress.js'
 
 /** The files and their statuses, as in the folder of `serve --queue-files`. */
@@ -103,6 +104,7 @@ export const exportCommand = (cli: Cli): Command =>
           if (written % flushEvery === 0) await io.flushed()
         }
         progress.clear()
+        if (written === 0) await noteUnused(printer, client)
         return
       }
       const tasks = await interruptible(io, (signal) => writeFiles(source, out, count, progress, signal))
@@ -110,6 +112,7 @@ export const exportCommand = (cli: Cli): Command =>
         printer.table([{ head: 'FILE', min: 12 }, 'TASKS'], Object.entries(tasks).map(([name, n]) => [join(out, name), String(n)]))
         printer.line(`${plural(written, 'task')} exported`)
       })
+      if (written === 0) await noteUnused(printer, client)
     }))
 
 /** Each file is replaced when it is complete, so none is ever half of one. `signal` ends it, and removes what is unfinished. */

@@ -27,7 +27,7 @@ const search = (cli: Cli): Command =>
     .action(cli.connected<Options, [ReadonlyArray<string>]>(async ({ printer, client }, { ticket, limit }, words) => {
       const memories = await client.memories(defined({ q: words.length === 0 ? undefined : words.join(' '), ticketId: ticket, limit }))
       printer.answer({ memories }, () => {
-        if (memories.length === 0) printer.line('nothing is remembered that fits')
+        if (memories.length === 0) printer.nothing('nothing is remembered that fits')
         for (const memory of memories) printer.line(memoryLine(memory))
       })
     }))

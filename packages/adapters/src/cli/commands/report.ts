@@ -10,7 +10,9 @@ import { connect, type ConnectionOptions, readConnection } from '../connection.j
 import { addPictureOptions, canvasOf, type PictureOptions } from '../drawing/canvas.js'
 import { CliError, exitCodes, UsageError } from '../exit-codes.js'
 import { noSuchQueue } from '../log-file.js'
+import { noteUnused } from '../note-unused.js'
 import { reportNames } from '../report/names.js'
+import type { Printer } from '../printer.js'
 import { printReport } from '../report/print.js'
 import { didYouMean } from '../suggest/nearest.js'
 import { whole } from '../values.js'
@@ -29,6 +31,7 @@ interface Options extends PictureOptions, Pick<ReportOptions, 'by' | 'top' | 'at
 interface Source {
   readonly json: () => Promise<Report>
   readonly text: (format: 'csv' | 'svg') => Promise<string>
+  readonly noteUnused: (printer: Printer) => Promise<void>
   readonly close: () => Promise<void>
 }
 
@@ -68,6 +71,7 @@ export const reportCommand = (cli: Cli): Command =>
         else {
           const found = await source.json()
           printer.answer(found, () => printReport(printer, found, canvasOf(cli.io, printer, options.picture)))
+          if (!printer.isJson && found.revision < 0) await source.noteUnused(printer)
         }
         if (options.svg !== undefined) await draw(options.svg, await source.text('svg'))
       } finally {
@@ -81,7 +85,7 @@ const zoneHere = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone
 
 const ofServer = (client: ReturnType<typeof connect>, report: ReportName, { from, to, bucket, zone = zoneHere(), by, top, atLeast }: Options): Source => {
   const asked = { from, to, bucket, zone, by, top, atLeast } as ReportOptions
-  return { json: () => client.report(report, asked), text: (format) => client.reportText(report, format, asked), close: () => client.close() }
+  return { json: () => client.report(report, asked), text: (format) => client.reportText(report, format, asked), noteUnused: (printer) => noteUnused(printer, client), close: () => client.close() }
 }
 
 const ofFile = async (file: string, queue: string, report: ReportName, { from, to, bucket, zone = zoneHere(), by, top, atLeast }: Options): Promise<Source> => {
@@ -102,7 +106,7 @@ const ofFile = async (file: string, queue: string, report: ReportName, { from, t
       throw error instanceof UsageError || error instanceof CliError ? error : new CliError(unread(file, error))
     }
   }
-  return { json: async () => JSON.parse(text('json')) as Report, text: async (format) => text(format), close: async () => undefined }
+  return { json: async () => JSON.parse(text('json')) as Report, text: async (format) => text(format), noteUnused: async () => undefined, close: async () => undefined }
 }
 
 const unread = (file: string, error: unknown): string => {

@@ -3,6 +3,7 @@ import { Command } from 'commander'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Cli, examples } from '../cli.js'
 import { glyphsFor } from '../drawing/glyphs.js'
+import { noteUnused } from '../note-unused.js'
 import type { Figures } from '../top/figures.js'
 import { printedFrame } from '../top/frame.js'
 import { liveTop } from '../top/live.js'
@@ -49,4 +50,5 @@ export const topCommand = (cli: Cli): Command =>
       printer.answer(figures, () => {
         for (const line of printedFrame(style, { url: connection.url, everyMs, state, figures, problem: undefined }, printer.width ?? widthDefault)) printer.line(line)
       })
+      if (!printer.isJson && state.selected !== undefined && !figures.queues.some(({ name }) => name === state.selected)) await noteUnused(printer, client)
     }))

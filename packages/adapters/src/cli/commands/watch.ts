@@ -4,6 +4,7 @@ import type { WatchMessage } from '../../client/index.js'
 import { codeOf } from '@daybook/client/internal'
 import { type Cli, examples } from '../cli.js'
 import { UsageError } from '../exit-codes.js'
+import { noteUnused } from '../note-unused.js'
 import { clean, clock } from '../text.js'
 import { filledList, positive } from '../values.js'
 
@@ -32,6 +33,7 @@ export const watchCommand = (cli: Cli): Command =>
       await client.health().catch((error: unknown) => {
         if (codeOf(error) === 'unreachable') throw error
       })
+      if (!printer.isJson) await noteUnused(printer, client)
       const ended = new AbortController()
       const forget = io.onSignal(() => ended.abort())
       let left = limit
