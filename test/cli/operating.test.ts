@@ -28,6 +28,14 @@ test('resume says whether the queue was paused', async () => {
   expect((await on(q, 'resume')).out).toBe(`${q}: tasks are handed out again\n`)
 })
 
+test('pause says whether the queue was paused already, and that its reason stays', async () => {
+  const q = queue()
+  await enqueue(q, 'a')
+  expect((await on(q, 'pause', '--reason', 'deploying')).out).toBe(`${q}: paused; no task is handed out\n`)
+  expect((await on(q, 'pause', '--reason', 'lunch')).out).toBe(`${q}: it was paused already (deploying); no task is handed out\n`)
+  expect((await on(q, 'depth')).out).toContain('deploying')
+})
+
 describe('a paused queue is reported with the reason by every command that shows why nothing happens', () => {
   const why = 'the database moves'
   test.each(['list', 'list --all', 'depth', 'show a', 'claim', 'doctor', 'queues'])('daybook %s', async (command) => {

@@ -6,7 +6,7 @@ const terminal = ['test/cli/terminal-pictures.test.ts']
 
 export const cliPlants: ReadonlyArray<Plant> = [
   { title: 'command line: the newest events are the oldest', file: 'packages/adapters/src/cli/commands/audit.ts', find: 'if (last.length > count) last.shift()', replace: 'if (last.length > count) last.pop()', killedBy: ['test/cli/audit.test.ts'] },
-  { title: 'command line: a queue that was not paused is resumed', file: 'packages/adapters/src/cli/commands/pause.ts', find: 'paused !== null, () => true', replace: 'paused !== undefined, () => true', killedBy: ['test/cli/operating.test.ts'], named: 'resume says' },
+  { title: 'command line: a queue that was not paused is resumed', file: 'packages/adapters/src/cli/commands/pause.ts', find: 'before === null ?', replace: 'before === undefined ?', killedBy: ['test/cli/operating.test.ts'], named: 'resume says' },
   { title: 'command line: an empty answer says nothing of a queue that was never used', file: 'packages/adapters/src/cli/note-unused.ts', find: '.revision >= 0) return', replace: '.revision >= -1) return', killedBy: ['test/cli/commands.test.ts'], named: 'never used' },
   { title: 'command line: an object whose quotes a shell has taken is a text', file: 'packages/adapters/src/cli/values.ts', find: "startsWith('{')", replace: "startsWith('{{{')", killedBy: ['test/cli/commands.test.ts'] },
   { title: 'command line: options beside a file of tasks are ignored', file: 'packages/adapters/src/cli/commands/enqueue.ts', find: "name !== 'file' && name !== 'batch'", replace: "name === 'none'", killedBy: ['test/cli/enqueue-file.test.ts'], named: 'options of a single task' },
