@@ -31,6 +31,15 @@ test('a worker whose terminal is closed ends its program, and gives the task bac
   expect(await server.json('show', 'a')).toMatchObject({ status: 'pending', attempts: 0 })
 })
 
+test('Ctrl-C at a question is an interruption, and not a no', async () => {
+  await server.daybook(['enqueue', 'x', '--queue', 'asked'])
+  const cancel = onTerminal('cancel', '--all', '--queue', 'asked')
+  await cancel.until((screen) => screen.includes('[y/N]'), 'the question')
+  cancel.type('\x03')
+  expect(await cancel.ended).toEqual({ code: 130, echo: true })
+  expect(await server.json('depth', '--queue', 'asked')).toMatchObject({ byStatus: { pending: 1 } })
+})
+
 test('a server whose terminal is closed closes its log, as at SIGTERM', async () => {
   const file = join(server.dir, 'other')
   const other = onTerminal('serve', '--port', '0', '--data', file)

@@ -1,6 +1,6 @@
 /** Everything that a command reads from and writes to. Tests replace it. */
 import { createInterface } from 'node:readline'
-import { exitCodes } from './exit-codes.js'
+import { exitCodes, Interrupted } from './exit-codes.js'
 import { type LiveTerminal, openTerminal } from './top/terminal.js'
 import { linesOf, textOf } from './utf8.js'
 
@@ -19,7 +19,7 @@ export interface Io {
   readonly input: () => Promise<string>
   /** Standard input line by line, however long it is. */
   readonly inputLines: () => AsyncIterable<string>
-  /** Prints a question on stderr and reads a line from the terminal. Empty when the input ends. */
+  /** Prints a question on stderr and reads a line from the terminal. Empty when the input ends. Rejects with `Interrupted` at Ctrl-C. */
   readonly ask: (question: string) => Promise<string>
   /** The terminal as a screen with single keys; `undefined` if there is none. The caller must close it. */
   readonly liveTerminal: () => LiveTerminal | undefined
@@ -45,7 +45,13 @@ const readInput = async (): Promise<string> => {
 
 const ask = (question: string): Promise<string> => {
   const terminal = createInterface({ input: process.stdin, output: process.stderr })
-  return new Promise((resolve) => {
+  return new Promise((resolve, reject) => {
+    // While it reads a line, the terminal sends no signal for Ctrl-C.
+    terminal.once('SIGINT', () => {
+      reject(new Interrupted('interrupted by SIGINT'))
+      process.stderr.write('\n')
+      terminal.close()
+    })
     terminal.once('close', () => resolve(''))
     terminal.question(question, (answer) => {
       resolve(answer)
