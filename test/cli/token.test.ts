@@ -56,6 +56,7 @@ test.each<[ReadonlyArray<string>, number, string]>([
   [['create', 'x', '--role', 'admin', '--queue', 'a'], 1, 'cannot limit an admin'],
   [['create', 'admin', '--role', 'worker'], 1, 'name of 1 to 64 letters'],
   [['create', 'x', '--role', 'worker', '--burst', '3'], 2, '--burst goes with --rate'],
+  [['create', 'x', '--role', 'worker', '--rate', '5/0s'], 2, 'a rate like'],
   [['revoke', 'nobody'], 1, 'there is no token nobody'],
   [['revoke', 'admin'], 1, 'the admin token is not revoked, but replaced'],
 ])('daybook token %j', async (args, code, message) => {

@@ -13,7 +13,9 @@ type Span = keyof typeof spans
 export const rate = (text: string): NonNullable<Limit['rate']> => {
   const [, starts, amount = '', unit = 's'] = /^(\d+)\/(\d*\.?\d*)([smh]?)$/.exec(text) ?? []
   if (starts === undefined || text.endsWith('/')) throw new InvalidArgumentError('a rate like 100/m, 5/10s or 2/h is wanted')
-  return { starts: whole(starts), perSeconds: (amount === '' ? 1 : number(amount)) * spans[(unit === '' ? 's' : unit) as Span] }
+  const perSeconds = (amount === '' ? 1 : number(amount)) * spans[(unit === '' ? 's' : unit) as Span]
+  if (perSeconds === 0) throw new InvalidArgumentError('a rate like 100/m, 5/10s or 2/h is wanted, and a time above 0')
+  return { starts: whole(starts), perSeconds }
 }
 
 const rateText = ({ rate: given }: LimitView): string => (given === undefined ? '' : `${given.starts} in ${given.perSeconds} s`)
