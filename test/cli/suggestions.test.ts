@@ -83,6 +83,7 @@ describe('a value', () => {
     ['enqueue x --deduplicate contnet', 'content'],
     ['settings set defaults.timout=3', 'defaults.timeout'],
     ['settings set timeout=3', 'defaults.timeout'],
+    ['settings set default.timeout=3', 'defaults'],
     ['settings set maxConcurrentAgent=3', 'capacity.maxConcurrentAgents'],
     ['token create x --role viewer', 'auditor'],
     ['token create x --role opertor', 'operator'],

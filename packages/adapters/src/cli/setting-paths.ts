@@ -37,12 +37,14 @@ const valueOf = (text: string): Json => {
 }
 
 const paths = flatten(settingsDefault).map(([path]) => path)
+const parts = [...new Set(paths.map((path) => path.split('.')[0] as string))]
 
-/** ` (did you mean defaults.timeout?)`, also if only the end of the path was given. Empty if no setting is similar. */
+/** ` (did you mean defaults.timeout?)`, also if only the beginning or the end of the path was given. Empty if no setting is similar. */
 export const didYouMeanSetting = (given: string): string => {
   const last = (path: string): string => path.slice(path.lastIndexOf('.') + 1)
   const sameEnd = paths.find((path) => last(path).toLowerCase() === last(given).toLowerCase())
-  const meant = sameEnd ?? nearest(given, paths) ?? paths.find((path) => last(path) === nearest(last(given), paths.map(last)))
+  const samePart = given.includes('.') ? undefined : nearest(given, parts)
+  const meant = samePart ?? sameEnd ?? nearest(given, paths) ?? paths.find((path) => last(path) === nearest(last(given), paths.map(last)))
   return meant === undefined ? '' : ` (did you mean ${meant}?)`
 }
 
