@@ -46,6 +46,7 @@ describe('words', () => {
     ['token create ci --role a', ['auditor', 'admin']],
     ['settings get defaults.t', ['defaults.timeout']],
     ['settings set a=1 capacity.max', ['capacity.maxConcurrentAgents=']],
+    ['audit log --type TaskE', ['TaskEnqueued', 'TaskErased']],
     ['completion ', ['bash', 'zsh', 'fish']],
     ['show x', []],
   ])('daybook %s', async (line, words) => {
@@ -59,9 +60,13 @@ describe('words', () => {
   })
 
   test('names of files are the shell’s business', async () => {
-    for (const line of ['enqueue --file x', 'import x', 'backup x', 'simulate x', 'project --module x', 'audit what-if --settings x', 'audit check --older x']) {
+    for (const line of ['enqueue --file x', 'import x', 'backup x', 'simulate x', 'project --module x', 'audit what-if --settings x', 'audit check --older x', 'audit verify --checkpoints x', 'audit prove --checkpoints x', 'man --write x']) {
       expect([line, await offered(line)]).toEqual([line, { kind: 'files', words: [] }])
     }
+  })
+
+  test('what serve calls --checkpoints is a time', async () => {
+    expect(await offered('serve --checkpoints x')).toEqual({ kind: '-', words: [] })
   })
 
   test('queues and types come from the server', async () => {

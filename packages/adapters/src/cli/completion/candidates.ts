@@ -64,8 +64,8 @@ const placeOf = (root: Command, words: ReadonlyArray<string>): Place => {
 
 const pathOf = (command: Command): string => lineage(command).slice(0, -1).map((each) => each.name()).reverse().join(' ')
 
-const valueWanted = (option: Option): { readonly candidates: ReadonlyArray<Candidate>; readonly kind?: Kind } => {
-  const kind = kindOfOption(option.long ?? '')
+const valueWanted = (command: Command, option: Option): { readonly candidates: ReadonlyArray<Candidate>; readonly kind?: Kind } => {
+  const kind = kindOfOption(pathOf(command), option.long ?? '')
   return { candidates: (option.argChoices ?? []).map((word) => ({ word })), ...(kind === undefined ? {} : { kind }) }
 }
 
@@ -88,7 +88,7 @@ export const wantedAt = (root: Command, words: ReadonlyArray<string>): Wanted =>
     const value = ofOption ?? (at === '=' ? '' : at)
     // In a list, the last element is completed.
     const comma = value.lastIndexOf(',') + 1
-    return { ...valueWanted(option), before: (inWord === undefined ? '' : `${name}=`) + value.slice(0, comma), partial: value.slice(comma), given }
+    return { ...valueWanted(command, option), before: (inWord === undefined ? '' : `${name}=`) + value.slice(0, comma), partial: value.slice(comma), given }
   }
   if (at.startsWith('-')) {
     const candidates = optionsOf(command).flatMap(({ long, description }) => (long === undefined || long === null || long in given ? [] : [{ word: long, about: description }]))

@@ -1,6 +1,6 @@
 /** Kinds of values that are not in the declaration of an option or an argument, by the name that help texts use for them. */
 
-export type Kind = 'queues' | 'types' | 'statuses' | 'priorities' | 'roles' | 'settings' | 'assignments' | 'reports' | 'schedules' | 'batches' | 'tokens' | 'agents' | 'files'
+export type Kind = 'queues' | 'types' | 'statuses' | 'priorities' | 'roles' | 'settings' | 'assignments' | 'reports' | 'schedules' | 'batches' | 'tokens' | 'agents' | 'events' | 'files'
 
 const ofOptions: Readonly<Record<string, Kind>> = {
   '--queue': 'queues',
@@ -28,6 +28,14 @@ const ofOptions: Readonly<Record<string, Kind>> = {
   '--older': 'files',
 }
 
+/** By command and option, where an option has another meaning than elsewhere. */
+const ofOptionsThere: Readonly<Record<string, Kind>> = {
+  'audit log --type': 'events',
+  'audit verify --checkpoints': 'files',
+  'audit prove --checkpoints': 'files',
+  'man --write': 'files',
+}
+
 /** By command and argument. */
 const ofArguments: Readonly<Record<string, Kind>> = {
   'enqueue type': 'types',
@@ -50,5 +58,5 @@ const ofArguments: Readonly<Record<string, Kind>> = {
   'import path': 'files',
 }
 
-export const kindOfOption = (long: string): Kind | undefined => ofOptions[long]
+export const kindOfOption = (path: string, long: string): Kind | undefined => ofOptionsThere[`${path} ${long}`] ?? ofOptions[long]
 export const kindOfArgument = (path: string, name: string): Kind | undefined => ofArguments[`${path} ${name}`] ?? (/^(?:file|folder)s?$/.test(name) ? 'files' : undefined)

@@ -39,6 +39,8 @@ export const valuesOf = async (kind: Kind, given: Readonly<Record<string, string
       return tokenRoles
     case 'reports':
       return reportNames
+    case 'events':
+      return (await import('@daybook/core')).eventTypes
     case 'settings':
       return settingPaths()
     case 'assignments':
