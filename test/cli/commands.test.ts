@@ -333,7 +333,8 @@ describe('operating a queue', () => {
   })
 
   test('a queue that was never used is reported as unused by commands that show its past, its figures and what comes', async () => {
-    const q = queue()
+    // Unlike all others, so that none is suggested.
+    const q = 'nobody-came-here'
     const note = `queue ${q} was never used: its first task creates it\n`
     for (const command of ['audit state', 'audit log', 'audit diff', 'report', 'memory', 'export', 'top --once']) expect([command, (await in_(q, ...command.split(' '))).err]).toEqual([command, note])
     const stopped = { onSignal: (heard: (signal: NodeJS.Signals) => void) => (heard('SIGINT'), () => undefined) }
@@ -341,6 +342,15 @@ describe('operating a queue', () => {
     await enqueue(q, 'x')
     for (const command of ['audit log --actor nobody', 'audit diff --from 0', 'report', 'memory', 'export', 'top --once']) expect([command, (await in_(q, ...command.split(' '))).err]).toEqual([command, ''])
     expect((await server.daybook(['watch', '--queue', q], '', stopped)).err).toBe('')
+  })
+
+  test('a value that the server refuses is named by its option', async () => {
+    const q = queue()
+    for (const type of ['x', 'y']) await enqueue(q, type)
+    expect(await in_(q, 'report', '--top', '0')).toMatchObject({ code: 1, err: 'daybook: invalid: --top: must be a whole number from 1 to 1000, not "0"\n' })
+    expect((await in_(q, 'report', '--top=0', '--json')).err).toContain('query.top')
+    expect((await in_(q, 'audit', 'diff', '--from', '1', '--to', '0')).err).toContain('--to: is before from')
+    for (const option of ['--type', '--ticket', '--search']) expect((await in_(q, 'cancel', option, '', '--dry-run')).err).toContain(`invalid: ${option}: must be`)
   })
 
   test('LK-13: breakers: opened and closed by hand', async () => {

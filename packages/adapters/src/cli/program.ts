@@ -161,7 +161,7 @@ export const run = async (args: ReadonlyArray<string>, io: Io): Promise<number> 
     const code = exitCodeOf(error)
     clearProgress()
     // Commander has printed its own errors, help and version already, but never as JSON.
-    if (!(error instanceof CommanderError)) tell(error, code, io, isJson)
+    if (!(error instanceof CommanderError)) tell(error, code, { ...io, err: (text) => io.err(isJson ? text : asTyped(text, args)) }, isJson)
     else if (isJson && code === exitCodes.usage) tell(new UsageError(wrongUsageOf(cli)), code, io, true)
     return code
   }
@@ -169,6 +169,13 @@ export const run = async (args: ReadonlyArray<string>, io: Io): Promise<number> 
 
 /** Without a command, commander prints the help instead of an error. */
 const wrongUsageOf = ({ wrongUsage = 'a command is missing: --help lists them' }: Cli): string => wrongUsage.replace(/^error: /, '').trimEnd()
+
+/** A server that refuses a value calls it `query.atLeast` or `filter.type`. Whoever typed `--at-least` or `--type` reads that. */
+const asTyped = (text: string, args: ReadonlyArray<string>): string =>
+  text.replace(/\b(?:query|filter)\.(\w+)/g, (path, name: string) => {
+    const option = name === 'q' ? '--search' : `--${name.replace(/Id$/, '').replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
+    return args.some((arg) => arg === option || arg.startsWith(`${option}=`)) ? option : path
+  })
 
 /** By exit code, of an error that no server has answered with. */
 const codes: Readonly<Record<number, string>> = { [exitCodes.usage]: 'usage', [exitCodes.unreachable]: 'unreachable' }
