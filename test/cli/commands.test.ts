@@ -353,6 +353,10 @@ describe('operating a queue', () => {
     for (const option of ['--type', '--ticket', '--search']) expect((await in_(q, 'cancel', option, '', '--dry-run')).err).toContain(`invalid: ${option}: must be`)
   })
 
+  test('report: --csv and --json are two formats', async () => {
+    expect(await in_(queue(), 'report', '--csv', '--json')).toMatchObject({ code: 2, out: '', err: expect.stringContaining('--csv or --json') as string })
+  })
+
   test('LK-13: breakers: opened and closed by hand', async () => {
     const q = queue()
     await enqueue(q, 'ops')

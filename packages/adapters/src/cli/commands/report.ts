@@ -64,6 +64,7 @@ export const reportCommand = (cli: Cli): Command =>
     .action(cli.local<Options, [string]>(async (printer, options, command, name) => {
       const report = reportNames.find((each) => each === name)
       if (report === undefined) throw new UsageError(`there is no report ${JSON.stringify(name)}: there are ${reportNames.join(', ')}${didYouMean(name, reportNames)}`)
+      if (options.csv === true && printer.isJson) throw new UsageError('give --csv or --json, not both')
       const connection = readConnection(command.optsWithGlobals<ConnectionOptions>(), cli.io.env)
       const source = options.views === undefined ? ofServer(connect(connection), report, options) : await ofFile(resolve(options.views), connection.queue, report, options)
       try {
