@@ -114,6 +114,8 @@ describe('at the start', () => {
     ['of a type to come', foreign('TaskPainted', '{}', { needs: '0.7.1' }), ['event 2 (TaskPainted, version 1)', 'unknown type', 'Update this server to Daybook 0.7.1 or newer; it is 0.1.0']],
     ['of a version to come', foreign('TaskEnqueued', '{}', { schemaVersion: 9, needs: '2.0.0' }), ['event 2 (TaskEnqueued, version 9)', 'unknown version', 'Daybook 2.0.0']],
     ['with a field to come, in a type that is known', foreign('QueuePaused', '{"reason":"r","until":7}', { needs: '0.3.0' }), ['event 2 (QueuePaused, version 1)', 'Daybook 0.3.0']],
+    ['with a setting to come', foreign('QueueConfigured', '{"patch":{"maxAttempts":9,"regions":"apart"}}'), ['event 2 (QueueConfigured, version 1)', 'unknown setting', 'A newer Daybook']],
+    ['with a setting to come within others', foreign('QueueConfigured', '{"patch":{"capacity":{"maxConcurrentAgents":9,"perTenant":1}}}'), ['event 2 (QueueConfigured, version 1)', 'unknown setting']],
     ['of a stranger', foreign('Painted'), ['unknown type', 'A newer Daybook, or another program, wrote it']],
     ['that is damaged', foreign('Completed', '{"task":'), ['malformed data', 'It is damaged']],
     ['that says less than its type must', foreign('Completed', '{"task":"a"}'), ['malformed data']],

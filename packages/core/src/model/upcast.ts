@@ -2,7 +2,9 @@
  * Old events stay readable (EV-11). Each change of an event's shape raises its version and adds one row here that converts the version before. The
  * fold sees only the newest shape.
  */
+import * as E from 'fp-ts/lib/Either.js'
 import { type EventType, eventCodecs, isEventType, type QueueEvent } from './events.js'
+import { validate } from './validate.js'
 
 /** Converts data of one version to data of the next. */
 type Upcaster = (data: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>
@@ -19,12 +21,15 @@ export const versionOf = (type: EventType, table = upcasters): number => {
 /** An event that this version of Daybook cannot read. It is kept, counted and reported, never dropped. */
 export interface Unreadable {
   readonly _tag: 'Unreadable'
-  readonly why: 'unknown type' | 'unknown version' | 'malformed data'
+  readonly why: 'unknown type' | 'unknown version' | 'unknown setting' | 'malformed data'
   /** The version of its data, if it has one. */
   readonly version?: number
   /** The version of Daybook that can read it, according to its writer. */
   readonly needs?: string
 }
+
+/** An unknown setting makes its event unreadable: a newer server acts on it, for example keeps tenants apart, so it must not be ignored. */
+const checkSettings = validate(eventCodecs.QueueConfigured)
 
 /** Decodes an event from its recorded parts. `data` is parsed JSON. Its `content` is left out, because the fold does not use it. */
 export const decodeEvent = (
@@ -50,6 +55,7 @@ export const decodeEvent = (
     }
   }
   if (!eventCodecs[type].is(current)) return { _tag: 'Unreadable', why: 'malformed data' }
+  if (type === 'QueueConfigured' && E.isLeft(checkSettings(current))) return { _tag: 'Unreadable', why: 'unknown setting' }
   // The codec of this type has accepted the data, but TypeScript cannot relate the two unions.
   return { type, at, data: current } as QueueEvent
 }
