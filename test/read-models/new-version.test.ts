@@ -2,6 +2,7 @@
 import { openSqliteLog } from '@daybook/adapters/sqlite'
 import { feedViews, type FeedStatus, ViewsFile } from '@daybook/adapters/read-models'
 import { breakerReadModel, readModels, type TableProjection, taskReadModel } from '@daybook/projections'
+import { daybookVersion } from '@daybook/core'
 import Database from 'better-sqlite3'
 import { describe, expect, test } from 'vitest'
 import { openViews, rowsOf } from './views.js'
@@ -184,6 +185,11 @@ describe('EV-04: a new version of a projection', () => {
     expect(same.building).toBeUndefined()
     same.close()
     const db = new Database(file())
+    // An older checkout of this version, which knows fewer events.
+    db.prepare('UPDATE projections SET reader = ?').run(daybookVersion)
+    const older = openViews(file())
+    expect(older.building).toBeDefined()
+    older.close()
     db.exec("UPDATE projections SET reader = '0.0.1'")
     db.close()
     const newer = openViews(file())

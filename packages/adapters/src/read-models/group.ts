@@ -1,10 +1,10 @@
 /** Projections that are at the same revision of each queue, and are fed together. */
 import type { Database } from 'better-sqlite3'
-import { daybookVersion, isUnreadable } from '@daybook/core'
+import { isUnreadable } from '@daybook/core'
 import type { Feed, Table, TableProjection } from '@daybook/projections'
 import { loggedEvent } from '../engine/index.js'
 import type { RecordedEvent } from '../store/index.js'
-import { type Prefix, stateOf, wordsInsert } from './schema.js'
+import { type Prefix, reader, stateOf, wordsInsert } from './schema.js'
 import { TableRows } from './table-rows.js'
 
 /** How far a group has come in a queue. */
@@ -135,8 +135,8 @@ export class Group {
     const insert = this.db.prepare('INSERT OR IGNORE INTO projections (name, state, queue, version, revision, event_id, unreadable, reader) VALUES (?, ?, ?, ?, -1, ?, 0, ?)')
     const move = this.db.prepare('UPDATE projections SET revision = ?, event_id = ?, unreadable = ?, reader = ? WHERE name = ? AND state = ? AND queue = ? AND version = ? AND revision = ?')
     for (const { name, version } of this.models) {
-      insert.run(name, state, queue, version, '', daybookVersion)
-      const { changes } = move.run(last.revision, last.id, unreadable + skipped, daybookVersion, name, state, queue, version, revision)
+      insert.run(name, state, queue, version, '', reader)
+      const { changes } = move.run(last.revision, last.id, unreadable + skipped, reader, name, state, queue, version, revision)
       if (changes === 0) throw new Error('another process writes to these read models: let one of them do it')
     }
   }

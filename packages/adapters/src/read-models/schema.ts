@@ -1,4 +1,5 @@
 /** The SQL of the tables of read models. Their comments are kept in the file, so that `.schema` in the shell explains them. */
+import { daybookVersion, foldVersion } from '@daybook/core'
 import type { Column, Index, Table, TableProjection } from '@daybook/projections'
 
 /** ASCII "DAYV": distinguishes read models from every other SQLite file. */
@@ -10,6 +11,12 @@ export const fileVersion = 1
 export type Prefix = '' | 'next_'
 /** The state of the projections whose tables have this prefix. */
 export const stateOf = (prefix: Prefix): 'current' | 'next' => (prefix === '' ? 'current' : 'next')
+
+/**
+ * Tells programs apart that can read different events. The version of the fold is raised with each new event. Checkouts of the same version of Daybook
+ * may differ in it.
+ */
+export const reader = `${daybookVersion}, fold ${foldVersion}`
 
 /** The revision of each projection. The transaction that writes its rows updates it as well. */
 export const projectionsTable = `CREATE TABLE projections ( -- How far each projection has come.

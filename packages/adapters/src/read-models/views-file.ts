@@ -6,10 +6,9 @@
  * ones.
  */
 import Database from 'better-sqlite3'
-import { daybookVersion } from '@daybook/core'
 import type { Index, TableProjection } from '@daybook/projections'
 import { Group } from './group.js'
-import { applicationId, everyQueue, fileVersion, firstBuildsTable, indexSql, partsOf, type Prefix, projectionsTable, queuesTable, stateOf } from './schema.js'
+import { applicationId, everyQueue, fileVersion, firstBuildsTable, indexSql, partsOf, type Prefix, projectionsTable, queuesTable, reader, stateOf } from './schema.js'
 
 export interface ViewsOptions {
   readonly file: string
@@ -246,7 +245,7 @@ const bare = (sql: string): string => sql.replace(/ -- [^\n]*?(\(version \d+\))?
 
 /** Whether it misses no event that this version of Daybook may be able to read. */
 const isReadable = (db: Database.Database, { name }: TableProjection, prefix: Prefix): boolean =>
-  db.prepare('SELECT count(*) FROM projections WHERE name = ? AND state = ? AND unreadable > 0 AND reader <> ?').pluck().get(name, stateOf(prefix), daybookVersion) === 0
+  db.prepare('SELECT count(*) FROM projections WHERE name = ? AND state = ? AND unreadable > 0 AND reader <> ?').pluck().get(name, stateOf(prefix), reader) === 0
 
 /** Drops the tables of projections with this prefix. */
 const dropAll = (db: Database.Database, prefix: Prefix = ''): void => {
