@@ -40,7 +40,7 @@ const names = Object.keys(values) as ReadonlyArray<keyof Given>
 const isShown = (name: string): name is ShownField => shownFields.some((each) => each === name)
 const isInClaims = (name: string): boolean => isShown(name) || ['payload', 'description', 'metadata', 'timeout', 'maxRetries'].includes(name)
 /** The value in the event's data. */
-const recorded = (name: keyof Given): unknown => (isTimeField(name) ? Date.parse(values[name] as string) : name === 'requires' ? values.requires.skills : values[name])
+const recorded = (name: keyof Given): unknown => (isTimeField(name) ? Date.parse(values[name] as string) : name === 'requires' ? values.requires?.skills : values[name])
 const nameInEvent = (name: keyof Given): string => (name === 'requires' ? 'skills' : name)
 
 let server: TestServer
