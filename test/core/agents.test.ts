@@ -132,7 +132,7 @@ test('TQM-ASSIGN-005: it does not get the task while another registered agent co
   expect(q.look('ann', go)).toEqual(['a'])
   register(q, 'bob', { ...go, ttlSeconds: 60, maxTasks: 1 })
   expect(q.look('ann', go)).toEqual([])
-  const until = start + 1_800_000
+  const until = start + 60_000
   expect(explainOf(q.state, 'a', q.at, { agent: 'ann', ...go })).toMatchObject({ runnable: false, reasons: [{ code: 'failed-here-lately', message: 'ann failed it lately and comes last for it; bob, which is registered, can take it', until }] })
   expect(whyNothing(q.state, { agent: 'ann' })).toMatchObject({ code: 'failed-here-lately', until })
   // Bob is full.
@@ -157,13 +157,36 @@ test('TQM-ASSIGN-005: nor is it left to an agent that gets nothing now: one that
   register(q, 'bob', { ttlSeconds: 3_600 })
   expect(shut()).toBe(true)
   const held = q.claim('bob', { types: ['other'] })
-  q.do({ type: 'Fail', task: 'r', agent: 'bob', token: held.token, error: { message: '429', retryAfter: 900 }, retryable: true })
+  q.do({ type: 'Fail', task: 'r', agent: 'bob', token: held.token, error: { message: '429', retryAfter: 30 }, retryable: true })
   expect([q.look('bob'), shut(), whyNothing(q.state, { agent: 'ann' })]).toEqual([[], false, undefined])
-  q.wait(900)
+  q.wait(30)
   expect([q.look('bob', { types: ['work'] }), shut()]).toEqual([['a'], true])
   q.configure({ capacity: { maxConcurrentAgents: 1 } })
   expect(q.claim('ann', { types: ['other'] }).ids).toEqual(['r'])
   expect([q.look('bob'), shut()]).toEqual([[], false])
+})
+
+test('TQM-ASSIGN-005: it is left to others for a minute after its longest backoff and no longer: they may be busy, or killed and still registered', () => {
+  const q = new Queue().enqueue(failing('a', { backoffSeconds: 10, maxRetries: 9 }))
+  register(q, 'killed', { ttlSeconds: 3_600 })
+  const mayHave = (): boolean => q.look('ann').length > 0
+  const leftFor = (seconds: number): void => {
+    const failedAt = q.at
+    fail(q, 'a')
+    const until = failedAt + seconds * 1_000
+    q.at = until - 60_000
+    q.do({ type: 'Tick' })
+    expect([mayHave(), q.look('killed')]).toEqual([false, ['a']])
+    expect(explainOf(q.state, 'a', q.at, { agent: 'ann' })).toMatchObject({ runnable: false, reasons: [{ code: 'failed-here-lately', until }] })
+    expect(whyNothing(q.state, { agent: 'ann' }, q.at)).toMatchObject({ code: 'failed-here-lately', until })
+    q.at = until - 1
+    expect(mayHave()).toBe(false)
+    q.at = until
+    expect([mayHave(), whyNothing(q.state, { agent: 'ann' }, q.at)]).toEqual([true, undefined])
+  }
+  // 10 and 20 seconds, with a tenth of that for the jitter.
+  leftFor(11 + 60)
+  leftFor(22 + 60)
 })
 
 test('TQM-ASSIGN-005: a terminated agent is no longer waited for', () => {

@@ -78,6 +78,20 @@ export const agentPlants: ReadonlyArray<Plant> = [
     killedBy: agents,
   },
   {
+    title: 'a task is left to an agent that was killed until its registration ends',
+    file: `${core}gates/other-agents.ts`,
+    find: 'if (at >= leftUntil(tables, task)) return undefined',
+    replace: '',
+    killedBy: agents,
+  },
+  {
+    title: 'a waiting claim does not hear when a task is no longer left to others',
+    file: `${core}queries/waiting-claim.ts`,
+    find: '...left.map((task) => notLeftFrom(tables, task, agent, at))',
+    replace: '',
+    killedBy: ['test/engine/waiting-agents.test.ts'],
+  },
+  {
     title: 'a task is left to an agent that gets nothing now',
     file: `${core}gates/other-agents.ts`,
     find: ' || isAskerShut(tables, agent, at, isBumped(task))',

@@ -5,7 +5,7 @@
 import type { DeadLetterReason, ExpiryCause, QueueEvent } from '../model/events.js'
 import { exhaustedBy } from '../model/attempts.js'
 import type { Envelope } from '../model/commands.js'
-import { retryDelayMs } from './retry.js'
+import { retryDelayMs } from '../model/retry.js'
 import { toInstant } from '../model/scalars.js'
 import { breakerSettings } from '../model/settings.js'
 import { failuresAt, type Lease, type TaskRecord } from '../records/records.js'

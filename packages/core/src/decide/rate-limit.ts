@@ -2,7 +2,7 @@
 import type { CommandOf, Envelope } from '../model/commands.js'
 import type { QueueEvent } from '../model/events.js'
 import { rateLimitOf } from '../model/rate-limit.js'
-import { retryDelayMs } from './retry.js'
+import { retryDelayMs } from '../model/retry.js'
 import { toInstant } from '../model/scalars.js'
 import type { Lease, TaskRecord } from '../records/records.js'
 import type { Tables } from '../state/tables.js'

@@ -1,5 +1,6 @@
 /** Who may take a task: what a claim takes over from a registration, and which agents come last for a task (TQM-ASSIGN-001, TQM-ASSIGN-005). */
 import type { Asker } from './reason.js'
+import { retryDelayMs } from '../model/retry.js'
 import type { Failers, TaskRecord } from '../records/records.js'
 import type { Tables } from '../state/tables.js'
 
@@ -46,5 +47,20 @@ export const failersOf = ({ head }: Tables, { extras: { failers = [] } }: TaskRe
   failers
     .map(([agent, failedAt]) => ({ agent, until: Math.ceil(failedAt + head.settings.assignment.agentTaskBackoffWindow * 1_000) }))
     .filter(({ until }) => until > at)
+
+/** How long a ready task is left to other agents, in milliseconds. One that has not taken it by then is busy, or was killed and is still registered. */
+const leftToOthersMs = 60_000
+
+/**
+ * The end of the time in which the task is left to other agents that could take it, by the agents that failed it. When it became ready is not known here,
+ * but it was after the longest backoff at the latest.
+ */
+export const leftUntil = ({ head }: Tables, { backoffSeconds, retries, extras: { failers } }: TaskRecord): number => {
+  const failedAt = failers?.[failers.length - 1]?.[1] ?? 0
+  return failedAt + retryDelayMs(backoffSeconds, retries, head.settings.defaults, 1) + leftToOthersMs
+}
+
+/** When this agent may get the task though others could take it. */
+export const notLeftFrom = (tables: Tables, task: TaskRecord, agent: string, at: number): number => Math.min(lastUntil(tables, task, agent, at), leftUntil(tables, task))
 
 export const isBarred = ({ extras: { claimants } }: TaskRecord, agent: string): boolean => claimants?.includes(agent) === true

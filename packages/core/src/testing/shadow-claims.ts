@@ -85,6 +85,10 @@ export class ShadowClaims extends ShadowQueue {
   }
 
   protected othersFor(task: ShadowTask, asker: string, at: number): ReadonlyArray<ShadowAgent> {
+    // It is left to others for a minute after its longest backoff.
+    const { maxBackoffSeconds, jitter } = this.settings.defaults
+    const backoffMs = Math.round(Math.min(task.facts.backoffSeconds * 2 ** (task.retries - 1), maxBackoffSeconds) * (1 + jitter) * 1_000)
+    if (!task.failers.some(([, failedAt]) => failedAt + backoffMs + 60_000 > at)) return []
     return this.registeredAt(at).filter(
       (other) =>
         other.agent !== asker &&

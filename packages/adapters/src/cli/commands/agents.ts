@@ -62,7 +62,8 @@ export const agentsCommand = (cli: Cli): Command =>
         .option('--max-tasks <n>', 'the most tasks at the same time', positive)
         .option('--ttl <seconds>', 'the registration ends so long after the agent was last heard of (600)', secondsFrom(0.001))
         .addHelpText('after', `
-An agent that failed a task gets it again only after all others, and not at all while another registered agent could take it.
+An agent that failed a task gets it again only after all others, and not while another
+registered agent could take it, for a minute after its longest backoff at most.
 \`daybook work\` registers itself.
 ${examples('daybook agents register coder-1 --types "eng-*" --skills go,sql --max-tasks 2')}`)
         .action(cli.connected<Registering, [string]>(async ({ printer, client }, { types, phases, skills, tenant, maxTasks, ttl }, agent) => {
