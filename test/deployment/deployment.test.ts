@@ -106,7 +106,7 @@ describe('systemd unit', () => {
     expect(read('ops/systemd/daybook.service')).toMatch(/^StartLimitIntervalSec=0$/m)
     expect(read('ops/systemd/daybook.service')).toMatch(/^RestartPreventExitStatus=2$/m)
     const statusOf = (store: string) => spawnSync(process.execPath, [join(root, 'packages/adapters/bin/daybook.js'), 'serve', '--data', join(dir, 'data'), '--port', '0', '--store', store]).status
-    expect([statusOf('esdb://127.0.0.1:9?tls=false'), statusOf('mysql://127.0.0.1')]).toEqual([1, 2])
+    expect([statusOf('esdb://127.0.0.1:9?tls=false'), statusOf('mysql://127.0.0.1')]).toEqual([3, 2])
   }, 60_000)
 
   test('the environment file names only variables that the server knows', () => {
