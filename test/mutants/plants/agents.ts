@@ -87,7 +87,7 @@ export const agentPlants: ReadonlyArray<Plant> = [
   {
     title: 'a waiting claim does not hear when a task is no longer left to others',
     file: `${core}queries/waiting-claim.ts`,
-    find: '...left.map((task) => notLeftFrom(tables, task, agent, at))',
+    find: '...left.map((task) => getsAgainAt(tables, task, agent, at))',
     replace: '',
     killedBy: ['test/engine/waiting-agents.test.ts'],
   },

@@ -11,7 +11,7 @@ export interface GoneFile {
   readonly remedy: string
 }
 
-/** Returns a function that returns the first of these files that is gone, compared with its earlier calls; `undefined` if none is. It takes some microseconds. */
+/** The returned function looks at the log and its WAL. It returns one that is not the file that it saw before, and `undefined` if both are. It takes some microseconds. */
 export const watchFiles = (file: string): (() => GoneFile | undefined) => {
   const wal = `${file}-wal`
   const remedies = new Map([

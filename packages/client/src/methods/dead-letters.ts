@@ -66,7 +66,7 @@ export interface Redrive extends Review {
   readonly retried: number
   /** When the next one is due (ISO 8601); `null` when the redrive has stopped. */
   readonly nextAt: string | null
-  readonly stopped?: { readonly at: string; readonly cause: 'nothing-left' | 'breaker-opened' | 'by-hand'; readonly taskType?: string } | undefined
+  readonly stopped?: { readonly at: string; readonly cause: 'nothing-left' | 'breaker-opened' | 'by-hand'; readonly taskType?: string }
 }
 
 export interface RedriveBegun {

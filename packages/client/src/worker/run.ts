@@ -128,7 +128,7 @@ export class Run implements HandlerContext {
     }
   }
 
-  /** Whether the handler goes on and its task is leased, so that what it reports counts: also after its signal was aborted because the worker stops, or because it ran too long. */
+  /** Whether the handler still runs and its task is leased. That may be so after its signal was aborted, because the worker stops or the handler ran too long. */
   private get isHeld(): boolean {
     return this.state === 'running' || this.state === 'stopped' || this.state === 'overdue'
   }

@@ -52,15 +52,15 @@ export const failersOf = ({ head }: Tables, { extras: { failers = [] } }: TaskRe
 const leftToOthersMs = 60_000
 
 /**
- * The end of the time in which the task is left to other agents that could take it, by the agents that failed it. When it became ready is not known here,
- * but it was after the longest backoff at the latest.
+ * Until when an agent that failed the task leaves it to others that could take it. When the task became ready is not stored. So the time counts from the
+ * end of the longest backoff that its last failure can have had.
  */
 export const leftUntil = ({ head }: Tables, { backoffSeconds, retries, extras: { failers } }: TaskRecord): number => {
   const failedAt = failers?.[failers.length - 1]?.[1] ?? 0
   return failedAt + retryDelayMs(backoffSeconds, retries, head.settings.defaults, 1) + leftToOthersMs
 }
 
-/** When this agent may get the task though others could take it. */
-export const notLeftFrom = (tables: Tables, task: TaskRecord, agent: string, at: number): number => Math.min(lastUntil(tables, task, agent, at), leftUntil(tables, task))
+/** From when on this agent may get the task, although others could take it. */
+export const getsAgainAt = (tables: Tables, task: TaskRecord, agent: string, at: number): number => Math.min(lastUntil(tables, task, agent, at), leftUntil(tables, task))
 
 export const isBarred = ({ extras: { claimants } }: TaskRecord, agent: string): boolean => claimants?.includes(agent) === true

@@ -2,7 +2,7 @@
 import { approvalsOfTask } from '../state/approvals.js'
 import { activeAgents } from '../state/capacity.js'
 import type { ClaimQuestion, Question, Reason, Words } from './reason.js'
-import { failersOf, notLeftFrom } from './assignment.js'
+import { failersOf, getsAgainAt } from './assignment.js'
 import { nameOf } from '../model/limit.js'
 import type { Meter } from '../limits/meter.js'
 import { OtherAgents } from './other-agents.js'
@@ -108,7 +108,7 @@ export const failedHere = ({ tables, task, at, asker }: Question): Words => {
   return {
     message: `${agent} failed it lately and comes last for it; ${other}, which is registered, can take it`,
     change: `${other} takes it, or its registration ends; or time alone`,
-    until: notLeftFrom(tables, task, agent, at),
+    until: getsAgainAt(tables, task, agent, at),
   }
 }
 

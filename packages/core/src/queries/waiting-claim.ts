@@ -1,5 +1,5 @@
 /** What the engine asks about waiting claims: what they look at, when they may find more, and why they find nothing. */
-import { notLeftFrom, roomOf, takeOver } from '../gates/assignment.js'
+import { getsAgainAt, roomOf, takeOver } from '../gates/assignment.js'
 import { activeAgents, isAtCapacity } from '../state/capacity.js'
 import { type ClaimRequest, scan } from '../decide/claim.js'
 import { barredFromAll, failedHere, tooManyPassed } from '../gates/gate-words.js'
@@ -48,7 +48,7 @@ export const holdBack = (state: QueueState, request: ClaimRequest, shape: ClaimS
   const { left } = scan(tables, request, 1, at)
   if (left.length === 0 && roomOf(tables, agent, at) > 0) return undefined
   tables.ready.holdBack(shape)
-  return Math.min(tables.agents.nextEnd(at) ?? Number.POSITIVE_INFINITY, ...left.map((task) => notLeftFrom(tables, task, agent, at)))
+  return Math.min(tables.agents.nextEnd(at) ?? Number.POSITIVE_INFINITY, ...left.map((task) => getsAgainAt(tables, task, agent, at)))
 }
 
 /** Why a claim finds nothing although matching tasks are ready; `undefined` if there are none, or if it would find some. */
