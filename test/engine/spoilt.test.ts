@@ -86,18 +86,26 @@ test('a read that fails once makes no dead letter: the claim is refused, and its
   await daybook.close()
 })
 
-test('a damaged segment of the archive makes no dead letters: claims are refused until it is brought back', async () => {
-  const { store, damaged } = damagedAt(openMemoryStore(), () => new LostEvents('damaged', 0, 2, 'the segment x is damaged', 'bring it back from a backup'))
-  const daybook = createDaybook({ store, contentCacheMax: 0 })
+const segmentAway = () => new LostEvents('damaged', 0, 2, 'the segment x is damaged', 'bring it back from a backup')
+
+test('a damaged segment of the archive makes no dead letters: its tasks wait, and are claimed when it is back', async () => {
+  let now = 1e12
+  const { store, damaged } = damagedAt(openMemoryStore(), segmentAway)
+  const daybook = createDaybook({ store, contentCacheMax: 0, clock: () => now, monotonic: () => now })
   const queue = await enqueue(daybook, 3)
-  damaged.add(1)
-  for (const max of [1, 3]) {
-    damaged.add(max - 1)
-    expect(await queue.claim({ type: 'Claim', agent: 'a', max }, caller)).toMatchObject({ left: { code: 'unavailable', detail: expect.stringContaining('bring it back from a backup') } })
-  }
+  damaged.add(0).add(2)
+  expect(await queue.claim({ type: 'Claim', agent: 'a', max: 1 }, caller)).toMatchObject({ left: { code: 'unavailable', detail: expect.stringContaining('bring it back from a backup') } })
+  expect(right(await queue.claim({ type: 'Claim', agent: 'a', max: 3 }, caller)).value.map(({ task }) => task)).toEqual(['t1'])
+  expect(right(await queue.claim({ type: 'Claim', agent: 'a', max: 3 }, caller)).value).toEqual([])
+  // Nothing is written for further claims.
+  const { revision } = queue.status()
+  expect(right(await queue.claim({ type: 'Claim', agent: 'a', max: 3 }, caller)).value).toEqual([])
+  expect(queue.status().revision).toBe(revision)
   expect(right(await queue.read((state) => deadLetters(state, {}, 10))).value).toEqual([])
   damaged.clear()
-  expect(right(await queue.claim({ type: 'Claim', agent: 'a', max: 3 }, caller)).value.map(({ task }) => task)).toEqual(['t0', 't1', 't2'])
+  now += 300_000
+  const back = right(await queue.claim({ type: 'Claim', agent: 'a', max: 3 }, caller)).value
+  expect(back.map(({ task, attempts }) => [task, attempts])).toEqual([['t0', 0], ['t2', 0]])
   await daybook.close()
 })
 

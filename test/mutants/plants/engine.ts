@@ -346,15 +346,22 @@ export const enginePlants: ReadonlyArray<Plant> = [
   {
     title: 'a store that cannot be read for a moment makes dead letters',
     file: at('contents/contents.ts'),
-    find: "if (reason instanceof StoreError && reason.code === 'damaged' && !(reason instanceof LostEvents)) return reason",
+    find: "if (reason instanceof LostEvents || (reason instanceof StoreError && reason.code === 'damaged')) return reason",
     replace: 'if (reason instanceof Error) return reason',
     killedBy: spoilt,
   },
   {
     title: 'a damaged segment of the archive makes dead letters of tasks that could be read again',
     file: at('contents/contents.ts'),
-    find: ' && !(reason instanceof LostEvents)',
-    replace: '',
+    find: 'if (error instanceof LostEvents) this.owner.putOff',
+    replace: 'if (claim === undefined) this.owner.putOff',
+    killedBy: spoilt,
+  },
+  {
+    title: 'a missing segment of the archive holds up the tasks whose contents can be read',
+    file: at('engine.ts'),
+    find: 'availableAt: this.clock.now() + putOffMs',
+    replace: 'availableAt: this.clock.now()',
     killedBy: spoilt,
   },
   {

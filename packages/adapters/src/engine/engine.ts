@@ -58,6 +58,8 @@ const { setImmediate } = globalThis
 const durableWaitMs = 10_000
 /** How long close waits for the contents of tasks that were claimed before, in milliseconds. */
 const handOutMsMax = 2_000
+/** How long a task is delayed whose content is in a segment of the archive that is missing or damaged, in milliseconds. */
+const putOffMs = 300_000
 
 /** Opens a queue: replays it and starts its loop. Rejects if the store cannot be read. */
 export const openEngine = async (
@@ -251,6 +253,13 @@ class Engine implements QueueEngine {
     for (const { task, agent, token } of claims) {
       this.enterOwn({ type: 'Release', task, agent, token, reason: clipped(reason.toWellFormed(), textMax), undelivered: true })
     }
+  }
+
+  /** Gives back a task whose content may be brought back, and delays it, so that other tasks are claimed meanwhile. */
+  putOff(claim: ClaimedTask, reason: string): void {
+    this.takeBack([claim], reason)
+    const why = `its content cannot be read from the log: ${reason}`
+    this.enterOwn({ type: 'AmendTask', task: claim.task, availableAt: this.clock.now() + putOffMs, reason: clipped(why.toWellFormed(), textMax) })
   }
 
   /** Makes a dead letter of a task whose content is damaged, for a reviewer. */

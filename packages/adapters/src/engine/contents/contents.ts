@@ -12,12 +12,14 @@ import type { Incomplete } from './groundwork.js'
 import { taskOfEvent } from '../log/history.js'
 import type { QueueLog } from '../log/queue-log.js'
 import { describe, unavailable } from '../refusals.js'
-import type { Claim } from '../types.js'
+import type { Claim, Refusal } from '../types.js'
 import { contentOf } from '../log/wire.js'
 
 export interface ContentOwner {
   /** Called for a claimed task whose content is damaged in the log. */
   readonly giveUpOn: (claim: ClaimedTask, reason: string) => void
+  /** Called for a claimed task whose content is in a segment of the archive that is missing or damaged, and may be brought back. */
+  readonly putOff: (claim: ClaimedTask, reason: string) => void
   /** Called for claimed tasks whose contents cannot be read now. */
   readonly takeBack: (claims: ReadonlyArray<ClaimedTask>, reason: string) => void
 }
@@ -82,7 +84,8 @@ export class Contents {
   async handOut(item: ClaimItem, claimed: Replies['Claim'], revision: number): Promise<void> {
     this.joining++
     try {
-      item.settle(E.right({ value: await this.join(claimed, revision), revision }))
+      const joined = await this.join(claimed, revision)
+      item.settle(E.isLeft(joined) ? joined : E.right({ value: joined.right, revision }))
     } catch (error) {
       const reason = `the log cannot be read: ${describe(error)}`
       this.owner.takeBack(claimed, reason)
@@ -97,8 +100,11 @@ export class Contents {
     return this.joining > 0
   }
 
-  /** The claims whose contents can be read. The others are reported one by one. `claimedAt`: the revision of the last claim. */
-  private async join(claimed: Replies['Claim'], claimedAt: number): Promise<ReadonlyArray<Claim>> {
+  /**
+   * The claims whose contents can be read. The others are reported one by one. A refusal if there are no claims, and contents may be brought back.
+   * `claimedAt`: the revision of the last claim.
+   */
+  private async join(claimed: Replies['Claim'], claimedAt: number): Promise<E.Either<Refusal, ReadonlyArray<Claim>>> {
     // Taken from the cache before the first await, because they may be evicted later.
     const cached = claimed.map(({ contentRevision }) => this.cache.take(contentRevision))
     const missing: Array<number> = []
@@ -111,9 +117,11 @@ export class Contents {
     const textAt = (revision: number): string => {
       const text = read.get(revision)
       if (typeof text === 'string') return text
+      if (text instanceof LostEvents) throw text
       throw new Error(`revision ${revision} of the log cannot be read${text === undefined ? '' : `: ${describe(text)}`}`)
     }
-    return claimed.filter((claim, index) => {
+    let lost: LostEvents | undefined
+    const joined = claimed.filter((claim, index) => {
       const { contentRevision, checkpointRevision, callbackReceived } = claim
       try {
         claim.content = cached[index] ?? shown(contentOf(textAt(contentRevision)) ?? '{}')
@@ -121,11 +129,13 @@ export class Contents {
         if (callbackReceived !== undefined) claim.callback = contentOf(textAt(callbackReceived.revision)) ?? '{}'
         return true
       } catch (error) {
-        // A damaged page of the log must not block the other tasks.
-        this.owner.giveUpOn(claim, describe(error))
+        // What is damaged or missing must not block the other tasks.
+        if (error instanceof LostEvents) this.owner.putOff(claim, (lost = error).message)
+        else this.owner.giveUpOn(claim, describe(error))
         return false
       }
     })
+    return joined.length === 0 && lost !== undefined ? E.left(unavailable(`the log cannot be read: ${lost.message} The task is delayed for five minutes: claim again for another one.`)) : E.right(joined)
   }
 
   /**
@@ -139,7 +149,7 @@ export class Contents {
     } catch {
       const read = new Map<number, unknown>()
       for (const revision of revisions) {
-        read.set(revision, await this.read([revision]).then(([text]) => text, ifDamaged))
+        read.set(revision, await this.read([revision]).then(([text]) => text, unlessTemporary))
       }
       if (![...read.values()].some((text) => typeof text === 'string')) await this.read([claimedAt])
       return read
@@ -147,9 +157,9 @@ export class Contents {
   }
 }
 
-/** Returns the reason if it is damage, which is permanent. Rethrows any other. A segment of the archive can be brought back. */
-const ifDamaged = (reason: unknown): unknown => {
-  if (reason instanceof StoreError && reason.code === 'damaged' && !(reason instanceof LostEvents)) return reason
+/** Returns the reason if it is damage, or a segment of the archive that is missing or damaged. Rethrows any other. */
+const unlessTemporary = (reason: unknown): unknown => {
+  if (reason instanceof LostEvents || (reason instanceof StoreError && reason.code === 'damaged')) return reason
   throw reason
 }
 
