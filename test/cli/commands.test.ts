@@ -303,6 +303,22 @@ describe('operating a queue', () => {
     }
   })
 
+  test('LK-11: a review by filter takes all that match, although the server takes 1,000 at once', async () => {
+    const q = queue()
+    const file = join(server.dir, `${q}.json`)
+    const count = 1_003
+    writeFileSync(file, JSON.stringify(Array.from({ length: count }, (_, i) => ({ id: `d${i}`, type: 'ops', status: 'dead-letter', payload: i }))))
+    await server.json('import', file, '--queue', q)
+    const first = `${count} dead letters`
+    expect((await in_(q, 'dlq', 'snooze', '--all', '--until', '+1h', '--reason', 'r')).out).toContain(`${first} to be sent back`)
+    expect((await in_(q, 'dlq', 'escalate', '--all', '--reason', 'r')).out).toContain(`${first} escalated`)
+    expect((await in_(q, 'dlq', 'retry', '--all', '--reason', 'r')).out).toContain(`${first} sent back`)
+    expect(await list(q, '--status', 'pending', '--all')).toHaveLength(count)
+    await server.json('import', file, '--queue', `${q}-again`)
+    const { discarded } = await server.json<{ readonly discarded: ReadonlyArray<string> }>('dlq', 'discard', '--all', '--reason', 'r', '--queue', `${q}-again`)
+    expect(new Set(discarded).size).toBe(count)
+  })
+
   test('LK-11: a redrive that matches no dead letter exits with 1, and says so', async () => {
     const q = queue()
     await deadLetter(q, ['a'])

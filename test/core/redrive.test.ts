@@ -1,12 +1,12 @@
 /** LK-11: snooze, escalate, and redrives at a steady rate. */
-import { deadLetterPatterns, deadLetters, explainOf, listTasks, nextDue, redriveOf } from '@daybook/core'
+import { type Command, deadLetterPatterns, deadLetters, explainOf, listTasks, nextDue, redriveOf, reviewMax } from '@daybook/core'
 import { describe, expect, test } from 'vitest'
 import { names, Queue, start, task } from './queue.js'
 
 const review = { reviewer: 'rev', reason: 'looked at it' }
 /** A queue with this many dead letters: `d0`, `d1` … */
 const dead = (count: number, type = 'work'): Queue => {
-  const q = new Queue().configure({ breakers: { defaults: { failureThreshold: 1_000, halfOpenAfter: 60 } } })
+  const q = new Queue().configure({ breakers: { defaults: { failureThreshold: 10_000, halfOpenAfter: 60 } } })
   q.enqueue(...Array.from({ length: count }, (_, i) => task(`d${i}`, { type, maxRetries: 1 })))
   for (let i = 0; i < count; i++) q.kill(`d${i}`, type)
   return q
@@ -43,6 +43,24 @@ describe('LK-11: wait, then retry', () => {
     expect(q.refuse({ type: 'Snooze', task: 'd0', ...review, until: q.at })).toMatchObject({ code: 'invalid', errors: [{ path: 'until' }] })
     expect(q.wait(30)).toEqual(['Requeued'])
     expect(q.wait(30)).toEqual([])
+  })
+  test('the same snooze or escalation of all again goes on with the next ones, until none is left', () => {
+    const q = dead(reviewMax + 2)
+    const ids = (command: Command) => q.do(command).map(({ type, data }) => `${type} ${'task' in data ? data.task : ''}`)
+    const snoozeAll: Command = { type: 'Snooze', filter: {}, ...review, until: q.at + 60_000 }
+    expect(ids(snoozeAll)).toHaveLength(reviewMax)
+    expect(ids(snoozeAll)).toEqual([`Snoozed d${reviewMax}`, `Snoozed d${reviewMax + 1}`])
+    expect(ids(snoozeAll)).toEqual([])
+    // Another time or another reason is another snooze.
+    expect(ids({ ...snoozeAll, until: q.at + 90_000 })).toHaveLength(reviewMax)
+    expect(ids({ ...snoozeAll, reason: 'still away' })).toHaveLength(reviewMax)
+    const escalateAll: Command = { type: 'Escalate', filter: {}, ...review }
+    expect(ids(escalateAll)).toHaveLength(2 * reviewMax)
+    expect(ids(escalateAll)).toHaveLength(4)
+    expect(ids(escalateAll)).toEqual([])
+    // One that was snoozed since is escalated again.
+    snooze(q, 'd7', 60)
+    expect(ids(escalateAll)).toEqual(['SnoozeLapsed d7', 'Escalated d7'])
   })
   test('if another task has its key by then, it stays a dead letter', () => {
     const q = dead(1)

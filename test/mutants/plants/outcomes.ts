@@ -88,6 +88,14 @@ export const outcomePlants: ReadonlyArray<Plant> = [
     named: 'an escalation ends a snooze',
   },
   {
+    title: 'a snooze of all is stuck at the first thousand',
+    file: `${core}decide/dead-letters.ts`,
+    find: 'delayedUntil === command.until && isSame(extras.snooze)',
+    replace: 'delayedUntil < command.until && isSame(extras.snooze)',
+    killedBy: redrives,
+    named: 'goes on with the next ones',
+  },
+  {
     title: 'a redrive sends back what a reviewer snoozed meanwhile',
     file: `${core}decide/redrive.ts`,
     find: 'snooze?.at ?? 0',

@@ -146,9 +146,11 @@ export interface DaybookClient {
     readonly retryAll: (filter: DeadLetterFilter, review: Review, options?: CallOptions) => Promise<Retried>
     /** Sends the dead letter back at `until`, unless it is reviewed otherwise before. */
     readonly snooze: (id: string, until: Time, review: Review, options?: CallOptions) => Promise<Snoozed>
+    /** At most 1,000 in one call. The same call again goes on with the next ones. */
     readonly snoozeAll: (filter: DeadLetterFilter, until: Time, review: Review, options?: CallOptions) => Promise<Snoozed>
     /** Marks the dead letter: a person has to decide. */
     readonly escalate: (id: string, review: Review, options?: CallOptions) => Promise<Escalated>
+    /** At most 1,000 in one call. The same call again goes on with the next ones. */
     readonly escalateAll: (filter: DeadLetterFilter, review: Review, options?: CallOptions) => Promise<Escalated>
     /** Number of dead letters that match. */
     readonly count: (filter: DeadLetterFilter, review: Review, options?: CallOptions) => Promise<number>

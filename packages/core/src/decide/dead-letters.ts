@@ -5,7 +5,7 @@ import type { CommandOf, DeadLetterFilter, Envelope } from '../model/commands.js
 import type { QueueEvent } from '../model/events.js'
 import { invalid, reject, type Rejection } from '../model/rejections.js'
 import { holderOfKey } from '../state/retention.js'
-import type { TaskRecord } from '../records/records.js'
+import type { TaskExtras, TaskRecord } from '../records/records.js'
 import type { Tables } from '../state/tables.js'
 import { payloadAmended, staleContent } from './amend.js'
 import { cancelDependents } from './cancel.js'
@@ -16,7 +16,7 @@ type Decision = E.Either<Rejection, ReadonlyArray<QueueEvent>>
 
 /** Maximum number of dead letters in one command by filter. They are one atomic append. */
 export const reviewMax = 1_000
-/** How many dead letters a retry passes over at most, because they cannot be sent back. To look at each costs about half a microsecond. */
+/** How many dead letters a command by filter passes over at most. To look at each costs about half a microsecond. */
 const leftOutMax = 50_000
 
 export const decideRetry = (command: CommandOf<'Retry'>, tables: Tables, { at }: Envelope): Decision =>
@@ -92,11 +92,7 @@ const chosen = (
   tables: Tables,
   at: number,
 ): E.Either<Rejection, ReadonlyArray<TaskRecord>> => {
-  if (command.task === undefined) {
-    // Those that cannot be sent back must not take the places of others.
-    const isTaken = ({ key }: TaskRecord): boolean => command.type === 'Retry' && holderOfKey(tables, key, at) !== undefined
-    return E.right(deadLettersMatching(tables, command.filter ?? {}, reviewMax, isTaken))
-  }
+  if (command.task === undefined) return E.right(deadLettersMatching(tables, command.filter ?? {}, reviewMax, passedOver(command, tables, at)))
   return pipe(
     taskById(tables, command.task, at),
     E.filterOrElse(
@@ -105,6 +101,21 @@ const chosen = (
     ),
     E.map((task) => [task]),
   )
+}
+
+/** The dead letters that must not take the places of others: they cannot be sent back, or the same command was given for them before. */
+const passedOver = (command: Parameters<typeof chosen>[0], tables: Tables, at: number): ((task: TaskRecord) => boolean) => {
+  const isSame = (former: TaskExtras['snooze']): boolean => former?.reviewer === command.reviewer && former.reason === command.reason
+  switch (command.type) {
+    case 'Retry':
+      return ({ key }) => holderOfKey(tables, key, at) !== undefined
+    case 'Snooze':
+      return ({ delayedUntil, extras }) => delayedUntil === command.until && isSame(extras.snooze)
+    case 'Escalate':
+      return ({ extras }) => extras.snooze === undefined && isSame(extras.escalated)
+    case 'Discard':
+      return () => false
+  }
 }
 
 /**

@@ -5,6 +5,7 @@ import { plural } from '@daybook/core/common'
 import type { TaskView } from '../../client/index.js'
 import { type Cli, type Ending, examples, type Session } from '../cli.js'
 import { exitCodes, UsageError } from '../exit-codes.js'
+import { createProgress } from '../progress.js'
 import { resolveSignature, shortSignatures } from '../signatures.js'
 import { taskColumns, taskRow } from '../task-table.js'
 import { clean, clock, since, until as untilText } from '../text.js'
@@ -116,13 +117,40 @@ const review = (cli: Cli, verb: Verb, description: string, ...shown: ReadonlyArr
     .option('--signature <signature>', 'all that failed alike; the beginning that `dlq patterns` shows is enough', filled)
     .option('--error <text>', 'all whose last error contains this', filled)
     .option('--all', 'all dead letters')
-    .addHelpText('after', examples(...shown, '', `${verb === 'redrive' ? 'A filter takes all that match now.' : 'A filter takes at most 1,000 at a time, and says how many.'} If it matches none, the exit code is 1.`))
+    .addHelpText('after', examples(...shown, '', 'A filter takes all that match now. If it matches none, the exit code is 1.'))
     .action(cli.connected<ReviewOptions, [string | undefined]>(async (session, options, id) => decide(session, verb, options, id)))
 
-/** The server's limit for one filter. */
+/** The server takes at most so many with one command by filter. The same command again takes the next ones. */
 const reviewMax = 1_000
 
-const decide = async ({ io, printer, client }: Session, verb: Verb, options: ReviewOptions, id: string | undefined): Promise<Ending> => {
+/**
+ * Sends a command by filter until its answer has fewer than {@link reviewMax} ids, or `most` in all. Returns one answer with all ids of `names`, of which
+ * the first names those that were reviewed.
+ */
+const everyPage = async <K extends string, A extends Readonly<Record<K, ReadonlyArray<string>>>>(
+  { io, printer }: Session, send: () => Promise<A>, names: readonly [K, ...ReadonlyArray<K>], most = Number.POSITIVE_INFINITY,
+): Promise<A> => {
+  const progress = createProgress(io, printer)
+  let all = await send()
+  for (let page = all; page[names[0]].length >= reviewMax && all[names[0]].length < most; ) {
+    const done = all[names[0]].length
+    progress.show(`${names[0]}: ${done}`)
+    try {
+      page = await send()
+    } catch (error) {
+      // The pages before this one stay as they are.
+      progress.clear()
+      printer.note(`${plural(done, 'dead letter')} ${names[0]} before this went wrong; the same again takes the rest`)
+      throw error
+    }
+    all = { ...page, ...Object.fromEntries(names.map((name) => [name, [...all[name], ...page[name]]])) }
+  }
+  progress.clear()
+  return all
+}
+
+const decide = async (session: Session, verb: Verb, options: ReviewOptions, id: string | undefined): Promise<Ending> => {
+  const { io, printer, client } = session
   const { type, error, all } = options
   const isFiltered = all === true || [type, options.signature, error].some((part) => part !== undefined)
   if (id === undefined && !isFiltered) throw new UsageError(`name one dead letter, or say which: --type, --signature, --error, or --all`)
@@ -135,16 +163,15 @@ const decide = async ({ io, printer, client }: Session, verb: Verb, options: Rev
   const tellOf = (ids: ReadonlyArray<string>, what: string): void => {
     if (ids.length === 0) return tellNone()
     printer.line(`${plural(ids.length, 'dead letter')} ${what}: ${clean(ids.join(', '), 500)}`)
-    if (ids.length >= reviewMax) printer.line('there may be more: run it again')
   }
   if (verb === 'snooze') {
     const { until = '' } = options
-    const answer = id === undefined ? await deadLetters.snoozeAll(filter, until, said) : await deadLetters.snooze(id, until, said)
+    const answer = id === undefined ? await everyPage(session, () => deadLetters.snoozeAll(filter, until, said), ['snoozed']) : await deadLetters.snooze(id, until, said)
     printer.answer(answer, () => tellOf(answer.snoozed, `to be sent back ${untilText(until)}`))
     return answer.snoozed.length === 0 ? exitCodes.refused : exitCodes.done
   }
   if (verb === 'escalate') {
-    const answer = id === undefined ? await deadLetters.escalateAll(filter, said) : await deadLetters.escalate(id, said)
+    const answer = id === undefined ? await everyPage(session, () => deadLetters.escalateAll(filter, said), ['escalated']) : await deadLetters.escalate(id, said)
     printer.answer(answer, () => tellOf(answer.escalated, 'escalated'))
     return answer.escalated.length === 0 ? exitCodes.refused : exitCodes.done
   }
@@ -165,7 +192,8 @@ const decide = async ({ io, printer, client }: Session, verb: Verb, options: Rev
     const { payload } = options
     if (id === undefined && payload !== undefined) throw new UsageError('a new payload is for one dead letter: name it')
     const amended = payload === undefined ? said : { ...said, payload: await readJsonOrText(payload, io) }
-    const answer = id === undefined ? await deadLetters.retryAll(filter, said) : await deadLetters.retry(id, amended)
+    // Those that fail again at once must not be sent back without end.
+    const answer = id === undefined ? await everyPage(session, () => deadLetters.retryAll(filter, said), ['retried'], await deadLetters.count(filter, said)) : await deadLetters.retry(id, amended)
     const { retried, skipped = [] } = answer
     printer.answer(answer, () => {
       if (retried.length > 0 || skipped.length === 0) tellOf(retried, 'sent back')
@@ -173,7 +201,7 @@ const decide = async ({ io, printer, client }: Session, verb: Verb, options: Rev
     })
     return answer.retried.length === 0 ? exitCodes.refused : exitCodes.done
   }
-  const answer = id === undefined ? await deadLetters.discardAll(filter, said) : await deadLetters.discard(id, said)
+  const answer = id === undefined ? await everyPage(session, () => deadLetters.discardAll(filter, said), ['discarded', 'cancelled']) : await deadLetters.discard(id, said)
   printer.answer(answer, () => {
     tellOf(answer.discarded, 'thrown away')
     if (answer.cancelled.length > 0) printer.line(`with ${plural(answer.cancelled.length, 'task')} that depended on them: ${clean(answer.cancelled.join(', '), 500)}`)

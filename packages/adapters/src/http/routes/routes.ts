@@ -278,7 +278,7 @@ export const routesOf = ({ limits, memory, readModels, verifications, tokens, re
     queueRoute({
       method: 'POST', path: `${of}/dead-letters/snooze`, who: ['operator'], tenants: 'refused',
       tag: 'dead letters', summary: 'Sends all matching dead letters back later.',
-      description: 'Sends all matching dead letters back at `until`, at most 1,000 per request.',
+      description: 'Sends all matching dead letters back at `until`, at most 1,000 per request. The same request again goes on with the next ones.',
       body: input(w.BulkSnoozeBody), answers: { 200: SnoozedAnswer }, handle: deadLetters.snoozeMany,
     }),
     queueRoute({
@@ -290,7 +290,7 @@ export const routesOf = ({ limits, memory, readModels, verifications, tokens, re
     queueRoute({
       method: 'POST', path: `${of}/dead-letters/escalate`, who: ['operator', 'guardian'], tenants: 'refused',
       tag: 'dead letters', summary: 'Marks all matching dead letters: a person has to decide.',
-      description: 'Marks all matching dead letters, at most 1,000 per request.',
+      description: 'Marks all matching dead letters, at most 1,000 per request. The same request again goes on with the next ones.',
       body: input(w.BulkReviewBody), answers: { 200: EscalatedAnswer }, handle: deadLetters.escalateMany,
     }),
 

@@ -4,7 +4,7 @@ import { command, revisionOf } from '../../api/command.js'
 import { serverNow } from '../../api/server-time.js'
 import { me } from '../../api/session.js'
 import type { Action, Given } from '../../parts/action.js'
-import { counted, numberText } from '../../parts/format.js'
+import { counted } from '../../parts/format.js'
 import { type GroupKey, shortSignature } from './group.js'
 
 const reviewer = (): string => me.value?.name ?? 'somebody'
@@ -21,19 +21,24 @@ const What = ({ count, filter: { type, signature } }: { readonly count: number; 
   </p>
 )
 
-/** The server reviews at most so many with one command. */
-const reviewMax = 1_000
+interface Reviewed {
+  /** How many were reviewed. */
+  readonly done: number
+  /** Of the last command that reviewed any. */
+  readonly revision: ReturnType<typeof revisionOf>
+}
 
-/** Sends the command until all are done, or nothing is left. `send`: to how many it was done. */
-const untilDone = async (count: number, { progress }: Given, send: () => Promise<number>): Promise<number> => {
-  let done = 0
-  while (done < count) {
-    const some = await send()
+/** Sends the command until all are reviewed, or nothing is left. The server takes at most 1,000 at once. `took`: how many the answer has. */
+const reviewAll = async <A,>(queue: string, verb: string, body: object, count: number, { progress }: Given, took: (answer: A) => number): Promise<Reviewed> => {
+  let all: Reviewed = { done: 0, revision: {} }
+  while (all.done < count) {
+    const answer = await command<A>('POST', queue, ['dead-letters', verb], body)
+    const some = took(answer.value)
     if (some === 0) break
-    done += some
-    progress(`${done} of ${count} …`)
+    all = { done: all.done + some, revision: revisionOf(answer) }
+    progress(`${all.done} of ${count} …`)
   }
-  return done
+  return all
 }
 
 export const retryGroup = async (queue: string, filter: GroupKey): Promise<Action> => {
@@ -47,13 +52,8 @@ export const retryGroup = async (queue: string, filter: GroupKey): Promise<Actio
       const perMinute = given.fields['perMinute'] === '' ? undefined : Number(given.fields['perMinute'])
       const body = { filter, reviewer: reviewer(), reason: given.reason }
       if (perMinute !== undefined) return { said: `${counted(count, 'task goes', 'tasks go')} back to the queue, ${perMinute} a minute.`, queue, ...revisionOf(await command('POST', queue, ['dead-letters', 'retry'], { ...body, perMinute })) }
-      let revision = {}
-      const retried = await untilDone(count, given, async () => {
-        const answer = await command<Retried>('POST', queue, ['dead-letters', 'retry'], body)
-        if (answer.value.retried.length > 0) revision = revisionOf(answer)
-        return answer.value.retried.length
-      })
-      return { said: `${counted(retried, 'task')} went back to the queue.`, queue, ...revision }
+      const { done, revision } = await reviewAll<Retried>(queue, 'retry', body, count, given, ({ retried }) => retried.length)
+      return { said: `${counted(done, 'task')} went back to the queue.`, queue, ...revision }
     },
   }
 }
@@ -66,33 +66,28 @@ export const discardGroup = async (queue: string, filter: GroupKey): Promise<Act
     verb: `Discard ${counted(count, 'task')}`,
     isDestructive: true,
     run: async (given) => {
-      let revision = {}
       let cancelled = 0
-      const discarded = await untilDone(count, given, async () => {
-        const answer = await command<Discarded>('POST', queue, ['dead-letters', 'discard'], { filter, reviewer: reviewer(), reason: given.reason })
-        if (answer.value.discarded.length > 0) revision = revisionOf(answer)
-        cancelled += answer.value.cancelled.length
-        return answer.value.discarded.length
+      const { done, revision } = await reviewAll<Discarded>(queue, 'discard', { filter, reviewer: reviewer(), reason: given.reason }, count, given, (answer) => {
+        cancelled += answer.cancelled.length
+        return answer.discarded.length
       })
-      return { said: `${counted(discarded, 'task')} discarded${cancelled === 0 ? '' : `, and ${counted(cancelled, 'task')} cancelled that waited for them`}.`, queue, ...revision }
+      return { said: `${counted(done, 'task')} discarded${cancelled === 0 ? '' : `, and ${counted(cancelled, 'task')} cancelled that waited for them`}.`, queue, ...revision }
     },
   }
 }
-
-/** These stay in the group, so the same command again would find the same ones. */
-const firstOnly = (count: number): string => (count > reviewMax ? ` That is done to the ${numberText(reviewMax)} with the highest priority.` : '')
 
 export const snoozeGroup = async (queue: string, filter: GroupKey): Promise<Action> => {
   const count = await countOf(queue, filter)
   return {
     title: 'Snooze this group',
-    does: <><What count={count} filter={filter} /><p>They stay dead letters, and go back to the queue by themselves when the time is over.{firstOnly(count)}</p></>,
-    verb: `Snooze ${counted(Math.min(count, reviewMax), 'task')}`,
+    does: <><What count={count} filter={filter} /><p>They stay dead letters, and go back to the queue by themselves when the time is over.</p></>,
+    verb: `Snooze ${counted(count, 'task')}`,
     fields: [{ name: 'hours', label: 'For so many hours', kind: 'number', value: '8', required: true }],
-    run: async ({ reason, fields }) => {
-      const until = new Date(serverNow() + Number(fields['hours']) * 3_600_000).toISOString()
-      const answer = await command<Snoozed>('POST', queue, ['dead-letters', 'snooze'], { filter, reviewer: reviewer(), reason, until })
-      return { said: `${counted(answer.value.snoozed.length, 'task')} snoozed.`, queue, ...revisionOf(answer) }
+    run: async (given) => {
+      const until = new Date(serverNow() + Number(given.fields['hours']) * 3_600_000).toISOString()
+      const body = { filter, reviewer: reviewer(), reason: given.reason, until }
+      const { done, revision } = await reviewAll<Snoozed>(queue, 'snooze', body, count, given, ({ snoozed }) => snoozed.length)
+      return { said: `${counted(done, 'task')} snoozed.`, queue, ...revision }
     },
   }
 }
@@ -101,11 +96,12 @@ export const escalateGroup = async (queue: string, filter: GroupKey): Promise<Ac
   const count = await countOf(queue, filter)
   return {
     title: 'Escalate this group, with a note',
-    does: <><What count={count} filter={filter} /><p>They stay where they are, marked for somebody who decides. The reason stands beside each as a note.{firstOnly(count)}</p></>,
-    verb: `Escalate ${counted(Math.min(count, reviewMax), 'task')}`,
-    run: async ({ reason }) => {
-      const answer = await command<Escalated>('POST', queue, ['dead-letters', 'escalate'], { filter, reviewer: reviewer(), reason })
-      return { said: `${counted(answer.value.escalated.length, 'task')} escalated.`, queue, ...revisionOf(answer) }
+    does: <><What count={count} filter={filter} /><p>They stay where they are, marked for somebody who decides. The reason stands beside each as a note.</p></>,
+    verb: `Escalate ${counted(count, 'task')}`,
+    run: async (given) => {
+      const body = { filter, reviewer: reviewer(), reason: given.reason }
+      const { done, revision } = await reviewAll<Escalated>(queue, 'escalate', body, count, given, ({ escalated }) => escalated.length)
+      return { said: `${counted(done, 'task')} escalated.`, queue, ...revision }
     },
   }
 }
