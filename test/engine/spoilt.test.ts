@@ -117,7 +117,8 @@ test('a refused write makes the queue unavailable for five seconds only, so that
     ...memory,
     append: (...args) => (isFull ? () => Promise.resolve(left({ _tag: 'Unavailable', reason: 'disk full' })) : memory.append(...args)),
   }
-  const daybook = createDaybook({ store, monotonic: () => now })
+  const warnings: Array<string> = []
+  const daybook = createDaybook({ store, clock: () => now, monotonic: () => now, warn: (message) => warnings.push(message) })
   const queue = await enqueue(daybook, 1)
   isFull = true
   expect(isRight(await queue.submit({ type: 'Pause', reason: 'x' }, caller))).toBe(false)
@@ -126,5 +127,15 @@ test('a refused write makes the queue unavailable for five seconds only, so that
   expect(queue.status().unavailable).toContain('disk full')
   now += 2_000
   expect(queue.status().unavailable).toBeUndefined()
+  // The log of the server says so once, again after a minute, and when it is over.
+  const pause = async () => isRight(await queue.submit({ type: 'Pause', reason: 'x' }, caller))
+  expect(await pause()).toBe(false)
+  const refused = 'queue q: commands are refused: disk full'
+  expect(warnings).toEqual([refused])
+  now += 60_000
+  expect(await pause()).toBe(false)
+  isFull = false
+  expect(await pause()).toBe(true)
+  expect(warnings).toEqual([refused, refused, 'queue q: commands are taken again'])
   await daybook.close()
 })

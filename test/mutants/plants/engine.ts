@@ -351,6 +351,13 @@ export const enginePlants: ReadonlyArray<Plant> = [
     killedBy: spoilt,
   },
   {
+    title: 'the log of a server does not say that its disk is full',
+    file: at('append/availability.ts'),
+    find: 'this.warn(`commands are refused',
+    replace: 'void (`commands are refused',
+    killedBy: spoilt,
+  },
+  {
     title: 'a damaged segment of the archive makes dead letters of tasks that could be read again',
     file: at('contents/contents.ts'),
     find: 'if (error instanceof LostEvents) this.owner.putOff',

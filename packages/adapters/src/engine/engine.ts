@@ -134,7 +134,7 @@ class Engine implements QueueEngine {
     this.withholding = new Withholding(name, keys, store.isShared)
     this.hasPlaceForKeys = keys !== undefined
     this.eraser = new Eraser({ queue: name, keys, log: this.log, isShared: store.isShared, engine: this, warn })
-    this.availability = new Availability(clock.monotonic)
+    this.availability = new Availability(clock.monotonic, warn)
     this.slowAppends = new SlowAppends(this.availability, warn)
     const grace = new LeaseGrace(leaseGraceMs, store.isShared, clock.monotonic)
     this.readOnly = new ReadOnly(name, Object.hasOwn(pastUnreadable, name) ? (pastUnreadable[name] as number) : -1, warn)
@@ -391,7 +391,6 @@ class Engine implements QueueEngine {
     } catch (error) {
       // The log has changed unexpectedly. This is reported, and the log is read again later.
       this.availability.lost(describe(error))
-      this.warn(describe(error))
       this.follower?.leave()
       return
     }

@@ -4,15 +4,22 @@
 const retryMs = 1_000
 /** How long a refused write makes the queue unavailable. After that, load balancers send requests again, which shows whether the store works. */
 const rememberedMs = 5_000
+/** A failure that lasts is logged again after this time, in milliseconds. */
+const loggedEveryMs = 60_000
 
 export class Availability {
   private why: string | undefined
   private since = Number.NEGATIVE_INFINITY
   private isDoubted = false
   private isWaitOver = false
+  /** When the present failure was logged; `undefined` if there is none. */
+  private loggedAt: number | undefined
 
   /** `monotonic`: returns milliseconds of a monotonic clock. */
-  constructor(private readonly monotonic: () => number) {}
+  constructor(
+    private readonly monotonic: () => number,
+    private readonly warn: (message: string) => void,
+  ) {}
 
   /** Why commands are refused or wait; `undefined` if they are not. */
   get reason(): string | undefined {
@@ -24,6 +31,9 @@ export class Availability {
     this.why = reason
     this.isDoubted = this.isWaitOver = false
     this.since = this.monotonic()
+    if (this.loggedAt !== undefined && this.since - this.loggedAt < loggedEveryMs) return
+    this.loggedAt = this.since
+    this.warn(`commands are refused: ${reason}`)
   }
 
   /** It is not known whether an append succeeded: this is being found out, or the store takes long to answer. */
@@ -45,6 +55,9 @@ export class Availability {
   restored(): void {
     this.why = undefined
     this.isDoubted = this.isWaitOver = false
+    if (this.loggedAt === undefined) return
+    this.loggedAt = undefined
+    this.warn('commands are taken again')
   }
 
   /** Time until the engine may try the store again by itself, in milliseconds; 0 if it may now. */

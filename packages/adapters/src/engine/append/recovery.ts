@@ -58,13 +58,12 @@ export class Recovery {
 
   /** Recovers from an append that failed with this error. Afterwards, the batches still in flight can be settled, and everything else decided. */
   async run(error: AppendError): Promise<void> {
-    const { availability, isClosing, warn } = this.parts
+    const { availability, isClosing } = this.parts
     try {
       await this.recover(error)
     } catch (cause) {
       const reason = describe(cause)
       availability.lost(reason)
-      warn(reason)
       if (isClosing()) this.giveUp(reason)
       await new Promise((resolve) => setTimeout(resolve, 100))
     }
