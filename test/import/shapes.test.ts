@@ -248,6 +248,10 @@ describe('EV-09: nothing that a task says is lost', () => {
     expect(found?.metadata).toEqual({ description: long })
   })
 
+  test('a description that is too long is not cut in the middle of a character, which the queue would refuse', () => {
+    expect(one({ description: '😀'.repeat(3_000) }).task?.description).toBe(`${'😀'.repeat(1_999)}…`)
+  })
+
   test('result, times, retries and error of a finished task are taken', () => {
     const { task: found } = one({
       completedAt: '2026-01-02T00:00:00Z', createdAt: '2026-01-01T00:00:00Z', retries: 2, lastError: 'once',

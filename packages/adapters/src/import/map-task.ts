@@ -1,6 +1,6 @@
 /** Converts one entry of a queue file to a task that Daybook accepts. Everything in the entry is kept. */
 import { createHash } from 'node:crypto'
-import { canonicalJson, type FieldError, type Json, type JsonObject, NotJson, TaskType, textMax } from '@daybook/core/common'
+import { canonicalJson, clipped, type FieldError, type Json, type JsonObject, NotJson, TaskType, textMax } from '@daybook/core/common'
 import * as E from 'fp-ts/lib/Either.js'
 import { isGiven, maybeDependencies, readDependencies } from './dependencies.js'
 import { Fields, type Given, hasOwnName } from './field-names.js'
@@ -196,7 +196,7 @@ const mapDescription = (task: Draft, given: Given | undefined, kept: Kept, say: 
     kept.keep(given, `a ${name} that is not a text stays in metadata`)
     return
   }
-  task.description = value.length <= textMax ? value : `${value.slice(0, textMax - 1)}…`
+  task.description = clipped(value, textMax)
   if (value.length > textMax) kept.keep(given, `a ${name} over ${textMax} characters was cut, and stays whole in metadata`)
   sayName(given, say)
 }
