@@ -54,6 +54,13 @@ describe('EV-09: dependencies', () => {
     expect(refused[0]?.why).toBe('depends on itself: t0 → t1 → t2 → t3 → t4 → t5 → t6 → t7 → t8 → t9 → … (5000 tasks) → t0')
   })
 
+  test('150,000 tasks can be refused, more than there is room for on the stack', () => {
+    const [file] = files({ 'pending.json': [{ id: 't', dependencies: ['ghost'] }] })
+    const found = file!.found.flatMap((one) => Array.from({ length: 150_000 }, (_, i) => ({ ...one, task: { ...one.task, id: `t${i}`, idempotencyKey: `t${i}` } })))
+    const { took, refused } = planImport([{ ...file!, entries: found.length, found }])
+    expect([took.length, refused.length]).toEqual([0, 150_000])
+  })
+
   test('a chain of 50,000 does not overflow the stack', () => {
     const chain = Array.from({ length: 50_000 }, (_, i) => ({ id: `t${i}`, dependencies: i === 49_999 ? [] : [`t${i + 1}`] }))
     const { took } = plan({ 'pending.json': chain })

@@ -15,13 +15,12 @@ export const planImport = (files: ReadonlyArray<QueueFile>, known: KnownTasks = 
   const resolved = resolveDependencies(chosen, known, said)
   const prioritised = settlePriorities(resolved, options, said)
   const ordered = inOrder(ownKeys(prioritised, said), known, said)
-  refused.push(...ordered.refused)
   return {
     files: files.map(({ name, entries: tasks }) => ({ name, tasks })),
     took: ordered.took,
     repeated,
     mapped: [...files.flatMap((file) => file.mapped), ...said.all()],
-    refused,
+    refused: [...refused, ...ordered.refused],
   }
 }
 
