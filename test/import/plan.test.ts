@@ -54,6 +54,32 @@ describe('EV-09: dependencies', () => {
     expect(refused[0]?.why).toBe('depends on itself: t0 → t1 → t2 → t3 → t4 → t5 → t6 → t7 → t8 → t9 → … (5000 tasks) → t0')
   })
 
+  test('a task that depends on a finished one which names it in turn is taken, because the finished one waits for nothing', () => {
+    for (const done of ['completed.json', 'dead-letter.json']) {
+      const finished = { [done]: [{ id: 'f', dependencies: ['g', 'a', 'b'] }, { id: 'g' }] }
+      const waiting = { 'pending.json': [{ id: 'a', dependencies: ['b'] }, { id: 'b', dependencies: ['f'] }] }
+      for (const given of [{ ...finished, ...waiting }, { ...waiting, ...finished }]) {
+        const { took, refused } = plan(given)
+        expect(refused).toEqual([])
+        expect(ids(took)).toEqual(['g', 'f', 'b', 'a'])
+        expect(took[1]).toMatchObject({ dependencies: ['g'], metadata: { dependencies: ['g', 'a', 'b'] } })
+      }
+    }
+  })
+
+  test('whatever depends on what: a task is taken if it waits for nothing, or only for tasks that are taken, and these come first', () => {
+    const some = fc.array(fc.record({ status: fc.constantFrom('pending', 'pending', 'completed', 'failed'), dependencies: fc.uniqueArray(fc.nat(6), { maxLength: 3 }) }), { minLength: 7, maxLength: 7 })
+    fc.assert(fc.property(some, (drawn) => {
+      const tasks = drawn.map(({ status, dependencies }, i) => ({ id: `t${i}`, status, dependencies: dependencies.map((n) => `t${n}`) }))
+      const startable = new Set(tasks.filter(({ status }) => status !== 'pending').map(({ id }) => id))
+      for (const _ of tasks) for (const { id, dependencies } of tasks) if (dependencies.every((each) => startable.has(each))) startable.add(id)
+      const { took, refused } = plan({ 'tasks.json': tasks })
+      expect(ids(took).sort()).toEqual([...startable].sort())
+      expect(took.length + refused.length).toBe(tasks.length)
+      took.forEach(({ dependencies = [] }, i) => expect(ids(took.slice(0, i))).toEqual(expect.arrayContaining([...dependencies])))
+    }))
+  })
+
   test('150,000 tasks can be refused, more than there is room for on the stack', () => {
     const [file] = files({ 'pending.json': [{ id: 't', dependencies: ['ghost'] }] })
     const found = file!.found.flatMap((one) => Array.from({ length: 150_000 }, (_, i) => ({ ...one, task: { ...one.task, id: `t${i}`, idempotencyKey: `t${i}` } })))

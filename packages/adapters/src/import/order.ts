@@ -10,7 +10,7 @@ export interface Ordered {
 
 /**
  * An unfinished task is refused if one of its dependencies is missing or will never complete; so is every task that depends on it. Finished tasks and
- * dead letters are accepted without such a dependency, because they no longer wait for it.
+ * dead letters are accepted without such a dependency, and without one that depends on them, because they no longer wait for it.
  */
 export const inOrder = (tasks: ReadonlyMap<string, Found>, known: KnownTasks, said: Notes): Ordered => {
   const verdicts = new Map<string, 'taken' | 'refused'>()
@@ -52,9 +52,15 @@ export const inOrder = (tasks: ReadonlyMap<string, Found>, known: KnownTasks, sa
         open.delete(frame.found.task.id)
         stack.pop()
       } else if (open.has(id)) {
-        const circle = stack.slice(stack.findIndex(({ found }) => found.task.id === id)).map(({ found }) => found)
-        const why = `depends on itself: ${shownCircle(circle.map(({ task }) => task.id))}`
-        for (const found of circle) if (!verdicts.has(found.task.id) && found.task.status === 'pending') refuse(found, why)
+        const circle = stack.slice(stack.findIndex(({ found }) => found.task.id === id))
+        const done = circle.findLastIndex(({ found }) => found.task.status !== 'pending')
+        if (done === -1) {
+          const why = `depends on itself: ${shownCircle(circle.map(({ found }) => found.task.id))}`
+          for (const { found } of circle) if (!verdicts.has(found.task.id)) refuse(found, why)
+        } else {
+          // A task that waits for nothing breaks the circle. Those that it names are left for later, and it is taken without them.
+          for (const { found } of stack.splice(stack.length - circle.length + done + 1)) open.delete(found.task.id)
+        }
       } else {
         const dependency = tasks.get(id)
         if (dependency !== undefined && !verdicts.has(id)) {
