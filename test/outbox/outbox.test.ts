@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { openEmbedded } from '@daybook/adapters/embedded'
 import { createClient, type DaybookClient, taskType } from '@daybook/client'
-import { createOutbox, type Outbox, type Relay, type RelayEvent, type RelayOptions, type Sql } from '@daybook/client/outbox'
+import { type Connection, createOutbox, type Outbox, type Relay, type RelayEvent, type RelayOptions, type Sql } from '@daybook/client/outbox'
 import * as t from 'io-ts'
 import type pg from 'pg'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
@@ -81,6 +81,19 @@ const sendingBy = (client: DaybookClient, send: Send): DaybookClient => ({
 })
 const numbers = (count: number): ReadonlyArray<number> => Array.from({ length: count }, (_, n) => n)
 const failure = (promise: Promise<unknown>): Promise<unknown> => promise.then(() => 'no error', (error: unknown) => error)
+/** A client that holds its batches back until `goOn`. */
+const holding = (): { readonly slow: DaybookClient; readonly isSending: Promise<void>; readonly goOn: () => void } => {
+  let sends = (): void => undefined
+  let goOn = (): void => undefined
+  const isSending = new Promise<void>((resolve) => (sends = resolve))
+  const gate = new Promise<void>((resolve) => (goOn = resolve))
+  const slow = sendingBy(queue.client, async (own, ...batch) => {
+    sends()
+    await gate
+    return own.enqueueAll(...batch)
+  })
+  return { slow, isSending, goOn }
+}
 
 describe.skipIf(withoutPostgres)('a transaction', () => {
   test('that is committed yields its tasks once, in order; one that is rolled back yields none', async () => {
@@ -251,6 +264,45 @@ describe.skipIf(withoutPostgres)('a relay', () => {
     await until('the counts', () => moved() === 200)
     expect(relays.reduce((sum, relay) => sum + relay.stats().duplicates, 0)).toBe(0)
     expect(sendingMax).toBe(1)
+  })
+
+  test('shares the lock of its table with a relay that has another name for it: neither overtakes the other', async () => {
+    const { outbox, client, table } = await fresh()
+    const same = createOutbox({ table: `public.${table}`, queue: outbox.queue })
+    await inTransaction((tx) => outbox.enqueueAll(tx, numbers(20).map((n) => ({ type: 'x', payload: n }))))
+    const { slow, isSending, goOn } = holding()
+    relayOf(outbox, { batchMax: 5, client: slow })
+    opened.push(goOn)
+    await inTime('the first batch', isSending)
+    let looks = 0
+    const counting = async (): Promise<Connection> => {
+      const own = await pool.connect()
+      return { query: (text, values) => own.query(text, values).finally(() => (looks += text === 'COMMIT' ? 1 : 0)), release: (isBroken) => own.release(isBroken) }
+    }
+    relayOf(same, { database: { connect: counting } })
+    await until('a look of the other relay', () => looks > 0)
+    goOn()
+    await isEmpty(outbox)
+    expect(await payloads(client)).toEqual(numbers(20))
+  })
+
+  test('does not wait for the relay of another table, which has the same name in another schema', async () => {
+    const inSchema = async (schema: string): Promise<{ readonly of: pg.Pool; readonly outbox: Outbox }> => {
+      await pool.query(`CREATE SCHEMA ${schema}`)
+      const of = postgres.pool({ options: `-c search_path=${schema}` })
+      const outbox = createOutbox({ table: 'alike', queue: `of-${schema}` })
+      await of.query(outbox.migration())
+      await outbox.enqueue(of as Sql, { type: 'x' })
+      return { of, outbox }
+    }
+    const [one, two] = [await inSchema('one'), await inSchema('two')]
+    const { slow, isSending, goOn } = holding()
+    relayOf(one.outbox, { database: one.of, client: slow })
+    opened.push(goOn)
+    await inTime('the first batch', isSending)
+    relayOf(two.outbox, { database: two.of })
+    await until('the row of the other schema', async () => (await two.outbox.backlog(two.of as Sql)).waiting === 0)
+    goOn()
   })
 
   test('leaves a row alone that somebody else has locked, and takes it later', async () => {

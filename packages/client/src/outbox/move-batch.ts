@@ -29,7 +29,7 @@ export interface Batch {
 
 /** So many bytes of tasks in one batch, or one task that is larger: below what a server takes in a request. */
 const bytesMax = 1_000_000
-/** The first key of the advisory lock; the second is the table. */
+/** The first key of the advisory lock; the second is the table's id in the database: one table may have several names, and one name may be that of several tables. */
 const lockKey = 0x44617962
 
 /** `resting`: queues that are left out. */
@@ -48,7 +48,7 @@ export const moveBatch = async (db: Sql, { table, client, rowsMax, signal }: Bat
 }
 
 const lead = async (db: Sql, table: Table): Promise<boolean> => {
-  const { rows } = await db.query(`SELECT pg_try_advisory_xact_lock(${lockKey}, hashtext($1)) AS leads`, [table.sql])
+  const { rows } = await db.query(`SELECT pg_try_advisory_xact_lock(${lockKey}, $1::regclass::oid::int) AS leads`, [table.sql])
   return (rows[0] as { readonly leads: boolean }).leads
 }
 
