@@ -22,6 +22,8 @@ test('settings that do not exist are refused', async () => {
 
 test('a first time that is none is refused', async () => {
   await expect(open({ now: 'yesterday' })).rejects.toThrow(new RangeError('now must be a time, and not yesterday'))
+  // At 0 every task that finishes is forgotten at once.
+  for (const now of [0, -1, new Date(0)]) await expect(open({ now })).rejects.toThrow(/^now must be after 1970-01-01T00:00:00.000Z, and not 19/)
 })
 
 describe('the clock', () => {

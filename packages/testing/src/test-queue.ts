@@ -13,7 +13,7 @@ import { FakeClock } from './fake-clock.js'
 const { setImmediate, setTimeout, clearTimeout } = globalThis
 
 export interface TestQueueOptions {
-  /** The initial time of the clock: milliseconds since 1970, ISO 8601 text or a `Date`. Default: the present time. */
+  /** The initial time of the clock: milliseconds since 1970 and more than 0, ISO 8601 text or a `Date`. Default: the present time. */
   readonly now?: number | string | Date | undefined
   /** Settings that differ from the defaults. */
   readonly settings?: SettingsPatch | undefined
@@ -52,6 +52,8 @@ export interface TestQueue {
 export const createTestQueue = async ({ now = Date.now(), settings, queue, random = () => 0 }: TestQueueOptions = {}): Promise<TestQueue> => {
   const first = new Date(now).getTime()
   if (Number.isNaN(first)) throw new RangeError(`now must be a time, and not ${String(now)}`)
+  // A queue takes what finished at 0 for forgotten.
+  if (first <= 0) throw new RangeError(`now must be after 1970-01-01T00:00:00.000Z, and not ${new Date(first).toISOString()}`)
   const clock = new FakeClock(first)
   const began = clock.now()
   const monotonic = (): number => clock.now() - began
