@@ -140,6 +140,15 @@ describe('EV-09: tasks in named lists of one file', () => {
     expect(ofLists({ tasks: [], queue: { name: 'main', agents: 3 }, completed: 7, open: true }).refused).toEqual([])
   })
 
+  test('lists of tasks within an object of an unknown name are left out by its name, and the report does not say that they are no tasks', () => {
+    const inside = (given: object) => ofLists({ tasks: [{ id: 'a' }], ...given })
+    const left = (name: string, tasks: number) => [{ file: 'queue.json', why: expect.stringMatching(`^the lists within "${name}" are left out`) as string, tasks }]
+    expect(inside({ archive: { tasks: [{ id: 'b' }], completed: [{ id: 'c' }] } })).toMatchObject({ stood: { a: 'pending' }, refused: left('archive', 2), entries: 3 })
+    expect(inside({ phases: { one: { tasks: [{ id: 'b' }] } } }).refused).toEqual(left('phases', 1))
+    expect(ofLists({ data: { tasks: [{ id: 'b' }] } })).toMatchObject({ isQueueFile: false, refused: left('data', 1) })
+    expect(inside({ counts: { pending: 3, done: [] }, by: { completed: ['a'], names: [{ id: 'b' }] } }).refused).toEqual([])
+  })
+
   test('an entry that is refused is named by its list', () => {
     expect(ofLists({ queue: [{ id: 'a' }], completed: [{ id: 'b' }, 7] }).refused).toMatchObject([{ task: '#2 of completed' }])
   })

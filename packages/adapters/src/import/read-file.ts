@@ -47,7 +47,7 @@ export const unreadable = (name: string, why: string): QueueFile => ({
   name, isQueueFile: false, entries: 0, found: [], mapped: [], refused: [{ file: name, why, tasks: 0 }],
 })
 
-const readLists = ({ lists, unknown, unclear, others }: FoundLists, name: string, inexactAt: (at: Steps) => FieldError | undefined): QueueFile => {
+const readLists = ({ lists, unknown, unclear, nested, others }: FoundLists, name: string, inexactAt: (at: Steps) => FieldError | undefined): QueueFile => {
   const said = notes()
   const found: Array<Found> = []
   const refused: Array<Refused> = unknown.map((list) => ({
@@ -58,10 +58,13 @@ const readLists = ({ lists, unknown, unclear, others }: FoundLists, name: string
   for (const { name: list, entries: tasks } of unclear) {
     refused.push({ file: name, why: `"${list}" is left out (${plural(tasks, 'member')}): it is an object, but not of tasks by their ids; make it a list, or rename it if these are no tasks`, tasks })
   }
+  for (const { name: object, entries: tasks } of nested) {
+    refused.push({ file: name, why: `the lists within "${object}" are left out (${plural(tasks, 'entry', 'entries')}): move them to the top of the file, or rename them if these are no tasks`, tasks })
+  }
   if (others.length > 0) said.note(name, `the file's own fields are no tasks, and were left: ${[...others].sort().join(', ')}`)
   const stage = stageOfFile(name)
   const around = stage === undefined ? undefined : { name: name.replace(/^.*[\\/]|\.json$/gi, ''), stage }
-  let entries = [...unknown, ...unclear].reduce((sum, list) => sum + list.entries, 0)
+  let entries = [...unknown, ...unclear, ...nested].reduce((sum, list) => sum + list.entries, 0)
   for (const list of lists) {
     entries += list.entries.length
     const ofList = list.stage === undefined ? undefined : { name: list.name, stage: list.stage }
