@@ -253,6 +253,32 @@ test('two programs share a folder', async () => {
   await Promise.all([one.close(), other.close()])
 })
 
+describe.each(Object.keys(over) as ReadonlyArray<keyof typeof over>)('a stream of the log, over %s,', (kind) => {
+  const readUntil = async (end: (client: DaybookClient, caller: AbortController) => unknown): Promise<unknown> => {
+    const { client, close } = await over[kind]()
+    const log = client.in('streamed')
+    const caller = new AbortController()
+    let chunks = 0
+    try {
+      for (let i = 0; i < 4; i++) await log.enqueueAll(Array.from({ length: 1_000 }, (_, n) => ({ type: 'x', payload: [i, n, 'x'.repeat(300)], deduplicate: 'off' as const })))
+      for await (const _ of log.eventLines({}, { signal: caller.signal })) if (++chunks === 1) end(client, caller)
+      return 'it was read to its end'
+    } catch (error) {
+      return { chunks, code: (error as DaybookError).code }
+    } finally {
+      await inTime('the end', close())
+    }
+  }
+
+  test('is broken off by its signal', async () => {
+    expect(await readUntil((_, caller) => caller.abort())).toEqual({ chunks: 1, code: 'aborted' })
+  })
+
+  test('is broken off by the end of the client', async () => {
+    expect(await readUntil((client) => void client.close())).toEqual({ chunks: 1, code: kind === 'http' ? 'unreachable' : 'closed' })
+  })
+})
+
 describe('a claim that waits', () => {
   test('gets a task as soon as there is one', async () => {
     const client = await openEmbedded()

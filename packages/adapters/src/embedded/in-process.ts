@@ -77,9 +77,19 @@ export const inProcess = ({ routes, context }: Pick<Service, 'routes' | 'context
     const sent = await send(asked, (asked.waitMs ?? 0) > 0)
     return { status: sent.status, headers: headersOf(sent), text: typeof sent.text === 'string' ? sent.text : await textOf(sent.text) }
   }
+  /** Its caller, and the end of the client, break a stream off as they break off a connection. */
+  const breakable = (text: Readable, signal: AbortSignal | undefined): Readable => {
+    const breakOff = (): void => void text.destroy(signal?.aborted === true ? abortedError(signal) : closedError())
+    const signals = [closing.signal, ...(signal === undefined ? [] : [signal])]
+    const forget = signals.map((each) => onAbort(each, breakOff))
+    if (signals.some(({ aborted }) => aborted)) breakOff()
+    // Whoever reads it gets the error. If nobody does yet, it must not end the program.
+    return text.on('error', () => undefined).once('close', () => forget.forEach((each) => each()))
+  }
+
   const stream = async (asked: HttpRequest): Promise<HttpStream> => {
     const sent = await send(asked, true)
-    const { text } = sent
+    const text = typeof sent.text === 'string' ? sent.text : breakable(sent.text, asked.signal)
     return { statusCode: sent.status, headers: headersOf(sent), body: { [Symbol.asyncIterator]: () => chunksOf(text), text: () => textOf(text) } }
   }
   const close = async (): Promise<void> => {
