@@ -1,4 +1,4 @@
-/** Searches of the embedded memory for words that very many memories have (TQM-MEM-001). */
+/** Searches of the embedded memory by words: those that very many memories have, and those of any script (TQM-MEM-001). */
 import { type MemoryBank, openSqliteBank } from '@daybook/adapters/memory-bank'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
@@ -36,4 +36,16 @@ describe('words that more memories have than one search reads', () => {
     expect(await found('unheard')).toEqual([])
     expect(await found('!?')).toEqual([])
   })
+})
+
+test.each([
+  ['an accent that is a character of its own', 'naïve'.normalize('NFD'), 'a naïve parser'],
+  ['a letter whose small form has such an accent', 'İzmir', 'deploy to İzmir'],
+  ['vowel signs', 'हिन्दी', 'translate into हिन्दी'],
+])('TQM-MEM-001: a word is found that has %s', async (_, word, goal) => {
+  const bank = openSqliteBank(':memory:')
+  await bank.remember([{ id: 'q:a:1', queue: 'q', task: 'a', type: 'mail', at: '2026-11-30T00:00:00.000Z', goal }])
+  const [found = []] = await bank.recall('q', [{ description: word, limit: 4 }], never)
+  expect(found.map(({ task }) => task)).toEqual(['a'])
+  await bank.close()
 })

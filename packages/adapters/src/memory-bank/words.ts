@@ -7,7 +7,7 @@ const common = new Set('the and for with this that from into have has are was we
 /** The first words, each once, in lower case. */
 export const wordsOf = (text: string): ReadonlyArray<string> => {
   const words = new Set<string>()
-  for (const [word] of text.slice(0, 4_000).toLowerCase().matchAll(/[\p{L}\p{N}_]{3,64}/gu)) {
+  for (const [word] of text.slice(0, 4_000).toLowerCase().matchAll(/[\p{L}\p{M}\p{N}_]{3,64}/gu)) {
     if (!common.has(word)) words.add(word)
     if (words.size === wordsMax) break
   }
