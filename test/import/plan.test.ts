@@ -29,6 +29,12 @@ describe('EV-09: dependencies', () => {
     expect(ids(plan(given, ['there']).took)).toEqual(['a'])
   })
 
+  test('a dependency that is in the queue counts as there, also if its entry is refused now: an earlier import took it', () => {
+    const { took, refused } = plan({ 'pending.json': [{ id: 'a', dependencies: ['forgotten'] }, { id: 'b', dependencies: ['a'] }] }, ['a'])
+    expect(ids(took)).toEqual(['b'])
+    expect(refused.map(({ task }) => task)).toEqual(['a'])
+  })
+
   test('a finished task is taken without its missing dependencies; the list stays in metadata', () => {
     const { took, refused } = plan({ 'completed.json': [{ id: 'a', dependencies: ['ghost', 'b'] }, { id: 'b' }] })
     expect(refused).toEqual([])

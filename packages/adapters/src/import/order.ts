@@ -22,10 +22,9 @@ export const inOrder = (tasks: ReadonlyMap<string, Found>, known: KnownTasks, sa
   }
   /** Why the task cannot be accepted with this dependency. */
   const whyNot = ({ status }: ImportTask, id: string): string | undefined => {
-    if (!tasks.has(id) && !known.has(id)) return 'is in none of the files, nor in the queue'
-    if (tasks.has(id) && verdicts.get(id) !== 'taken') return 'was refused'
-    // A task that is in the queue already keeps its status, whatever the files say.
-    const there = known.get(id) ?? tasks.get(id)?.task.status
+    // A task that is in the queue already keeps its status, whatever the files say, and whether its entry is refused now.
+    const there = known.get(id) ?? (verdicts.get(id) === 'taken' ? tasks.get(id)?.task.status : undefined)
+    if (there === undefined) return tasks.has(id) ? 'was refused' : 'is in none of the files, nor in the queue'
     const isOver = there === 'cancelled' || there === 'discarded'
     return isOver && (status === 'pending' || status === 'dead-letter') ? `is ${there} and will never complete` : undefined
   }
