@@ -200,6 +200,13 @@ describe('who may connect', () => {
       client.socket.close()
     }
   })
+  test('a token that is percent-encoded, because a subprotocol cannot have all its characters', async () => {
+    const encoded = [...adminToken].map((letter) => `%${letter.charCodeAt(0).toString(16)}`).join('')
+    const client = open('/api/ws', ['daybook', `bearer.${encoded}`], { headers: { origin: own() } })
+    await client.opened()
+    expect(client.socket.protocol).toBe('daybook')
+    client.socket.close()
+  })
   test.each<[string, string, object, number]>([
     ['no token', '/api/ws', {}, 401],
     ['a wrong token', '/api/ws', { headers: { authorization: 'Bearer no' } }, 401],

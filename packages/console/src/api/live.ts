@@ -36,6 +36,9 @@ const revisionAloneMs = 3_000
 const firstWaitMs = 500
 const longestWaitMs = 15_000
 
+/** As a subprotocol, which can have fewer characters than a header: base64, for example, has `/` and `=`. */
+const bearerOf = (of: string): string => `bearer.${encodeURIComponent(of).replace(/[()]/g, (found) => (found === '(' ? '%28' : '%29'))}`
+
 /** Follows one queue until it is stopped. */
 const follow = (queue: string): (() => void) => {
   let isOver = false
@@ -54,7 +57,7 @@ const follow = (queue: string): (() => void) => {
     live.value = 'connecting'
     const from = revision === undefined ? 'end' : String(revision + 1)
     const url = `${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/api/ws?queue=${encodeURIComponent(queue)}&from=${from}`
-    const opened = new WebSocket(url, token.value === undefined ? ['daybook'] : ['daybook', `bearer.${token.value}`])
+    const opened = new WebSocket(url, token.value === undefined ? ['daybook'] : ['daybook', bearerOf(token.value)])
     socket = opened
     opened.onopen = () => {
       live.value = 'open'

@@ -59,7 +59,7 @@ export const webSocketOperation = (problems: ProblemResponses): JsonSchema => ({
   parameters: [
     { name: 'queue', in: 'query', required: false, description: 'Default: `default`.', schema: text, example: 'builds' },
     { name: 'from', in: 'query', required: false, description: 'The first revision, or `end`, the default: what happens from now on.', schema: { type: 'string', pattern: '^(end|\\d{1,15})$' }, example: '0' },
-    { name: 'Sec-WebSocket-Protocol', in: 'header', required: false, description: 'For browsers, which cannot send a token otherwise: `daybook, bearer.TOKEN`.', schema: text, example: 'daybook, bearer.dbk_2f8c' },
+    { name: 'Sec-WebSocket-Protocol', in: 'header', required: false, description: 'For browsers, which cannot send a token otherwise: `daybook, bearer.TOKEN`, with the token percent-encoded.', schema: text, example: 'daybook, bearer.dbk_2f8c' },
   ],
   responses: {
     101: { description: 'The WebSocket is open.', headers: { 'X-Daybook-Revision': { description: 'The revision before the first message.', schema: { type: 'integer' }, example: 41 } } },

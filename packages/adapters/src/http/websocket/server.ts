@@ -66,6 +66,14 @@ export const notAnUpgrade = (asked: string): Problem | undefined =>
 
 const parameters: ReadonlyArray<string> = ['queue', 'from']
 const bearer = 'bearer.'
+/** Of a token that is percent-encoded, because a subprotocol cannot have all characters of a header. */
+const decoded = (token: string): string => {
+  try {
+    return decodeURIComponent(token)
+  } catch {
+    return token
+  }
+}
 
 /** Serves WebSockets on an HTTP server. */
 export const serveWebSockets = (http: Server, { daybook, tokens, isReplayed, meter, requestLog, logger, limits: given }: WebSocketOptions): WebSockets => {
@@ -93,7 +101,7 @@ export const serveWebSockets = (http: Server, { daybook, tokens, isReplayed, met
     const { headers } = request
     if (isClosing) return E.left(stopping)
     const protocol = (headers['sec-websocket-protocol'] ?? '').split(',').map((name) => name.trim()).find((name) => name.startsWith(bearer))
-    const authorization = headers.authorization ?? (protocol === undefined ? undefined : `Bearer ${protocol.slice(bearer.length)}`)
+    const authorization = headers.authorization ?? (protocol === undefined ? undefined : `Bearer ${decoded(protocol.slice(bearer.length))}`)
     const admitted = admit(readers, authorization === undefined ? headers : { ...headers, authorization })
     if (E.isLeft(admitted)) return admitted
     // A page of another origin must not use the token that a browser keeps for this one.

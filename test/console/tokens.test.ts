@@ -1,0 +1,41 @@
+/** Tokens that somebody has chosen, or has not copied whole. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createClient, type DaybookClient } from '@daybook/adapters/client'
+import { serve } from '@daybook/adapters/serve'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { useBrowser, withoutBrowser } from './browser.js'
+import { openTab } from './open-page.js'
+import { expectQuiet } from './watch-page.js'
+
+/** As `openssl rand -base64` makes them. A subprotocol cannot have `/` and `=`. */
+const chosen = 'q7/Zk+3x9LmPw0aB5tYvC1dEfGhIjKlMnOpQrStUvW8='
+
+describe.skipIf(withoutBrowser)('a token', () => {
+  const browser = useBrowser()
+  let dir = ''
+  let server: Awaited<ReturnType<typeof serve>>
+  let admin: DaybookClient
+  beforeAll(async () => {
+    if (withoutBrowser) return
+    dir = mkdtempSync(join(tmpdir(), 'daybook-console-tokens-'))
+    server = await serve({ host: '127.0.0.1', port: 0, dataDir: dir, store: { kind: 'sqlite', file: join(dir, 'daybook.sqlite'), sharing: 'exclusive' }, auth: 'tokens', token: chosen, checkpoints: 'off', memory: { kind: 'off' } })
+    admin = createClient({ url: server.url, token: chosen })
+    await admin.enqueue({ type: 'mail', id: 'first' })
+  })
+  afterAll(async () => {
+    await admin?.close()
+    await server?.close()
+    if (dir !== '') rmSync(dir, { recursive: true, force: true })
+  })
+
+  test('that is base64 has live messages like any other', async () => {
+    const { page, visit, watched } = await openTab(browser, server.url, encodeURIComponent(chosen))
+    await visit('/q/default/tasks', 'first')
+    await page.locator('.connection[data-state="open"]').waitFor()
+    await admin.enqueue({ type: 'mail', id: 'second', payload: 2 })
+    await page.getByText('second').first().waitFor()
+    expectQuiet(watched)
+  })
+})
