@@ -38,4 +38,19 @@ describe.skipIf(withoutBrowser)('a token', () => {
     await page.getByText('second').first().waitFor()
     expectQuiet(watched)
   })
+
+  test('that no header can carry is refused in words, and is not kept', async () => {
+    const { page, watched } = await openTab(browser, server.url, encodeURIComponent('dbk_…'))
+    const words = 'that is no token: it has characters that no token has. Was it copied whole?'
+    expect(await page.getByRole('alert').textContent()).toBe(words)
+    await page.reload()
+    expect(await page.getByRole('alert').count()).toBe(0)
+    await page.getByLabel('Token').fill('“dbk_1”')
+    await page.getByRole('button', { name: 'Open the console' }).click()
+    expect(await page.getByRole('alert').textContent()).toBe(words)
+    await page.getByLabel('Token').fill(chosen)
+    await page.getByRole('button', { name: 'Open the console' }).click()
+    await page.getByRole('heading', { name: 'Now' }).waitFor()
+    expectQuiet(watched, [/status of 401/])
+  })
 })

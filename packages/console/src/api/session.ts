@@ -16,21 +16,27 @@ const tokenInFragment = (): string | undefined => {
   return given
 }
 
-const first = tokenInFragment()
-if (first !== undefined) kept.set(first)
+const given = tokenInFragment() ?? kept.get()
+
+/** A browser refuses to send other characters in a header. That would look like a server that does not answer. */
+const canBeSent = (text: string): boolean => /^[\x20-\xff]+$/.test(text)
+const isGiven = given !== undefined && canBeSent(given)
+kept.set(isGiven ? given : undefined)
+const notToken = 'that is no token: it has characters that no token has. Was it copied whole?'
 
 /** `undefined` if none was given. A server with `--auth off` needs none. */
-export const token = signal<string | undefined>(first ?? kept.get())
+export const token = signal<string | undefined>(isGiven ? given : undefined)
 
 /** The server's answer about this token; `undefined` before it has answered. */
 export const me = signal<Me | undefined>(undefined)
 
 /** Why the user is asked for a token: the detail of an answer 401. `undefined` while the token is valid. */
-export const loggedOutBecause = signal<string | undefined>(undefined)
+export const loggedOutBecause = signal<string | undefined>(given === undefined || isGiven ? undefined : notToken)
 
-export const logIn = (given: string): void => {
-  kept.set(given)
-  token.value = given
+export const logIn = (text: string): void => {
+  if (!canBeSent(text)) return logOut(notToken)
+  kept.set(text)
+  token.value = text
   me.value = undefined
   loggedOutBecause.value = undefined
 }
