@@ -3,7 +3,7 @@ import { openSqliteLog, openSqliteStore } from '@daybook/adapters/sqlite'
 import { feedViews, type FeedStatus, wakeable } from '@daybook/adapters/read-models'
 import { integer, readModels, table, type TableProjection, text } from '@daybook/projections'
 import Database from 'better-sqlite3'
-import { rmSync, writeFileSync } from 'node:fs'
+import { rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { enqueue, until } from '../support/queue.js'
 import { ofAnotherLog } from './queue-on-disk.js'
@@ -62,8 +62,13 @@ describe('EV-04: read models in a file', () => {
     expect(contentOf()).toEqual(await rebuilt())
   })
 
-  test('a file that is deleted while they are kept is built anew, and the feed goes on', async () => {
+  test.each<[string, (path: string) => void]>([
+    ['deleted', (path) => ['', '-wal', '-shm'].forEach((end) => rmSync(path + end, { force: true }))],
+    ['emptied', (path) => truncateSync(path)],
+  ])('a file that is %s while they are kept is built anew, and the feed goes on', async (_, spoil) => {
     await work(1, 2)
+    // Everything is in the file, and nothing in its WAL.
+    await feedOnce()
     const stopping = new AbortController()
     const waiting = wakeable()
     const log = openSqliteLog(disk.file('log.db'))
@@ -77,14 +82,14 @@ describe('EV-04: read models in a file', () => {
       },
     })
     await until(() => last?.queues[0]?.revision === disk.engine.status().revision)
-    for (const end of ['', '-wal', '-shm']) rmSync(file() + end, { force: true })
+    spoil(file())
     await work(3, 4)
     await until(() => problems.length > 0 && last?.problem === undefined && last?.queues[0]?.revision === disk.engine.status().revision)
     stopping.abort()
     waiting.wake()
     await feeding
     await log.close()
-    expect(problems[0]).toContain('deleted or exchanged')
+    expect(problems[0]).toContain('deleted, emptied or exchanged')
     expect(contentOf()).toEqual(await rebuilt())
   })
 

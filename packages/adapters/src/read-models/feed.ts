@@ -7,7 +7,7 @@
  *
  * Each batch is bounded. While others append, it rests after a batch (`rest-after.ts`).
  */
-import { statSync } from 'node:fs'
+import { rmSync, statSync } from 'node:fs'
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises'
 import { ProjectionFailed } from '@daybook/projections'
 import { streamOf, streamPrefix } from '../engine/index.js'
@@ -262,10 +262,14 @@ class Feeder {
     if (failure !== undefined) throw failure
   }
 
-  /** Somebody may have deleted the file, or replaced it. */
+  /** Somebody may have deleted the file, or replaced it, or emptied it to have room on the disk. SQLite notices none of this. */
   private checkFile(): void {
-    const found = statSync(this.options.file, { throwIfNoEntry: false })
-    if (found?.ino !== this.inode) throw new Error('the file of read models was deleted or exchanged: it is built anew from the log')
+    const { file } = this.options
+    const found = statSync(file, { throwIfNoEntry: false })
+    if (found?.ino === this.inode && found.size > 0) return
+    // What is in the WAL belongs to what was in the file.
+    if (found?.size === 0) for (const end of ['', '-wal', '-shm']) rmSync(file + end, { force: true })
+    throw new Error('the file of read models was deleted, emptied or exchanged: it is built anew from the log')
   }
 
   /** Whether the tables have a queue that the log does not have: then they are of another log, or it was restored from a backup. */
