@@ -1,5 +1,5 @@
 /** What the pages of the console compute from answers, without a browser. */
-import { blockedBy, depthOverTime, failuresByHour, inOrder, leavesOf, loneValues, meaningOf, patchAt, secondsText, stretchesOf, tenantsOf, valueOf } from '@daybook/console/internal'
+import { blockedBy, choicesOf, depthOverTime, failuresByHour, inOrder, leavesOf, loneValues, meaningOf, patchAt, secondsText, stretchesOf, tenantsOf, valueOf } from '@daybook/console/internal'
 import { settingsDefault, statuses } from '@daybook/core'
 import { describe, expect, test } from 'vitest'
 
@@ -39,6 +39,7 @@ describe('what keeps tasks from running', () => {
     ['so does a rate', { limits: [{ key: 'tenant:acme', rate: { starts: 1, perSeconds: 60 }, live: 0, shutUntil: iso(0) }] }, [['tenant:acme', 5], ['blocked', 2]]],
     ['nobody is at work', { agentsAtWork: 0 }, [['agents', 7], ['blocked', 2]]],
     ['what a breaker or a pause holds does not wait for agents', { agentsAtWork: 0, breakers: { mail: { state: 'open', failures: 1 } } }, [['breaker mail', 4], ['agents', 3], ['blocked', 2]]],
+    ['a breaker of a type without tasks holds nothing, whatever its name', { agentsAtWork: 0, breakers: { constructor: { state: 'open', failures: 1 } } }, [['agents', 7], ['blocked', 2]]],
     ['nobody works while it is paused', { agentsAtWork: 0, paused: '' }, [['paused', 7], ['blocked', 2]]],
     ['a limit for each type or tenant holds those that have as many at work', { limits: [{ key: 'tenant:*', concurrency: 2 }, { key: 'type:*', concurrency: 1 }], held: [{ type: 'mail', tenant: 'acme' }, { type: 'new', tenant: 'acme' }] }, [['tenant:acme', 5], ['type:mail', 4], ['blocked', 2]]],
     ['all of them, if it lets nothing start', { limits: [{ key: 'tenant:*', concurrency: 0 }] }, [['tenant:acme', 5], ['blocked', 2]]],
@@ -88,6 +89,12 @@ test('shares of tenants are of all claims, weights and tasks; one that was never
   expect(found[0]).toMatchObject({ claimedShare: 0.75, weightShare: 0.5, demandShare: 0.75 })
   expect(tenantsOf([], [], depthWith(1, 0, { a: 1 }), {})[0]).toMatchObject({ claimedShare: 0, demandShare: 0 })
   expect(tenantsOf([], [], depthWith(1, 0, { constructor: 1 }), { default: 2 })[0]).toMatchObject({ name: 'constructor', weight: 2 })
+})
+
+test('a setting has few values by what it is, and not by the name of a tenant or a type', () => {
+  expect([choicesOf(['policy'], 'score'), choicesOf(['breakers', 'overrides', 'eng', 'countOn'], 'attempt'), choicesOf(['erasable'], false)]).toEqual([['priority', 'score'], ['dead-letter', 'attempt'], ['true', 'false']])
+  expect([choicesOf(['assignment', 'tenants', 'policy'], 3), choicesOf(['assignment', 'tenants', 'constructor'], 3), choicesOf(['discoveries', 'x', 'type'], 'eng')]).toEqual([undefined, undefined, undefined])
+  expect(meaningOf(['breakers', 'overrides', 'constructor'])).toBeUndefined()
 })
 
 test('every setting has a meaning, and long times stand in words as well', () => {

@@ -42,6 +42,9 @@ const eachOf = ({ key, concurrency }: LimitView, { depth: { byType, byTenant }, 
     .filter((limit) => !own.has(limit.key))
 }
 
+/** The counts are an answer's object, and a type may be named like something that every object has, such as `constructor`. */
+const countIn = (counts: Readonly<Record<string, number>>, name: string): number => (Object.hasOwn(counts, name) ? (counts[name] ?? 0) : 0)
+
 /**
  * Reasons, the most frequent first, without those for zero tasks. A ready task counts for each of its reasons, so the sum may exceed the depth.
  * Limits of concurrency keys are left out, because the counts do not tell which tasks have the key.
@@ -60,16 +63,16 @@ export const blockedBy = (now: QueueNow): ReadonlyArray<BlockedBy> => {
   if (isAtCapacity) found.push({ key: 'capacity', reason: 'wait for capacity', count: ready, status: 'queued', to: { search: 'status:queued' } })
   const shut = Object.entries(breakers).filter(([, { state }]) => state !== 'closed')
   for (const [type] of shut) {
-    found.push({ key: `breaker ${type}`, reason: `are held by the breaker of ${type}`, count: byType[type] ?? 0, status: 'dead-letter', to: { page: 'breakers' } })
+    found.push({ key: `breaker ${type}`, reason: `are held by the breaker of ${type}`, count: countIn(byType, type), status: 'dead-letter', to: { page: 'breakers' } })
   }
   // A pause and breakers say why nobody works.
-  const free = ready - shut.reduce((sum, [type]) => sum + (byType[type] ?? 0), 0)
+  const free = ready - shut.reduce((sum, [type]) => sum + countIn(byType, type), 0)
   if (paused === null && agentsAtWork === 0) found.push({ key: 'agents', reason: 'are ready, and no agent is at work', count: free, status: 'pending', to: { page: 'agents' } })
   for (const { key, concurrency, live, shutUntil } of limits.flatMap((limit) => (isForEach(limit) ? eachOf(limit, now) : [limit]))) {
     const [, scope, name = ''] = /^(type|tenant):(.*)$/s.exec(key) ?? []
     const isFull = (concurrency !== undefined && live !== undefined && live >= concurrency) || shutUntil !== undefined
     if (scope === undefined || !isFull) continue
-    found.push({ key, reason: `wait for the limit ${key}`, count: (scope === 'type' ? byType : byTenant)[name] ?? 0, status: 'pending', to: { search: termText(scope, name) } })
+    found.push({ key, reason: `wait for the limit ${key}`, count: countIn(scope === 'type' ? byType : byTenant, name), status: 'pending', to: { search: termText(scope, name) } })
   }
   return found.filter(({ count }) => count > 0).sort((a, b) => b.count - a.count)
 }

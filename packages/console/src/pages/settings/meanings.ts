@@ -1,4 +1,4 @@
-/** The meaning of each setting, in one line. */
+/** The meaning of each setting, in one line, and the values that it can have. */
 import { durationText } from '../../parts/format.js'
 import type { Path } from './paths.js'
 
@@ -61,8 +61,22 @@ const discovery: Readonly<Record<string, string>> = {
   skills: 'Skills that the task needs that such a discovery becomes.',
 }
 
+/** A tenant or a type may have the name of something that every object has, such as `constructor`. */
+const ownOf = <V>(record: Readonly<Record<string, V>>, name: string): V | undefined => (Object.hasOwn(record, name) ? record[name] : undefined)
+
+const choices: Readonly<Record<string, ReadonlyArray<string>>> = {
+  policy: ['priority', 'score'],
+  decisionReport: ['required', 'optional'],
+  deduplicate: ['content', 'key', 'off'],
+  countOn: ['dead-letter', 'attempt'],
+}
+
+/** The values that a setting can have, if these are few. The weight of a tenant is a number, whatever the tenant's name. */
+export const choicesOf = (path: Path, value: unknown): ReadonlyArray<string> | undefined =>
+  typeof value === 'boolean' ? ['true', 'false'] : typeof value === 'string' ? ownOf(choices, path.at(-1) ?? '') : undefined
+
 export const meaningOf = (path: Path): string | undefined => {
-  if (path[0] === 'breakers') return breaker[path.at(-1) as string]
+  if (path[0] === 'breakers') return ownOf(breaker, path.at(-1) ?? '')
   if (path[0] === 'discoveries') return discovery[path[2] ?? '']
   if (path[0] === 'assignment' && path[1] === 'tenants' && path[2] !== 'default') return `Weight of this tenant.`
   return meanings[path.join('.')]

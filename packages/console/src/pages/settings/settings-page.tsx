@@ -12,7 +12,7 @@ import { StatusMark } from '../../parts/status.js'
 import type { PageParams } from '../page-params.js'
 import { byDefaultOf } from './by-default.js'
 import { at, isSame, leavesOf, type Path, patchAt, valueOf } from './paths.js'
-import { meaningOf, secondsText } from './meanings.js'
+import { choicesOf, meaningOf, secondsText } from './meanings.js'
 
 interface Row {
   readonly path: Path
@@ -70,19 +70,12 @@ const InWords = ({ path, value }: Pick<Row, 'path' | 'value'>) => {
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
 
-const choicesOf: Readonly<Record<string, ReadonlyArray<string>>> = {
-  policy: ['priority', 'score'],
-  decisionReport: ['required', 'optional'],
-  deduplicate: ['content', 'key', 'off'],
-  countOn: ['dead-letter', 'attempt'],
-}
-
 /** An override, a weight or an added rule can be removed; all other settings can only be set. */
 const isRemovable = ([first, second, third]: Path): boolean =>
   (first === 'breakers' && second === 'overrides') || (first === 'assignment' && second === 'tenants' && third !== 'default') || (first === 'discoveries' && second !== undefined)
 
 const change = (queue: string, { path, name, value, byDefault }: Row): Action => {
-  const choices = typeof value === 'boolean' ? ['true', 'false'] : choicesOf[path.at(-1) as string]
+  const choices = choicesOf(path, value)
   return {
     title: `Change ${name}`,
     does: <p>{meaningOf(path) ?? 'It holds for what is decided from now on.'} Its default is {byDefault === undefined ? 'not to be there' : textOf(byDefault)}. The event keeps who changed it, and both values.</p>,
