@@ -1,5 +1,5 @@
 /** What the pages of the console compute from answers, without a browser. */
-import { blockedBy, choicesOf, depthOverTime, failuresByHour, inOrder, leavesOf, loneValues, meaningOf, patchAt, secondsText, stretchesOf, tenantsOf, valueOf } from '@daybook/console/internal'
+import { blockedBy, choicesOf, depthOverTime, failuresByHour, inOrder, leavesOf, loneValues, meaningOf, othersIn, patchAt, secondsText, stretchesOf, tenantsOf, valueOf } from '@daybook/console/internal'
 import { settingsDefault, statuses } from '@daybook/core'
 import { describe, expect, test } from 'vitest'
 
@@ -89,6 +89,14 @@ test('shares of tenants are of all claims, weights and tasks; one that was never
   expect(found[0]).toMatchObject({ claimedShare: 0.75, weightShare: 0.5, demandShare: 0.75 })
   expect(tenantsOf([], [], depthWith(1, 0, { a: 1 }), {})[0]).toMatchObject({ claimedShare: 0, demandShare: 0 })
   expect(tenantsOf([], [], depthWith(1, 0, { constructor: 1 }), { default: 2 })[0]).toMatchObject({ name: 'constructor', weight: 2 })
+})
+
+test('tenants that a report adds up are counted, and are not the tasks without a tenant', () => {
+  const fairness = [{ tenant: 'acme', claimed: 30, ratio: 1 }, { tenant: null, others: 7, claimed: 70, ratio: 0.5 }]
+  const throughput = [{ tenant: 'acme', enqueued: 60 }, { tenant: null, enqueued: 20 }, { tenant: null, others: 6, enqueued: 90 }]
+  expect(tenantsOf(fairness, throughput, depthWith(0, 0, {}), {})).toMatchObject([{ name: 'acme', claimed: 30, claimedShare: 1, demandShare: 0.75 }, { name: undefined, claimed: 0, enqueued: 20, ratio: undefined }])
+  expect(tenantsOf(fairness, [], depthWith(0, 0, {}), {}).map(({ name }) => name)).toEqual(['acme'])
+  expect([othersIn(fairness), othersIn([])]).toEqual([7, 0])
 })
 
 test('a setting has few values by what it is, and not by the name of a tenant or a type', () => {

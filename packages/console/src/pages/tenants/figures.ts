@@ -9,7 +9,7 @@ export interface TenantFigures {
   readonly enqueued: number
   /** Number of ready tasks. */
   readonly waiting: number
-  /** Shares among all tenants, from 0 to 1. */
+  /** Shares among the tenants that are shown, from 0 to 1. */
   readonly claimedShare: number
   readonly weightShare: number
   readonly demandShare: number
@@ -25,11 +25,15 @@ const readyOf = ({ byStatus, byTenant }: Pick<Depth, 'byStatus' | 'byTenant'>): 
   return new Map<string | null, number>([...Object.entries(byTenant), [null, Math.max(0, byStatus.pending + byStatus.queued - ofTenants)]])
 }
 
+/** How many tenants the report adds up in one row, because there are more than it tells one by one. */
+export const othersIn = (rows: Rows): number => Math.max(0, ...rows.map(({ others }) => Number(others ?? 0)))
+
 /** `depth`: `undefined` while it is not known. */
 export const tenantsOf = (fairness: Rows, throughput: Rows, depth: Pick<Depth, 'byStatus' | 'byTenant'> | undefined, weights: Readonly<Record<string, number>>): ReadonlyArray<TenantFigures> => {
   const ready = depth === undefined ? new Map<string | null, number>() : readyOf(depth)
-  const isOne = ({ tenant }: Rows[number]): boolean => tenant !== undefined
-  const rowOf = (rows: Rows, name: string | null) => rows.find(({ tenant }) => tenant === name)
+  // The row of others has no tenant either, and is not that of the tasks without one.
+  const isOne = ({ tenant, others }: Rows[number]): boolean => tenant !== undefined && others === undefined
+  const rowOf = (rows: Rows, name: string | null) => rows.find((row) => isOne(row) && row['tenant'] === name)
   const names = [...new Set<string | null>([...fairness.filter(isOne), ...throughput.filter(isOne)].map(({ tenant }) => tenant as string | null).concat([...ready].filter(([name, count]) => name !== null || count > 0).map(([name]) => name)))]
   const all = names.map((name) => ({
     name: name ?? undefined,

@@ -8,11 +8,11 @@ import { useQueue } from '../../api/use-query.js'
 import { type Action, ActionButton } from '../../parts/action.js'
 import { DataTable } from '../../parts/data-table.js'
 import { Empty } from '../../parts/empty.js'
-import { numberText } from '../../parts/format.js'
+import { counted, numberText } from '../../parts/format.js'
 import { Loaded } from '../../parts/loaded.js'
 import { sinceHours } from '../../parts/period.js'
 import type { PageParams } from '../page-params.js'
-import { type TenantFigures, tenantsOf } from './figures.js'
+import { othersIn, type TenantFigures, tenantsOf } from './figures.js'
 
 const periods = { '1': 'an hour', '6': 'six hours', '24': 'a day', '168': 'a week' } as const
 
@@ -33,10 +33,11 @@ export const TenantsPage = ({ params: { queue = '' } }: { readonly params: PageP
       <Loaded shown={fairness} lines={6}>
         {({ rows }) => {
           const tenants = tenantsOf(rows, throughput?.rows ?? [], depth, settings?.assignment.tenants ?? { default: 1 })
+          const others = othersIn(rows)
           if (tenants.length === 0) return <Empty title="No tenants"><p>A tenant stands here once a task was enqueued for it: <code>npx daybook enqueue mail --tenant acme</code></p></Empty>
           return (
             <>
-              <p class="quiet">Whoever has ready tasks gets its turn by weight. A tenant that asks for less than its share gets all that it asks for, and is not compared: only tenants that had ready tasks throughout the same quarter of an hour are.</p>
+              <p class="quiet">Whoever has ready tasks gets its turn by weight. A tenant that asks for less than its share gets all that it asks for, and is not compared: only tenants that had ready tasks throughout the same quarter of an hour are.{others > 0 && ` ${counted(others, 'tenant')} with fewer claims are not shown, and the shares are among those that are.`}</p>
               <Tenants queue={queue} tenants={tenants} />
             </>
           )
