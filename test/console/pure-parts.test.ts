@@ -1,5 +1,6 @@
 /** CON-5: what the console computes without a browser: addresses, figures, exact numbers, windows of long lists, order of queues, exports. */
 import { agoText, byNeed, csvCell, durationText, exactNumbers, exactText, exportText, forText, heightMax, matchPath, needOf, noteDate, parsePath, pathOf, queryOf, rowsWindow, secondsOf, serverNow, shortNumber, textOfQuery } from '@daybook/console/internal'
+import { csvCell as reportCell } from '@daybook/projections/reports'
 import * as fc from 'fast-check'
 import { describe, expect, test, vi } from 'vitest'
 
@@ -90,6 +91,10 @@ test('CON-5: the queue that needs somebody stands on top', () => {
 
 test('CON-5: an export has no formula, and every text in quotes that needs them', () => {
   expect(['=1+1', '+1', '-1', '@x', 'a,b', 'say "hi"', 'two\nlines', null, undefined, -5].map(csvCell)).toEqual(["'=1+1", "'+1", "'-1", "'@x", '"a,b"', '"say ""hi"""', '"two\nlines"', '', '', '-5'])
+  // The same as in the files of reports.
+  const formulas = [' =1', '＝1', '\n=1', '|x', '%x', '\t@x', '\0+1']
+  expect(formulas.map((text) => /^"?'/.test(csvCell(text)))).toEqual(formulas.map((text) => /^"?'/.test(reportCell(text))))
+  expect(formulas.every((text) => /^"?'/.test(csvCell(text)))).toBe(true)
   expect(exportText([], 'csv')).toMatch(/^id,number,type,.*\r\n$/)
 })
 
