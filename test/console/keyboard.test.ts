@@ -134,4 +134,18 @@ describe.skipIf(withoutBrowser)('by keyboard alone', () => {
     await keyboard.press('n')
     await page.getByRole('heading', { name: 'Now', exact: true }).waitFor()
   })
+
+  test('keys work after a row was selected with the mouse, and on the time slider: nobody types there', async () => {
+    const { page } = tab
+    const { keyboard } = page
+    await tab.visit('/q/default/tasks', 'eng-backend')
+    await page.locator('tbody input[type="checkbox"]').first().click()
+    await page.getByText('1 selected:').waitFor()
+    await keyboard.press('j')
+    await expect.poll(async () => page.evaluate(() => document.activeElement?.hasAttribute('data-row-link')), { timeout: 30_000 }).toBe(true)
+    await page.getByRole('slider', { name: 'Moment shown' }).focus()
+    await keyboard.press('g')
+    await keyboard.press('a')
+    await page.getByRole('heading', { name: 'Agents', exact: true }).waitFor()
+  })
 })

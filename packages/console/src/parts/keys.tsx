@@ -25,7 +25,11 @@ export const useKeys = (keys: ReadonlyArray<Key>): void => {
   }, [keys.map((key) => key.keys).join()])
 }
 
-const isTyping = (target: EventTarget | null): boolean => target instanceof HTMLElement && (target.isContentEditable || /^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName))
+/** Nobody types letters into these. */
+const withoutText: ReadonlyArray<string> = ['checkbox', 'range']
+
+const isTyping = (target: EventTarget | null): boolean =>
+  target instanceof HTMLInputElement ? !withoutText.includes(target.type) : target instanceof HTMLElement && (target.isContentEditable || /^(?:TEXTAREA|SELECT)$/.test(target.tagName))
 
 export const startKeys = (): void => {
   let first: string | undefined
