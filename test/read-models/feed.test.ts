@@ -40,7 +40,7 @@ describe('EV-04: read models in a file', () => {
     const before = contentOf()
     await work(4, 5)
     change("CREATE TRIGGER refuse BEFORE INSERT ON attempts BEGIN SELECT RAISE(ABORT, 'not now'); END")
-    await expect(feedOnce()).rejects.toThrow('not now')
+    await expect(feedOnce()).rejects.toThrow(`the read models ${file()} cannot be used (not now)`)
     expect(contentOf()).toEqual(before)
     change('DROP TRIGGER refuse')
     await feedOnce()

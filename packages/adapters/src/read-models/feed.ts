@@ -100,8 +100,9 @@ export const feedViews = async (options: FeedOptions): Promise<void> => {
         if (once) break
         await grown()
       } catch (error) {
-        if (once || error instanceof ProjectionFailed) throw error
+        if (error instanceof ProjectionFailed) throw error
         const why = unusable(error, file)
+        if (once) throw why
         problem = why instanceof Error ? why.message : String(why)
         known = feeder?.status() ?? known
         report({ ...known, problem })
