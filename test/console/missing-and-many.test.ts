@@ -54,6 +54,15 @@ describe.skipIf(withoutBrowser)('where something is missing', () => {
     }
   })
 
+  test('a page whose address has a time at the end of all times is shown all the same', async () => {
+    const [first, last] = ['-271821-04-20T00:00:00Z', '%2B275760-09-13T00:00:00Z']
+    for (const path of [`/?at=${last}`, `/q/default?at=${first}`, `/q/default/reports?from=${first}&to=${last}`, `/q/default/reports?from=2026-01-01&to=${last}`, `/q/default/audit?from=${last}`, `/q/default/changes?from=${first}&to=${last}`]) {
+      await tab.visit(path)
+      await tab.page.locator('main h1').waitFor()
+      expectQuiet(tab.watched, [/status of 4\d\d/])
+    }
+  })
+
   test('a history of more than one answer says so, and shows the older events when they are asked for', async () => {
     const { page } = tab
     const queue = server().admin.in('long')

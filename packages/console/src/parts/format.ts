@@ -49,6 +49,15 @@ export const agoText = (at: number, now: number): string => {
   return seconds > 0 ? `${size} ago` : `in ${size}`
 }
 
+/** The last millisecond of the year 9999. Browsers cannot reckon with times at the very end of what they can represent. */
+const timeMax = 253_402_300_799_999
+
+/** Milliseconds since 1970 of a time in an address, which may hold any text; `undefined` if it is no time, or far beyond those of any log. */
+export const timeIn = (text: string): number | undefined => {
+  const at = Date.parse(text)
+  return Math.abs(at) <= timeMax ? at : undefined
+}
+
 /** Seconds of `90s`, `15m`, `2h`, `3d`; `undefined` for any other text. */
 export const secondsOf = (text: string): number | undefined => {
   const [, count, unit = ''] = /^(\d+(?:\.\d+)?)(s|m|h|d)$/.exec(text) ?? []

@@ -7,6 +7,7 @@ import { serverNow } from '../api/server-time.js'
 import { may } from '../api/session.js'
 import { useQuestion } from '../api/use-query.js'
 import { now } from './clock.js'
+import { timeIn } from './format.js'
 import { pathOf } from '../address/url.js'
 
 /** One event of the log; it never changes, so it is asked for once. */
@@ -28,8 +29,7 @@ export const useMomentTime = (): void => {
 /** Milliseconds since 1970; `undefined` for the present, and while it is not known. */
 export const momentTime = computed((): number | undefined => {
   const { at, revision } = momentShown.value ?? {}
-  // An address may hold any text.
-  if (at !== undefined) return Number.isNaN(Date.parse(at)) ? undefined : Date.parse(at)
+  if (at !== undefined) return timeIn(at)
   const known = timeOfRevision.value
   return known !== undefined && known.queue === queueShown.value && known.revision === revision ? known.at : undefined
 })

@@ -1,6 +1,7 @@
 /** Periods of reports and of the log, up to the moment that is shown. */
 import { address } from '../address/address.js'
 import { serverNow } from '../api/server-time.js'
+import { timeIn } from './format.js'
 import { momentTime } from './moment-time.js'
 
 const quarterMs = 900_000
@@ -35,7 +36,7 @@ export interface ShownPeriod {
 /** The period of the address: `from` and `to`, or `hours`. */
 export const periodShown = (hoursDefault: keyof typeof periods): ShownPeriod => {
   const { from, to, hours = hoursDefault } = address.value.query
-  if (from !== undefined && !Number.isNaN(Date.parse(from))) return { from, ...(to === undefined || Number.isNaN(Date.parse(to)) ? {} : { to }) }
+  if (from !== undefined && timeIn(from) !== undefined) return { from, ...(to === undefined || timeIn(to) === undefined ? {} : { to }) }
   const known = Object.hasOwn(periods, hours) ? hours : hoursDefault
   return { ...sinceHours(Number(known)), hours: known }
 }

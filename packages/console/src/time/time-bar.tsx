@@ -10,6 +10,7 @@ import { pastAwaitedSince } from '../api/questions.js'
 import { serverNow } from '../api/server-time.js'
 import { useQueue } from '../api/use-query.js'
 import { now } from '../parts/clock.js'
+import { timeIn } from '../parts/format.js'
 import { exactTime, fullTime, localTime } from '../parts/moment.js'
 import { useKeys } from '../parts/keys.js'
 import { changesLink, compareMoments, comparedMoments, isRevision, showMoment, textOfMoment } from './compared.js'
@@ -79,8 +80,7 @@ export const TimeBar = () => {
 /** When a moment of the address was. */
 const useTimeOf = (queue: string | undefined, text: string | undefined): number | undefined => {
   const event = useEvent(queue, text !== undefined && isRevision(text) ? text : undefined)
-  const at = Date.parse(text === undefined || isRevision(text) ? (event?.at ?? '') : text)
-  return Number.isNaN(at) ? undefined : at
+  return timeIn(text === undefined || isRevision(text) ? (event?.at ?? '') : text)
 }
 
 const ComparedText = ({ from, to }: { readonly from: number | undefined; readonly to: number | undefined }) => (
