@@ -17,5 +17,7 @@ export const consolePlants: ReadonlyArray<Plant> = [
   { title: 'console: commands of two people are one', file: `${source}pages/audit/commands.ts`, find: 'command.actor === actor && command', replace: 'command', killedBy: audit },
   { title: 'console: a task that is new was not there before either', file: `${source}pages/changes/ways.ts`, find: "from ?? 'new'", replace: "from ?? to", killedBy: audit },
   { title: 'console: tasks without a tenant are never ready', file: `${source}pages/tenants/figures.ts`, find: 'byStatus.pending + byStatus.queued - ofTenants', replace: '0', killedBy: figures },
+  { title: 'console: tenants that a report adds up are taken for the tasks without one', file: `${source}pages/tenants/figures.ts`, find: ' && others === undefined', replace: '', killedBy: figures, named: 'adds up' },
+  { title: 'console: a tenant named policy can only have the weights that policies are', file: `${source}pages/settings/meanings.ts`, find: "typeof value === 'string' ? ownOf", replace: "typeof value !== 'object' ? ownOf", killedBy: figures, named: 'few values' },
   { title: 'console: ready tasks that no agent works on wait only for their turn', file: `${source}pages/queue/blocked-by.ts`, find: 'agentsAtWork === 0', replace: 'agentsAtWork < 0', killedBy: figures },
 ]

@@ -28,6 +28,7 @@ export const readModelPlants: ReadonlyArray<Plant> = [
   { title: 'read models: an amendment begins a new wait', file: `${fold}tasks.ts`, find: 'if (!wasReady) task.ready_at = at', replace: 'task.ready_at = at', killedBy: tasks },
   { title: 'read models: words stay as they were', file: `${fold}tasks.ts`, find: '    task.last_error = error\n    this.reworded.add(task)', replace: '    task.last_error = error', killedBy: tasks },
   { title: 'read models: a breaker span never ends', file: `${fold}breakers.ts`, find: 'last.ended_at = at', replace: 'void at', killedBy: histories },
+  { title: 'read models: a file that was emptied counts as it was', file: `${sqlite}feed.ts`, find: 'this.inode && found.size > 0)', replace: 'this.inode)', killedBy: feed, named: 'emptied' },
   { title: 'read models: indexes are never made', file: `${sqlite}feed.ts`, find: '      this.views.completeIndexes()\n', replace: '', killedBy: feed },
   { title: 'read models: only the tables that answer get indexes', file: `${sqlite}views-file.ts`, find: '...(next?.models ?? []).map(', replace: '...[].map(', killedBy: feed },
   { title: 'read models: indexes are made again each time', file: `${sqlite}views-file.ts`, find: 'if (found.some((name) => name.startsWith(`${index.name}_`))) continue', replace: 'void found', killedBy: feed },

@@ -85,6 +85,7 @@ export const webSocketPlants: ReadonlyArray<Plant> = [
     replace: 'const start = next',
     killedBy: sockets,
   },
+  { title: 'a token that is percent-encoded in a subprotocol is taken as it is', file: 'packages/adapters/src/http/websocket/server.ts', find: 'return decodeURIComponent(token)', replace: 'return token', killedBy: ['test/http/websocket.test.ts'], named: 'percent-encoded' },
   { title: 'a request for a WebSocket whose target is no URL ends the server', file: 'packages/adapters/src/http/websocket/server.ts', find: 'new URL(URL.canParse(url, root) ? url : root, root)', replace: 'new URL(url, root)', killedBy: ['test/http/websocket.test.ts'] },
   { title: 'a refused request for a WebSocket leaves its connection open', file: 'packages/adapters/src/http/websocket/server.ts', find: '() => socket.destroy(),', replace: '() => undefined,', killedBy: ['test/http/websocket.test.ts'] },
   { title: 'Retry-After of a refused request for a WebSocket has a fraction', file: 'packages/adapters/src/http/websocket/server.ts', find: 'retryAfterOf(what.retryAfterSeconds)', replace: 'what.retryAfterSeconds', killedBy: ['test/http/websocket.test.ts'], named: 'whole seconds' },
