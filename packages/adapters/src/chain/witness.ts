@@ -3,6 +3,7 @@
  * another past.
  */
 import { open } from 'node:fs/promises'
+import { joined } from '@daybook/client/common'
 import { appendNote } from './checkpoint-files.js'
 
 /** Rejects if the note was not accepted, or at the signal. */
@@ -18,12 +19,15 @@ export const witnessOf = (place: string): Witness => {
     }
   }
   return async (note, stopped) => {
-    const late = AbortSignal.timeout(postMs)
-    const signal = stopped === undefined ? late : AbortSignal.any([stopped, late])
-    const answer = await fetch(place, { method: 'POST', headers: { 'content-type': 'text/plain; charset=utf-8' }, body: note, signal, redirect: 'error' })
-    // What it says beside its status is not read: an answer may be without end.
-    await answer.body?.cancel()
-    if (!answer.ok) throw new Error(`${place} answered ${answer.status}`)
+    const { signal, forget } = joined(stopped, AbortSignal.timeout(postMs))
+    try {
+      const answer = await fetch(place, { method: 'POST', headers: { 'content-type': 'text/plain; charset=utf-8' }, body: note, signal, redirect: 'error' })
+      // What it says beside its status is not read: an answer may be without end.
+      await answer.body?.cancel()
+      if (!answer.ok) throw new Error(`${place} answered ${answer.status}`)
+    } finally {
+      forget()
+    }
   }
 }
 

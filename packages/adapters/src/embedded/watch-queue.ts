@@ -1,4 +1,5 @@
 /** Watches a queue of this process: the messages of a WebSocket, without one. */
+import { joined } from '@daybook/client/common'
 import { closedError, DaybookError, type Link } from '@daybook/client/internal'
 import { QueueName } from '@daybook/core'
 import type { Daybook } from '../engine/index.js'
@@ -16,8 +17,7 @@ export const watchQueueOf = (daybook: Daybook, closing: AbortSignal): Link['watc
     const end = queue.status().revision + 1
     const first = from === 'end' ? end : from
     if (first > end) throw invalid(`from: the log of queue ${name} ends at revision ${end - 1}`)
-    const left = new AbortController()
-    const over = AbortSignal.any([closing, left.signal, ...(signal === undefined ? [] : [signal])])
+    const { signal: over, abort, forget } = joined(closing, signal)
     let message: Message | undefined
     let isOver = false
     let wake = (): void => undefined
@@ -48,7 +48,8 @@ export const watchQueueOf = (daybook: Daybook, closing: AbortSignal): Link['watc
         }
       }
     } finally {
-      left.abort()
+      abort()
+      forget()
     }
   }
 

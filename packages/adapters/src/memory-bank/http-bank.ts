@@ -1,4 +1,5 @@
 /** A memory over HTTP: see docs/memory.md for its API. */
+import { joined } from '@daybook/client/common'
 import { onAbort } from '@daybook/client/internal'
 import { type Memory, type MemoryBank, MemoryRefused } from './memory-bank.js'
 
@@ -57,18 +58,11 @@ export const openHttpBank = ({ url, token, timeoutMs }: HttpBankOptions): Memory
     throw answer.status < 500 && !passing.has(answer.status) ? new MemoryRefused(why) : new Error(why)
   }
   const post = async (path: string, body: object, given: AbortSignal): Promise<unknown> => {
-    // By hand, because AbortSignal.any() would leave something of each request on `closing`, which lives as long as the server.
-    const controller = new AbortController()
-    const forget = [given, closing.signal].map((signal) => {
-      const abort = (): void => controller.abort(signal.reason)
-      if (!signal.aborted) return onAbort(signal, abort)
-      abort()
-      return () => undefined
-    })
+    const { signal, forget } = joined(given, closing.signal)
     try {
-      return await send(path, body, controller.signal)
+      return await send(path, body, signal)
     } finally {
-      for (const each of forget) each()
+      forget()
     }
   }
   return {

@@ -1,4 +1,5 @@
 /** One try to send a message. */
+import { joined } from '@daybook/client/common'
 import { Agent, request } from 'undici'
 import { publicConnector, type Resolve, ForbiddenAddress } from './public-connector.js'
 import { signatureOf } from './signature.js'
@@ -32,6 +33,8 @@ export interface Poster {
 const retryAfterMsMax = 3_600_000
 /** Number of bytes of an answer that are read, so that the connection can be used again. */
 const answerBytesMax = 16_384
+/** Why a try was ended. */
+const late = new Error('late')
 /** How long is waited for the rest of an answer, for the same reason. The next message waits meanwhile. */
 const answerRestMs = 1_000
 /** Answers that are about this message. After any other refusal, the next message would be refused as well. */
@@ -45,18 +48,11 @@ export const openPoster = ({ url, secrets, allowPrivateAddresses, timeoutMs }: E
     bodyTimeout: timeoutMs,
   })
   const post: Poster['post'] = async ({ id, body }, given) => {
-    // By hand, because AbortSignal.any() would leave something of each try on a signal that lives as long as the server.
-    const controller = new AbortController()
-    let isLate = false
-    const abort = (): void => controller.abort()
-    let clock = setTimeout(() => {
-      isLate = true
-      abort()
-    }, timeoutMs)
-    given?.addEventListener('abort', abort)
+    const { signal, abort, forget } = joined(given)
+    let clock = setTimeout(() => abort(late), timeoutMs)
     const end = (): void => {
       clearTimeout(clock)
-      given?.removeEventListener('abort', abort)
+      forget()
     }
     const timestamp = Math.floor(now() / 1_000)
     try {
@@ -72,7 +68,7 @@ export const openPoster = ({ url, secrets, allowPrivateAddresses, timeoutMs }: E
           'webhook-signature': signatureOf(secrets, id, timestamp, body),
         },
         body,
-        signal: controller.signal,
+        signal,
       })
       clearTimeout(clock)
       clock = setTimeout(abort, answerRestMs)
@@ -84,7 +80,7 @@ export const openPoster = ({ url, secrets, allowPrivateAddresses, timeoutMs }: E
       return { kind: 'failed', reason, retryAfterMs: readRetryAfter(headers['retry-after'], now()) }
     } catch (error) {
       end()
-      return { kind: 'failed', reason: isLate ? `no answer within ${timeoutMs / 1_000} s` : reasonOf(error) }
+      return { kind: 'failed', reason: signal.reason === late ? `no answer within ${timeoutMs / 1_000} s` : reasonOf(error) }
     }
   }
   return { post, close: () => dispatcher.destroy() }
@@ -107,5 +103,5 @@ const reasonOf = (error: unknown): string => {
     const { code } = each as NodeJS.ErrnoException
     if (code !== undefined && each.cause === undefined) return `it cannot be reached (${code})`
   }
-  return error instanceof Error && error.name === 'AbortError' ? 'the server is stopping' : 'it cannot be reached'
+  return 'it cannot be reached'
 }

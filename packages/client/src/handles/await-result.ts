@@ -1,6 +1,6 @@
 /** Waiting for the result of a task for longer than one request lasts, while servers stop, restart and take over from each other. */
 import { isSettled } from '@daybook/core/common'
-import { abortedError, onAbort } from '../transport/abort.js'
+import { abortedError, joined } from '../transport/abort.js'
 import { DaybookError } from '../errors.js'
 import { longTimer } from '../transport/long-timer.js'
 import type { CallOptions } from '../options.js'
@@ -32,8 +32,7 @@ export const awaitResult = async (id: string, ask: AskResult, { timeoutMs = Numb
   const endsAt = performance.now() + timeoutMs
   const timedOut = (standing: string): DaybookError => new DaybookError('timeout', `task ${id} is not finished after ${timeoutMs} ms${standing}`)
   let standing = ''
-  const over = new AbortController()
-  const forget = signal === undefined ? undefined : onAbort(signal, () => over.abort(signal.reason))
+  const over = joined(signal)
   const stopTimer = longTimer(timeoutMs + answerMs, () => over.abort(timedOut(standing)))
   try {
     for (;;) {
@@ -51,6 +50,6 @@ export const awaitResult = async (id: string, ask: AskResult, { timeoutMs = Numb
     throw over.signal.reason instanceof DaybookError ? over.signal.reason : error
   } finally {
     stopTimer()
-    forget?.()
+    over.forget()
   }
 }

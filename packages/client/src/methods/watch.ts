@@ -1,7 +1,7 @@
 /** Watching a queue: its messages over a WebSocket, without gaps. */
 import { backoff } from '../transport/backoff.js'
 import { pause } from '../transport/retry.js'
-import { closedError, onAbort } from '../transport/abort.js'
+import { closedError, joined, onAbort } from '../transport/abort.js'
 import { DaybookError, errorOfAnswer } from '../errors.js'
 
 /** What has happened: see docs/websocket.md for the events and their payloads. */
@@ -41,33 +41,37 @@ const pingMs = 30_000
 export const watch = async function* (place: Place, { from = 'end', signal: given }: WatchOptions = {}): AsyncGenerator<WatchMessage, void> {
   const { closing } = place
   if (closing.aborted) throw closedError()
-  const signal = given === undefined ? closing : AbortSignal.any([closing, given])
+  const { signal, forget } = joined(closing, given)
   const delays = backoff({ firstMs: 100, mostMs: 5_000, random: Math.random })
   let next: number | 'end' = from
   /** Number of seen messages of revision `next`: a connection may end between the messages of one event. */
   let seen = 0
-  for (let connections = 0; !signal.aborted; connections++) {
-    let skip = seen
-    try {
-      for await (const message of connection({ ...place, url: place.urls[connections % place.urls.length] as string }, next, signal)) {
-        delays.reset()
-        if ('at' in message) {
-          // The server says which revision `end` is, so that nothing is missed if the connection ends before the first message.
-          if (next === 'end') next = message.at
-          continue
+  try {
+    for (let connections = 0; !signal.aborted; connections++) {
+      let skip = seen
+      try {
+        for await (const message of connection({ ...place, url: place.urls[connections % place.urls.length] as string }, next, signal)) {
+          delays.reset()
+          if ('at' in message) {
+            // The server says which revision `end` is, so that nothing is missed if the connection ends before the first message.
+            if (next === 'end') next = message.at
+            continue
+          }
+          if (message.revision === next && skip > 0) {
+            skip--
+            continue
+          }
+          seen = message.revision === next ? seen + 1 : 1
+          next = message.revision
+          yield message
         }
-        if (message.revision === next && skip > 0) {
-          skip--
-          continue
-        }
-        seen = message.revision === next ? seen + 1 : 1
-        next = message.revision
-        yield message
+      } catch (error) {
+        if (error instanceof DaybookError && !['unreachable', 'unavailable', 'overloaded', 'too-many-requests'].includes(error.code)) throw error
       }
-    } catch (error) {
-      if (error instanceof DaybookError && !['unreachable', 'unavailable', 'overloaded', 'too-many-requests'].includes(error.code)) throw error
+      await pause(delays.next(), signal)
     }
-    await pause(delays.next(), signal)
+  } finally {
+    forget()
   }
 }
 

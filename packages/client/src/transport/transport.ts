@@ -1,6 +1,6 @@
 /** Sends one HTTP request and returns the text of the answer. Retries and JSON are handled by the layers above. */
 import { Client, type Dispatcher, errors, Pool } from 'undici'
-import { abortedError, closedError, onAbort } from './abort.js'
+import { abortedError, closedError, joined, onAbort } from './abort.js'
 import { DaybookError } from '../errors.js'
 import { headerText } from './header-text.js'
 
@@ -145,10 +145,13 @@ export const createTransport = (options: TransportOptions): Transport => {
   const stream = async (asked: HttpRequest): Promise<HttpStream> => {
     if (closing.signal.aborted) throw closedError()
     const sent = optionsOf(asked)
-    const signal = asked.signal === undefined ? closing.signal : AbortSignal.any([asked.signal, closing.signal])
+    const { signal, forget } = joined(asked.signal, closing.signal)
     try {
-      return await streams.request({ ...sent, signal })
+      const answer = await streams.request({ ...sent, signal })
+      answer.body.once('close', forget)
+      return answer
     } catch (error) {
+      forget()
       if (asked.signal?.aborted === true) throw abortedError(asked.signal)
       throw closing.signal.aborted ? closedError() : failureOf(base.origin, error as Error)
     }

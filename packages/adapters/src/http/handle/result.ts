@@ -1,4 +1,5 @@
 /** The result of a task, for a producer that waits for it. */
+import { joined } from '@daybook/client/common'
 import { isSettled, type TaskView, taskOf } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import { noSuchTask, problemOf } from '../problem.js'
@@ -13,13 +14,14 @@ export const result = async ({ queue, params, query, gone }: ViewCall<ResultQuer
   const waitMs = Number(query.wait ?? 0) * 1_000
   let found = await look()
   if (waitMs > 0 && E.isRight(found) && found.right.value !== undefined && !isSettled(found.right.value.status)) {
-    const settled = new AbortController()
-    const gives = queue.nextSettled(found.right.value.id, waitMs, AbortSignal.any([gone(), settled.signal]))
+    const wait = joined(gone())
+    const gives = queue.nextSettled(found.right.value.id, waitMs, wait.signal)
     // The task may have been settled before the wait began.
     found = await look()
-    if (E.isRight(found) && (found.right.value === undefined || isSettled(found.right.value.status))) settled.abort()
+    const isOver = E.isRight(found) && (found.right.value === undefined || isSettled(found.right.value.status))
+    if (isOver) wait.abort()
     await gives
-    if (!settled.signal.aborted) found = await look()
+    if (!isOver) found = await look()
   }
   if (E.isLeft(found)) return E.left(problemOf(found.left))
   const { value: task, revision } = found.right
