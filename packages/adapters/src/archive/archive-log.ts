@@ -1,8 +1,6 @@
 /** Moves old events of queues into an archive: verifies each log, moves the events, then compacts the store. */
-import type { SignedCheckpoints } from '../chain/index.js'
-import { verifyAt } from '../chain/index.js'
-import { ensureSnapshot, streamPrefix } from '../engine/index.js'
-import { revisionAt } from '../engine/index.js'
+import { type SignedCheckpoints, verifyAt } from '../chain/index.js'
+import { ensureSnapshot, revisionAt, streamPrefix } from '../engine/index.js'
 import { type LogAddress, type OpenedLog, type SnapshotStore, StoreError } from '../store/index.js'
 import { type ArchiveOptions, type ArchivePlan, type ArchiveProgress, archiveStream, planArchive } from './archive-stream.js'
 import { joinedLog } from '../segments/joined-log.js'

@@ -2,10 +2,9 @@
  * Verifies the chain of a log (EV-07) from the events alone, and names the first event that differs from what was appended. Events are taken in the
  * order in which they are stored. They are collected until a seal comes, which says what they must hash to.
  */
-import type { RecordedEvent } from '../store/index.js'
+import type { ChainHead, RecordedEvent } from '../store/index.js'
 import { leafOf } from '../seals/leaf.js'
 import { isBrokenSeal, markLength, marksOf, readSeal, type Seal, sealHash } from '../seals/seal.js'
-import type { ChainHead } from '../store/index.js'
 
 export type BreakKind =
   | 'altered'

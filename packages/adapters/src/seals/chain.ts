@@ -1,9 +1,8 @@
 /** The end of a log's chain of hashes, as its writer knows it: what the next append continues. */
 import crypto, { type Hash } from 'node:crypto'
-import type { RecordedEvent } from '../store/index.js'
+import type { ChainEnd, ChainHead, RecordedEvent } from '../store/index.js'
 import { leafOf } from './leaf.js'
 import { readSeal } from './seal.js'
-import type { ChainEnd, ChainHead } from '../store/index.js'
 
 export class Chain {
   private open: Hash | undefined

@@ -3,10 +3,9 @@
  * same with columns (`sqlite/seal-batch.ts`).
  */
 import * as E from 'fp-ts/lib/Either.js'
-import type { Continues, EventStore, EventToAppend, ExpectedRevision } from '../store/index.js'
+import type { ChainEnd, ChainHead, Continues, EventStore, EventToAppend, ExpectedRevision } from '../store/index.js'
 import { leafToAppend } from './leaf.js'
 import { sealOf, withSeal } from './seal.js'
-import type { ChainEnd, ChainHead } from '../store/index.js'
 
 export interface Sealed {
   readonly events: ReadonlyArray<EventToAppend>

@@ -1,7 +1,6 @@
 import type { Database } from 'better-sqlite3'
-import type { ChainHead } from '../store/index.js'
+import type { Appended, AppendError, ChainHead, ExpectedRevision } from '../store/index.js'
 import { LastSeals, unsealable } from '../seals/sealing.js'
-import type { AppendError, Appended, ExpectedRevision } from '../store/index.js'
 import { appendFailure } from './errors.js'
 import { eventInserter } from './insert-events.js'
 import { sealedBatch } from './seal-batch.js'

@@ -5,8 +5,7 @@ import { type PackedPage, pagePacker, unpack } from './packed-page.js'
 import { queries } from './queries.js'
 import { lazyReader } from './reader.js'
 import { structureProblems } from './structure.js'
-import type { OpenedLog, ReadOptions, RecordedEvent } from '../store/index.js'
-import { StoreError } from '../store/index.js'
+import { type OpenedLog, type ReadOptions, type RecordedEvent, StoreError } from '../store/index.js'
 import { readSpan } from '../store/read-span.js'
 
 /** Fewer events than this are read faster directly than through a thread. */

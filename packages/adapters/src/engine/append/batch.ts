@@ -1,7 +1,6 @@
 /** Items of the mailbox, and batches of events that are appended together. */
 import type { Command, CommandOf, CommandType, Mark, QueueEvent, QueueState, Replies } from '@daybook/core'
-import type { ChainHead } from '../../store/index.js'
-import type { AppendError, EventToAppend } from '../../store/index.js'
+import type { AppendError, ChainHead, EventToAppend } from '../../store/index.js'
 import { type Claim, type Caller, type Outcome, type Refusal, systemCaller } from '../types.js'
 
 /** A command and its waiting caller. */

@@ -9,10 +9,9 @@
  *                 seconds: a cluster without a leader may take hours
  */
 import { keepShape, type WaitingClaims } from '@daybook/core'
-import type { AppendError } from '../../store/index.js'
+import type { AppendError, ChainHead } from '../../store/index.js'
 import type { AppendLimits } from './append-limits.js'
 import type { Availability } from './availability.js'
-import type { ChainHead } from '../../store/index.js'
 import { type Batch, type ClaimItem, isOwn, type Item, refuse } from './batch.js'
 import type { Contents } from '../contents/contents.js'
 import type { Durable } from './durable.js'

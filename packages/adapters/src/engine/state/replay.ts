@@ -2,8 +2,7 @@
 import { randomInt } from 'node:crypto'
 import { beginReplay, endReplay, evolve, finishedCount, foldVersion, initial, isUnreadable, noteChanges, type QueueEvent, type QueueState, revisionOf, type RowStore, skip, snapshotReader, taskCount, type Unreadable, WrongBase } from '@daybook/core'
 import { Chain, lastSealIn, readSeal } from '../../seals/index.js'
-import type { ChainHead } from '../../store/index.js'
-import { type LoadedSnapshot, type LogReader, type RecordedEvent, type SnapshotBase, type SnapshotHeader, type SnapshotStore, StoreError } from '../../store/index.js'
+import { type ChainHead, type LoadedSnapshot, type LogReader, type RecordedEvent, type SnapshotBase, type SnapshotHeader, type SnapshotStore, StoreError } from '../../store/index.js'
 import { decodeRecorded } from '../log/wire.js'
 
 /** See `initial` in the core. */

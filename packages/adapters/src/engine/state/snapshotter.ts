@@ -1,7 +1,6 @@
 /** Takes snapshots in small steps while the queue works. */
 import { beginIncrement, beginSnapshot, changedCount, finishedCount, foldVersion, nameCount, noteChanges, type QueueState, revisionOf, type SnapshotWork, storedCount, taskCount } from '@daybook/core'
-import type { ChainHead } from '../../store/index.js'
-import type { SnapshotBase, SnapshotHeader, SnapshotPoint, SnapshotStore, SnapshotWriter } from '../../store/index.js'
+import type { ChainHead, SnapshotBase, SnapshotHeader, SnapshotPoint, SnapshotStore, SnapshotWriter } from '../../store/index.js'
 import { shortTurns } from '../../short-turns.js'
 import { describe } from '../refusals.js'
 import { inSeries, isIncrementBetter, isMergeDue, isSnapshotDue, type SnapshotCost } from './snapshot-policy.js'

@@ -3,8 +3,7 @@
  * it. Header and footer are JSON, so that `head -1` and `tail -1` show them.
  */
 import { open, type FileHandle } from 'node:fs/promises'
-import type { ChainHead } from '../../store/index.js'
-import type { SnapshotBase, SnapshotHeader } from '../../store/index.js'
+import type { ChainHead, SnapshotBase, SnapshotHeader } from '../../store/index.js'
 
 const formatName = 'daybook-snapshot'
 const formatVersion = 4

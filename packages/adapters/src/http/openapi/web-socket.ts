@@ -1,7 +1,6 @@
 /** The WebSocket. OpenAPI cannot describe what comes after the handshake, so `x-daybook-messages` is the schema of each message. */
 import { readers, rolesOf } from '../routes/access.js'
-import type { ProblemCode } from '../problem.js'
-import { statusOf } from '../problem.js'
+import { type ProblemCode, statusOf } from '../problem.js'
 import type { JsonSchema } from './json-schema.js'
 import type { ProblemResponses } from './problem-responses.js'
 

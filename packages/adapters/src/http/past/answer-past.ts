@@ -1,9 +1,8 @@
 /** Answers a query about a past moment: the route's own function, over the state of that moment. */
 import { headOf, type QueueState, timeOf } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
-import { type FindCauses, streamOf } from '../../engine/index.js'
+import { type FindCauses, revisionAt, streamOf } from '../../engine/index.js'
 import { contentsFrom, type PastLimits, PastStates, pastView } from '../../past/index.js'
-import { revisionAt } from '../../engine/index.js'
 import type { LogReader, SnapshotStore } from '../../store/index.js'
 import { alertRoutes } from '../routes/alert-routes.js'
 import { batchRoutes } from '../routes/batch-routes.js'
