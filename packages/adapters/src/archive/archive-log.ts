@@ -1,6 +1,6 @@
 /** Moves old events of queues into an archive: verifies each log, moves the events, then compacts the store. */
 import { type SignedCheckpoints, verifyAt } from '../chain/index.js'
-import { ensureSnapshot, revisionAt, streamPrefix } from '../engine/index.js'
+import { ensureSnapshot, queueOf, revisionAt } from '../engine/index.js'
 import { type LogAddress, type OpenedLog, type SnapshotStore, StoreError } from '../store/index.js'
 import { type ArchiveOptions, type ArchivePlan, type ArchiveProgress, archiveStream, planArchive } from './archive-stream.js'
 import { joinedLog } from '../segments/joined-log.js'
@@ -87,5 +87,5 @@ export const archiveLog = async (options: ArchiveLogOptions): Promise<ArchivedLo
 
 const snapshotOf = async (log: OpenedLog, { stream, head, cut }: ArchivePlan & { readonly stream: string }, { archive, snapshots, progress }: ArchiveLogOptions): Promise<number | undefined> => {
   if (snapshots === undefined) return undefined
-  return ensureSnapshot(joinedLog(log, archive), snapshots, stream.slice(streamPrefix.length), cut - 1, (events, of) => progress?.({ step: 'folding', stream, revision: head - of + events, last: head }))
+  return ensureSnapshot(joinedLog(log, archive), snapshots, queueOf(stream), cut - 1, (events, of) => progress?.({ step: 'folding', stream, revision: head - of + events, last: head }))
 }

@@ -11,7 +11,7 @@ import { basename, dirname, join, relative, resolve } from 'node:path'
 import { archiveFolderOf } from '../segments/folder-of.js'
 import { checkpointFolderOf, readCheckpoints, signedQueues, type Verified, verifyAt } from '../chain/index.js'
 import { logFileName } from '../config/serve-options.js'
-import { streamPrefix } from '../engine/index.js'
+import { queueOf, streamOf, streamPrefix } from '../engine/index.js'
 import { makeDurableFolder } from '../disk/make-folder.js'
 import { syncFolder } from '../disk/sync-folder.js'
 import { openOwnLog } from '../open-log.js'
@@ -112,10 +112,10 @@ const verifyCopy = async (folder: string, source: { readonly dataDir: string; re
   const address: LogAddress = { kind: 'sqlite', file: join(folder, logFileName) }
   const log = await openOwnLog(address)
   const streams = await log.streams(streamPrefix).finally(() => log.close())
-  const queues = new Set([...streams.map((stream) => stream.slice(streamPrefix.length)), ...(await signedQueues(checkpointFolderOf(folder)))])
+  const queues = new Set([...streams.map(queueOf), ...(await signedQueues(checkpointFolderOf(folder)))])
   const verified: Array<BackedUpQueue> = []
   for (const queue of queues) {
-    const stream = `${streamPrefix}${queue}`
+    const stream = streamOf(queue)
     // A copy is wanted all the more if the checkpoints are lost.
     const checkpoints = await readCheckpoints(checkpointFolderOf(folder), queue).catch((error: unknown) => {
       if (error instanceof StoreError && error.code === 'damaged') return error.message

@@ -1,6 +1,6 @@
 /** Entry point of the thread that signs checkpoints. It has its own connection to the log. */
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
-import { streamPrefix } from '../engine/index.js'
+import { queueOf, streamOf, streamPrefix } from '../engine/index.js'
 import { isLost } from '../log-follower/index.js'
 import { openLog } from '../open-log.js'
 import { lowerPriority } from '../lower-priority.js'
@@ -53,10 +53,10 @@ const serve = async (port: MessagePort, { log: address, dataDir, keyFile, witnes
       const ending = isLast
       try {
         // A queue that was signed and is no longer in the log was cut off.
-        const signed = (await signedQueues(folder)).map((queue) => `${streamPrefix}${queue}`)
+        const signed = (await signedQueues(folder)).map(streamOf)
         for (const stream of new Set([...(await log.streams(streamPrefix)), ...signed])) {
           if (stopping.signal.aborted) break
-          const queue = stream.slice(streamPrefix.length)
+          const queue = queueOf(stream)
           const made = { log, stream, queue, folder, key, signer: signerOf(key, queue), warn, ...(witness === undefined ? {} : { witness: witnessOf(witness) }) }
           const checkpointer = queues.get(stream) ?? new Checkpointer(made)
           queues.set(stream, checkpointer)

@@ -2,7 +2,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { lowerPriority } from '../lower-priority.js'
 import { type LogAddress, StoreError } from '../store/index.js'
-import { streamPrefix } from '../engine/index.js'
+import { queueOf } from '../engine/index.js'
 import { readCheckpoints } from './checkpoint-files.js'
 import { type Verified, verifyAt } from './verify-log.js'
 
@@ -18,7 +18,7 @@ export type FromVerifyThread = { readonly verdict: Verified } | { readonly faile
 if (parentPort !== null) {
   const { log, stream, checkpoints } = workerData as VerifyThreadOptions
   lowerPriority()
-  const answer: FromVerifyThread = await readCheckpoints(checkpoints, stream.slice(streamPrefix.length)).then((signed) => verifyAt(log, stream, { checkpoints: signed })).then(
+  const answer: FromVerifyThread = await readCheckpoints(checkpoints, queueOf(stream)).then((signed) => verifyAt(log, stream, { checkpoints: signed })).then(
     (verdict) => ({ verdict }),
     (error: unknown) => ({ failed: error instanceof Error ? error.message : String(error), ...(error instanceof StoreError ? { code: error.code } : {}) }),
   )

@@ -6,7 +6,7 @@ import type { Daybook, Loading, RefusedQueue } from './daybook-types.js'
 import { openEngine } from './engine.js'
 import type { EngineOptions } from './engine-options.js'
 import { describe } from './refusals.js'
-import { streamOf, streamPrefix } from './state/replay.js'
+import { queueOf, streamOf, streamPrefix } from './state/replay.js'
 import type { QueueEngine } from './types.js'
 
 export interface DaybookOptions extends EngineOptions {
@@ -177,7 +177,7 @@ class Registry implements Daybook {
   private async openAll(): Promise<void> {
     const streams = await this.options.store.streams(streamPrefix)
     for (const stream of streams) {
-      const name = stream.slice(streamOf('').length)
+      const name = queueOf(stream)
       await this.openNow(name).catch((error: unknown) => this.refuse(name, error))
     }
   }
@@ -216,7 +216,7 @@ class Registry implements Daybook {
 
   private async openNew(): Promise<void> {
     const streams = await this.options.store.streams(streamPrefix)
-    await this.openEach(streams.map((stream) => stream.slice(streamOf('').length)))
+    await this.openEach(streams.map(queueOf))
   }
 
   private async openEach(names: ReadonlyArray<string>): Promise<void> {

@@ -10,7 +10,7 @@
 import { rmSync, statSync } from 'node:fs'
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises'
 import { ProjectionFailed } from '@daybook/projections'
-import { streamOf, streamPrefix } from '../engine/index.js'
+import { queueOf, streamOf, streamPrefix } from '../engine/index.js'
 import { backoff } from '@daybook/client/common'
 import { isLost } from '../log-follower/index.js'
 import type { OpenedLog } from '../store/index.js'
@@ -177,7 +177,7 @@ class Feeder {
     let isLevel = !isFirst
     /** The queues of which the tables lack events. */
     const behind: Array<string> = []
-    const queues = (await log.streams(streamPrefix)).map((stream) => stream.slice(streamPrefix.length))
+    const queues = (await log.streams(streamPrefix)).map(queueOf)
     if (isFirst && this.hasOthers(queues)) {
       this.startAnew()
       return 'looked'

@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream'
 import { join } from 'node:path'
 import * as E from 'fp-ts/lib/Either.js'
 import type { Difference, HistoryEvent, Moment, QueueMoment } from '../../client/index.js'
-import { streamOf, streamPrefix } from '../../engine/state/replay.js'
+import { queueOf, streamOf, streamPrefix } from '../../engine/state/replay.js'
 import { parseObject } from '../../engine/log/wire.js'
 import { readSnapshotFolder } from '../../files/snapshots/snapshots.js'
 import { eventLines } from '../../http/json/event-lines.js'
@@ -28,7 +28,7 @@ export const logSource = async (address: LogAddress, dataDir: string | undefined
   const log = await openLog(address, true)
   const head = await log.head(streamOf(queue))
   if (head < 0) {
-    const queues = (await log.streams(streamPrefix)).map((stream) => stream.slice(streamPrefix.length))
+    const queues = (await log.streams(streamPrefix)).map(queueOf)
     await log.close()
     throw noSuchQueue(queue, queues)
   }

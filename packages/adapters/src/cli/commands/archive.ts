@@ -50,7 +50,7 @@ ${examples(
       const address = logAddressOf(flags)
       if (address === undefined) throw new UsageError('give --data or --store: the log is read here')
       await assertLogFile(address)
-      const [{ archiveLog, planLog }, { archiveFolderOf }, { openOwnLog }, { streamOf, streamPrefix }] = await Promise.all([import('../../archive/index.js'), import('../../segments/index.js'), import('../../open-log.js'), import('../../engine/index.js')])
+      const [{ archiveLog, planLog }, { archiveFolderOf }, { openOwnLog }, { queueOf, streamOf, streamPrefix }] = await Promise.all([import('../../archive/index.js'), import('../../segments/index.js'), import('../../open-log.js'), import('../../engine/index.js')])
       const { queue } = readConnection(command.optsWithGlobals<ConnectionOptions>(), cli.io.env)
       const archive = archiveFolderOf(address) as string
       const progress = createProgress(cli.io, printer)
@@ -58,11 +58,11 @@ ${examples(
       try {
         const known = await log.streams(streamPrefix)
         const streams = flags.all === true ? known : [streamOf(queue)]
-        if (streams.some((stream) => !known.includes(stream))) throw noSuchQueue(queue, known.map(nameOf))
+        if (streams.some((stream) => !known.includes(stream))) throw noSuchQueue(queue, known.map(queueOf))
         const options = { address, archive, streams, before: typeof flags.before === 'number' ? { revision: flags.before } : { at: Date.parse(flags.before) } }
         if (flags.dryRun === true) {
           const plans = await planLog(log, options)
-          const queues = plans.map((plan) => ({ queue: nameOf(plan.stream), from: plan.archived, cut: plan.cut, events: plan.cut - plan.archived, head: plan.head }))
+          const queues = plans.map((plan) => ({ queue: queueOf(plan.stream), from: plan.archived, cut: plan.cut, events: plan.cut - plan.archived, head: plan.head }))
           printer.answer({ dryRun: true, archive, queues }, () => {
             for (const { queue: name, from, cut, events, head } of queues) {
               printer.line(events === 0 ? `${clean(name)}: nothing to move` : `${clean(name)}: would move the ${plural(events, 'event')} ${from} to ${cut - 1} to ${archive}; ${cut} to ${head} stay`)
@@ -75,13 +75,13 @@ ${examples(
         await log.close()
         const { streams: done, compacted } = await archiveLog({
           ...options,
-          checkpoints: (stream) => checkpointsOf(flags, nameOf(stream)),
+          checkpoints: (stream) => checkpointsOf(flags, queueOf(stream)),
           snapshots: await snapshotsOf(flags),
-          progress: ({ step, stream, revision, last }) => progress.show(stream === undefined ? 'making the file smaller' : `${clean(nameOf(stream))}: ${step}: revision ${revision} of ${last}`),
+          progress: ({ step, stream, revision, last }) => progress.show(stream === undefined ? 'making the file smaller' : `${clean(queueOf(stream))}: ${step}: revision ${revision} of ${last}`),
         })
         progress.clear()
         const queues = done.map(({ stream, first, head, segments, snapshot }) => ({
-          queue: nameOf(stream), first, head,
+          queue: queueOf(stream), first, head,
           segments: segments.map(({ file, bytes, hash, index: { from, to, times, textBytes } }) => ({ file, from, to, times, bytes, textBytes, sha256: hash })),
           snapshot,
         }))
@@ -107,8 +107,6 @@ ${examples(
         await log.close()
       }
     }))
-
-const nameOf = (stream: string): string => stream.slice('taskqueue-'.length)
 
 const size = (bytes: number): string => (bytes < 1e6 ? `${Math.ceil(bytes / 1e3)} kB` : bytes < 1e9 ? `${(bytes / 1e6).toFixed(1)} MB` : `${(bytes / 1e9).toFixed(2)} GB`)
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { foldVersion, keptIn, type KeptRows, plural, tasksInPage } from '@daybook/core'
 import { archiveBeside, joinedStore } from '../../segments/index.js'
 import { checkpointFolderOf, readCheckpoints, readSigningKey, signedByAnother, signedQueues, signerOf, signingKeyFileOf } from '../../chain/index.js'
-import { decodeRecorded, streamOf, streamPrefix } from '../../engine/index.js'
+import { decodeRecorded, queueOf, streamOf, streamPrefix } from '../../engine/index.js'
 import { openSnapshotFolder } from '../../files/index.js'
 import { checkSqliteFile, openSqliteStore } from '../../sqlite/index.js'
 import { type EventStore, type SnapshotStore, StoreError } from '../../store/index.js'
@@ -57,7 +57,7 @@ const checkEvents = async (store: EventStore, keysFile: string | undefined, data
     const snapshots = folder === undefined ? undefined : await orBad(findings, folder, () => openSnapshotFolder(folder))
     if (dataDir !== undefined) findings.push(...(await checkAllSigned(dataDir, streams)))
     for (const stream of streams) {
-      const queue = stream.slice(streamOf('').length)
+      const queue = queueOf(stream)
       const check = new FoldCheck(queue)
       try {
         for await (const page of store.read(stream)) {

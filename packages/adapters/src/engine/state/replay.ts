@@ -13,6 +13,7 @@ export const emptyState = (queue: string, rowStore?: RowStore): QueueState => be
 
 export const streamPrefix = 'taskqueue-'
 export const streamOf = (queue: string): string => `${streamPrefix}${queue}`
+export const queueOf = (stream: string): string => stream.slice(streamPrefix.length)
 
 export interface Replayed {
   readonly state: QueueState
