@@ -325,7 +325,7 @@ export const enginePlants: ReadonlyArray<Plant> = [
   {
     title: 'one task whose content is damaged keeps its neighbours from being handed out',
     file: at('contents/contents.ts'),
-    find: 'this.owner.giveUpOn(claim, describe(error))\n        return false',
+    find: 'this.owner.giveUpOn(claim, errorText(error))\n        return false',
     replace: 'throw error',
     killedBy: spoilt,
   },

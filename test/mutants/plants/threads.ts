@@ -13,6 +13,6 @@ export const threadPlants: ReadonlyArray<Plant> = [
   { title: 'thread requests: an answered request still waits', file: at('requests.ts'), find: '      this.waiting.delete(message.id)\n', replace: '', killedBy },
   { title: 'thread requests: errors have no code', file: at('requests.ts'), find: 'message.code === undefined ?', replace: 'message.code !== null ?', killedBy },
   { title: 'thread requests: the owner is not told that the thread has ended', file: at('requests.ts'), find: '      onEnd()\n', replace: '      void onEnd\n', killedBy },
-  { title: 'thread requests: what ended the thread is not told', file: at('requests.ts'), find: '(problem = textOf(error))', replace: 'void (problem === error)', killedBy },
+  { title: 'thread requests: what ended the thread is not told', file: at('requests.ts'), find: '(problem = errorText(error))', replace: 'void (problem === error)', killedBy },
   { title: 'thread requests: an answer that cannot be sent ends the thread', file: at('requests.ts'), find: '.then((given) => send({ id, answer: given })).catch(failed)', replace: '.then((given) => send({ id, answer: given }), failed)', killedBy },
 ]

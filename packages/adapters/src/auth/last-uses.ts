@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import * as E from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
 import { writeWhole } from '../disk/atomic-write.js'
+import { errorText } from '../error-text.js'
 
 const UsesFile = t.type({ version: t.literal(1), uses: t.record(t.string, t.number) })
 const fileName = 'token-uses.json'
@@ -28,7 +29,7 @@ export const openLastUses = (dir: string, warn: (message: string) => void): Last
     if (isWritten || file === undefined) return writing
     isWritten = true
     const text = JSON.stringify({ version: 1, uses: Object.fromEntries(uses) })
-    return (writing = writing.then(() => writeWhole(file, [text])).catch((error: unknown) => warn(`when tokens were used cannot be written to ${file}: ${error instanceof Error ? error.message : String(error)}`)))
+    return (writing = writing.then(() => writeWhole(file, [text])).catch((error: unknown) => warn(`when tokens were used cannot be written to ${file}: ${errorText(error)}`)))
   }
   const timer = setInterval(() => void write(), everyMs)
   timer.unref()

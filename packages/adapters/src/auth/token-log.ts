@@ -6,6 +6,7 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import * as E from 'fp-ts/lib/Either.js'
 import type { Subscription } from 'rxjs'
 import type { Caller } from '../engine/types.js'
+import { errorText } from '../error-text.js'
 import type { AppendError, EventStore, EventToAppend, RecordedEvent } from '../store/index.js'
 import { type Bounds, endingGrant, type Grant } from './grant.js'
 import { hashOf, newToken } from './hash.js'
@@ -150,7 +151,7 @@ export class TokenLog {
       // Known tokens stay valid meanwhile.
       error: (error: unknown) => {
         if (this.isClosed) return
-        const reason = `the events of tokens cannot be read: ${error instanceof Error ? error.message : String(error)}`
+        const reason = `the events of tokens cannot be read: ${errorText(error)}`
         if (reason !== this.unfollowed?.reason) this.warn(reason)
         this.unfollowed = { reason, since: this.unfollowed?.since ?? this.now() }
         this.again = setTimeout(() => this.follow(), retryMs)
@@ -258,7 +259,7 @@ export class TokenLog {
       this.isRead = true
       return undefined
     } catch (error) {
-      return { code: 'unavailable', detail: `the events of tokens cannot be read now: ${error instanceof Error ? error.message : String(error)}` }
+      return { code: 'unavailable', detail: `the events of tokens cannot be read now: ${errorText(error)}` }
     }
   }
 }

@@ -1,6 +1,7 @@
 /** Entry point of the thread that signs checkpoints. It has its own connection to the log. */
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { queueOf, streamOf, streamPrefix } from '../engine/index.js'
+import { errorText } from '../error-text.js'
 import { isLost } from '../log-follower/index.js'
 import { openLog } from '../open-log.js'
 import { lowerPriority } from '../lower-priority.js'
@@ -77,7 +78,7 @@ const serve = async (port: MessagePort, { log: address, dataDir, keyFile, witnes
         allLate = undefined
         send({ kind: 'late', problem: undefined })
       } catch (error) {
-        const problem = `checkpoints are late: ${error instanceof Error ? error.message : String(error)}`
+        const problem = `checkpoints are late: ${errorText(error)}`
         if (problem !== allLate) warn(problem)
         allLate = problem
         send({ kind: 'late', problem })

@@ -5,6 +5,7 @@
 import type { KeyObject } from 'node:crypto'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { plural, theFirst } from '@daybook/core'
+import { errorText } from '../error-text.js'
 import { type LogReader, LostEvents, type RecordedEvent, StoreError } from '../store/index.js'
 import { CheckpointFiles, type TreePlace } from './checkpoint-files.js'
 import { leafOf } from '../seals/leaf.js'
@@ -186,7 +187,7 @@ export class Checkpointer {
       await witness(this.owed, signal)
       this.owed = undefined
     } catch (error) {
-      warn(`queue ${queue}: the witness has not taken a checkpoint, and will be asked again: ${error instanceof Error ? error.message : String(error)}`)
+      warn(`queue ${queue}: the witness has not taken a checkpoint, and will be asked again: ${errorText(error)}`)
     }
   }
 }

@@ -1,5 +1,6 @@
 /** Entry point of the thread that verifies, so that no request on the main thread has to wait. It ends with its answer. */
 import { parentPort, workerData } from 'node:worker_threads'
+import { errorText } from '../error-text.js'
 import { lowerPriority } from '../lower-priority.js'
 import { type LogAddress, StoreError } from '../store/index.js'
 import { queueOf } from '../engine/index.js'
@@ -20,7 +21,7 @@ if (parentPort !== null) {
   lowerPriority()
   const answer: FromVerifyThread = await readCheckpoints(checkpoints, queueOf(stream)).then((signed) => verifyAt(log, stream, { checkpoints: signed })).then(
     (verdict) => ({ verdict }),
-    (error: unknown) => ({ failed: error instanceof Error ? error.message : String(error), ...(error instanceof StoreError ? { code: error.code } : {}) }),
+    (error: unknown) => ({ failed: errorText(error), ...(error instanceof StoreError ? { code: error.code } : {}) }),
   )
   parentPort.postMessage(answer)
   parentPort.close()

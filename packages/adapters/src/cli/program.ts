@@ -1,6 +1,7 @@
 /** The whole command line: all commands and their common parts. */
 import { Command, CommanderError } from 'commander'
 import { DaybookError } from '@daybook/client/internal'
+import { errorText } from '../error-text.js'
 import { Cli } from './cli.js'
 import { addConnectionOptions } from './connection.js'
 import { exitCodeOf, exitCodes, UsageError } from './exit-codes.js'
@@ -181,7 +182,7 @@ const asTyped = (text: string, args: ReadonlyArray<string>): string =>
 const codes: Readonly<Record<number, string>> = { [exitCodes.usage]: 'usage', [exitCodes.unreachable]: 'unreachable' }
 
 const tell = (error: unknown, exitCode: number, io: Io, isJson: boolean): void => {
-  const message = error instanceof Error ? error.message : String(error)
+  const message = errorText(error)
   if (error instanceof DaybookError) {
     const { code, detail, status, errors } = error
     if (isJson) return io.err(`${JSON.stringify({ error: { code, detail, status, errors } })}\n`)

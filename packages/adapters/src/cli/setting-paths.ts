@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { type Json, SettingsPatch, settingsDefault, validate } from '@daybook/core/common'
 import * as E from 'fp-ts/lib/Either.js'
 import { readSettingsFile } from '../config/index.js'
+import { errorText } from '../error-text.js'
 import { UsageError } from './exit-codes.js'
 import { nearest } from './suggest/nearest.js'
 
@@ -75,7 +76,7 @@ export const readPatch = async (file: string): Promise<SettingsPatch> => {
   try {
     text = await readFile(file, 'utf8')
   } catch (error) {
-    throw new UsageError(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`)
+    throw new UsageError(`${file} cannot be read: ${errorText(error)}`)
   }
   const read = readSettingsFile(text, file)
   if (E.isLeft(read)) throw new UsageError(read.left.join('\n'))

@@ -1,6 +1,7 @@
 /** Reads tasks from a file or standard input: JSON, or one task per line (NDJSON). */
 import { createReadStream } from 'node:fs'
 import type { NewTask } from '../client/index.js'
+import { errorText } from '../error-text.js'
 import { InexactNumber, parseJson } from '../read-json.js'
 import { UsageError } from './exit-codes.js'
 import type { Io } from './io.js'
@@ -33,7 +34,7 @@ const linesIn = async function* (file: string, io: Io): AsyncGenerator<string> {
     yield* linesOf(createReadStream(file), file)
   } catch (error) {
     if (error instanceof UsageError) throw error
-    throw new UsageError(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`)
+    throw new UsageError(`${file} cannot be read: ${errorText(error)}`)
   }
 }
 
@@ -67,7 +68,7 @@ const parse = (text: string, what: string): unknown => {
     return parseJson(text)
   } catch (error) {
     if (error instanceof InexactNumber) throw new UsageError(`${what}: ${error.message}`)
-    throw new UsageError(`${what} is not JSON: ${error instanceof Error ? error.message : String(error)}`)
+    throw new UsageError(`${what} is not JSON: ${errorText(error)}`)
   }
 }
 

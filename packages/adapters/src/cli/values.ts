@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { instantMax, type Json, PriorityName } from '@daybook/core/common'
 import { InvalidArgumentError } from 'commander'
+import { errorText } from '../error-text.js'
 import { InexactNumber, parseJson } from '../read-json.js'
 import { readTime } from '../time.js'
 import { UsageError } from './exit-codes.js'
@@ -92,7 +93,7 @@ export const readText = async (given: string, io: Io): Promise<string> => {
   if (!given.startsWith('@')) return given
   const file = given.slice(1)
   const bytes = await readFile(file).catch((error: unknown) => {
-    throw new UsageError(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`)
+    throw new UsageError(`${file} cannot be read: ${errorText(error)}`)
   })
   return textOf(bytes, file)
 }
@@ -104,7 +105,7 @@ export const readJson = async (given: string, what: string, io: Io): Promise<Jso
     return parseJson(text)
   } catch (error) {
     if (error instanceof InexactNumber) throw new UsageError(`${what}: ${error.message}`)
-    throw new UsageError(`${what} is not JSON: ${error instanceof Error ? error.message : String(error)}`)
+    throw new UsageError(`${what} is not JSON: ${errorText(error)}`)
   }
 }
 

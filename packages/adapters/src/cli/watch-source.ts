@@ -1,4 +1,5 @@
 /** Reports once when the server stops answering and once when it answers again, however often the worker tries. */
+import { errorText } from '../error-text.js'
 import type { TaskSource } from '../worker/index.js'
 import { isOutage } from './outage.js'
 
@@ -25,7 +26,7 @@ export const watchSource = (source: TaskSource, tell: OutageTeller): TaskSource 
     try {
       return await answer
     } catch (error) {
-      if (isOutage(error)) down(call, error instanceof Error ? error.message : String(error))
+      if (isOutage(error)) down(call, errorText(error))
       throw error
     }
   }

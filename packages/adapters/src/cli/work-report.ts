@@ -1,5 +1,6 @@
 /** What `daybook work` prints: lines for people on stderr, or lines of JSON on stdout; and a summary at the end. */
 import { plural } from '@daybook/core/common'
+import { errorText } from '../error-text.js'
 import type { TaskWorker, WorkerEvent, WorkTask } from '../worker/index.js'
 import type { Session } from './cli.js'
 import { exitCodes } from './exit-codes.js'
@@ -42,7 +43,7 @@ export class WorkReport implements OutageTeller {
     const started = this.started.get(task.id)
     if (started === undefined) return
     started.tookMs = performance.now() - started.startedAt
-    if (error !== undefined) started.error ??= error instanceof Error ? error.message : String(error)
+    if (error !== undefined) started.error ??= errorText(error)
   }
 
   // An outage is reported even with --quiet. Otherwise a worker that waits for the server would look idle.

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { QueueName } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
+import { errorText } from '../error-text.js'
 import { type ConfigFile, readConfigFile } from './config-file.js'
 import type { Environment } from './environment.js'
 import { readLauncher } from './launcher-choice.js'
@@ -174,6 +175,6 @@ const openConfig = async (path: string): Promise<E.Either<Problems, ConfigFile>>
   try {
     return readConfigFile(await readFile(path, 'utf8'), path)
   } catch (error) {
-    return E.left([`the config file ${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`])
+    return E.left([`the config file ${path} cannot be read: ${errorText(error)}`])
   }
 }

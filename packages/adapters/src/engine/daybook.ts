@@ -1,11 +1,11 @@
 /** All queues of one store. They are replayed at the start, or opened when first named. */
+import { errorText } from '../error-text.js'
 import { type EventStore, isDestroyed, type LogReader, LostEvents, type SnapshotStore, type StoreError } from '../store/index.js'
 import { noKeys, revealingLog } from '../task-keys/index.js'
 import { CheckedClock } from './time/checked-clock.js'
 import type { Daybook, Loading, RefusedQueue } from './daybook-types.js'
 import { openEngine } from './engine.js'
 import type { EngineOptions } from './engine-options.js'
-import { describe } from './refusals.js'
 import { queueOf, streamOf, streamPrefix } from './state/replay.js'
 import type { QueueEngine } from './types.js'
 
@@ -201,7 +201,7 @@ class Registry implements Daybook {
       Promise.all(isShared ? [this.openNew(), this.lookIntoOne()] : [this.openEach([...this.unusable.keys()])])
         .then(
           () => (this.storeProblem = undefined),
-          (error: unknown) => this.noteProblem(describe(error)),
+          (error: unknown) => this.noteProblem(errorText(error)),
         )
         .finally(() => this.lookAround())
     }, lookMs)
@@ -225,7 +225,7 @@ class Registry implements Daybook {
       if (this.engines.has(name) || this.isTooSoonFor(name, this.retryMs)) continue
       await this.openNow(name).catch((error: unknown) => {
         if (isDestroyed(error)) return this.refuse(name, error)
-        if (this.closing === undefined) this.warn(`queue ${name} cannot be opened: ${describe(error)}`)
+        if (this.closing === undefined) this.warn(`queue ${name} cannot be opened: ${errorText(error)}`)
       })
     }
   }

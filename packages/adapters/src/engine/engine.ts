@@ -16,6 +16,7 @@
 import { type ClaimedTask, clipped, type Command, type CommandOf, type CommandType, headOf, keptFailure, type QueueState, type Replies, takeWokenShapes, textMax, timeOf, unreadableCount, WaitingClaims } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import type { Subject } from 'rxjs'
+import { errorText } from '../error-text.js'
 import type { AppendError, ChainHead, Continues, EventStore, SnapshotStore } from '../store/index.js'
 import { noKeys } from '../task-keys/index.js'
 import { Alarm } from './time/alarm.js'
@@ -42,7 +43,7 @@ import { QueueClock } from './time/queue-clock.js'
 import { Recovery } from './append/recovery.js'
 import { SlowAppends } from './append/slow-append.js'
 import { ReadOnly } from './state/read-only.js'
-import { describe, overloaded, unavailable } from './refusals.js'
+import { overloaded, unavailable } from './refusals.js'
 import { replay, type Replayed, type ReplayReport, streamOf } from './state/replay.js'
 import { SettledWaits } from './append/settled-waits.js'
 import { Snapshotter } from './state/snapshotter.js'
@@ -389,7 +390,7 @@ class Engine implements QueueEngine {
       this.durable.advance({ events, isOwn: false }, heard[heard.length - 1]?.id)
     } catch (error) {
       // The log has changed unexpectedly. This is reported, and the log is read again later.
-      this.availability.lost(describe(error))
+      this.availability.lost(errorText(error))
       this.follower?.leave()
       return
     }
@@ -429,7 +430,7 @@ class Engine implements QueueEngine {
       this.withholding.save()
       return undefined
     } catch (error) {
-      return { _tag: 'Unavailable', reason: `the keys of erasable tasks cannot be used: ${describe(error)}` }
+      return { _tag: 'Unavailable', reason: `the keys of erasable tasks cannot be used: ${errorText(error)}` }
     }
   }
 

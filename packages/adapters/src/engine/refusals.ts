@@ -19,6 +19,3 @@ export const overloaded = (mailboxMax: number): Refusal => ({
 
 export const tooLarge = ({ appendBytesMax, appendEventsMax }: StoreLimits): Refusal =>
   reject('too-large', `what this command makes happen is over ${appendBytesMax} bytes or ${appendEventsMax} events, and one append holds no more: send less in one request. If many tasks depend on a task, cancel them first, by a filter, and then the task itself`)
-
-/** The message of an error, for people. */
-export const describe = (error: unknown): string => (error instanceof Error ? error.message : String(error))

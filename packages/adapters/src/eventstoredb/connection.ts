@@ -4,6 +4,7 @@
  */
 import type { CallOptions, Client, Metadata } from '@grpc/grpc-js'
 import type { BaseOptions } from '@eventstore/db-client'
+import { errorText } from '../error-text.js'
 import { StoreError, type StoreTime } from '../store/index.js'
 import { backoff } from '@daybook/client/common'
 import { NotConnected } from './errors.js'
@@ -127,7 +128,7 @@ export const openConnection = ({ url, name, connectMs, random }: ConnectionOptio
       return (current = { stub, callArguments: () => mine.callArguments({ requiresLeader: true }, { deadline: Infinity }) })
     } catch (error) {
       if (closed) throw closedError()
-      const why = `${name}: ${error instanceof Error ? error.message : String(error)}`
+      const why = `${name}: ${errorText(error)}`
       refusal = { until: performance.now() + pause.next(), why }
       if (mine === client) renew()
       throw new NotConnected(why)

@@ -1,6 +1,7 @@
 /** The server's certificate and its key, from files. They are read again when they change, so that a certificate is renewed without a restart. */
 import { readFileSync } from 'node:fs'
 import { createSecureContext, type Server } from 'node:tls'
+import { errorText } from '../error-text.js'
 
 /** Files in PEM. The certificate file also has the intermediate certificates, up to one that clients trust. */
 export interface TlsFiles {
@@ -23,7 +24,7 @@ export const readTls = ({ certFile, keyFile }: TlsFiles): TlsPair => {
     createSecureContext(pair)
     return pair
   } catch (error) {
-    throw new Error(`${certFile} and ${keyFile} are not a certificate and its key in PEM: ${reasonOf(error)}`, { cause: error })
+    throw new Error(`${certFile} and ${keyFile} are not a certificate and its key in PEM: ${errorText(error)}`, { cause: error })
   }
 }
 
@@ -31,11 +32,10 @@ const read = (name: string, file: string): Buffer => {
   try {
     return readFileSync(file)
   } catch (error) {
-    throw new Error(`the file of --${name} cannot be read: ${reasonOf(error)}`, { cause: error })
+    throw new Error(`the file of --${name} cannot be read: ${errorText(error)}`, { cause: error })
   }
 }
 
-const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
 /** New connections use the certificate that the files have by then. Returns a function that stops this. */
 export const followTls = (server: Server, files: TlsFiles, used: TlsPair, warn: (message: string) => void, lookMs = everyMs): (() => void) => {
@@ -50,7 +50,7 @@ export const followTls = (server: Server, files: TlsFiles, used: TlsPair, warn: 
       known = found
     } catch (error) {
       // One of the two files may be new, and the other not yet.
-      const why = `the server goes on with the certificate that it has: ${reasonOf(error)}`
+      const why = `the server goes on with the certificate that it has: ${errorText(error)}`
       if (why !== told) warn(why)
       told = why
     }

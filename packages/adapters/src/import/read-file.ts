@@ -1,6 +1,7 @@
 /** Reads one queue file, in any of the shapes that are in use. */
 import { type FieldError, type Json, type JsonObject, plural } from '@daybook/core/common'
 import * as E from 'fp-ts/lib/Either.js'
+import { errorText } from '../error-text.js'
 import { repeatedMembers, type Steps } from '../read-json.js'
 import { isRecord } from './fields.js'
 import { inexactIn } from './inexact.js'
@@ -85,7 +86,7 @@ const parse = (text: string): E.Either<string, Json> => {
   try {
     return E.right(JSON.parse(body) as Json)
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
+    const reason = errorText(error)
     // A file that is just being written has a valid beginning and no end.
     const cut = /end of JSON|Unterminated/i.test(reason) || (/^[[{]/.test(body.trim()) && !/[\]}]\s*$/.test(body))
     return E.left(cut ? `breaks off in the middle (${reason}): it may have been being written` : `is not JSON: ${reason}`)

@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import type { Dirent } from 'node:fs'
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
+import { errorText } from '../error-text.js'
 import { readQueueFile, unreadable } from './read-file.js'
 import type { QueueFile, Refused } from './types.js'
 
@@ -101,6 +102,6 @@ const readOne = async (path: string, name: string): Promise<QueueFile> => {
     const bytes = await readFile(path)
     return isUtf8(bytes) ? readQueueFile(new TextDecoder().decode(bytes), name) : unreadable(name, 'is not UTF-8 text')
   } catch (error) {
-    return unreadable(name, `cannot be read: ${error instanceof Error ? error.message : String(error)}`)
+    return unreadable(name, `cannot be read: ${errorText(error)}`)
   }
 }

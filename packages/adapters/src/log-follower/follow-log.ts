@@ -12,6 +12,7 @@ import { isUnreadable, type QueueEvent } from '@daybook/core'
 import type { CheckpointStore } from '@daybook/projections'
 import { backoff } from '@daybook/client/common'
 import { type Committed, type Daybook, type QueueEngine, streamOf } from '../engine/index.js'
+import { errorText } from '../error-text.js'
 import { type RecordedEvent, StoreError } from '../store/index.js'
 
 export interface FollowOptions {
@@ -207,7 +208,7 @@ export const followLog = (options: FollowOptions): LogFollower => {
       if (waiting.length === 0 && !isBehind) done = Math.max(done, heard)
     } catch (error) {
       if (!(error instanceof Stopped)) {
-        problem = { reason: error instanceof Error ? error.message : String(error), since: Date.now() }
+        problem = { reason: errorText(error), since: Date.now() }
         warn(`queue ${engine.name}: ${words.untilStart}: ${String(error)}`)
       }
     } finally {

@@ -3,6 +3,7 @@ import { headOf } from '@daybook/core'
 import type { CheckpointStore } from '@daybook/projections'
 import * as E from 'fp-ts/lib/Either.js'
 import type { Claim, Daybook } from '../engine/index.js'
+import { errorText } from '../error-text.js'
 import { forEachQueue, type LogFollower, type Problem } from '../log-follower/index.js'
 import { followQueue, type FollowerOptions } from './follower.js'
 import type { Memory, MemoryBank, RecallRequest } from './memory-bank.js'
@@ -109,7 +110,7 @@ export const startMemory = ({ daybook, bank, checkpoints, warn = () => undefined
       asked.forEach(({ index }, i) => (memories[index] = found[i] ?? []))
       return claims.length <= tasksMax ? { memories } : { memories, missing: `only for the first ${tasksMax} tasks of an answer` }
     } catch (error) {
-      return missing(error instanceof Error ? error.message : String(error))
+      return missing(errorText(error))
     }
   }
 

@@ -12,6 +12,7 @@ import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promi
 import { ProjectionFailed } from '@daybook/projections'
 import { queueOf, streamOf, streamPrefix } from '../engine/index.js'
 import { backoff } from '@daybook/client/common'
+import { errorText } from '../error-text.js'
 import { isLost } from '../log-follower/index.js'
 import type { OpenedLog } from '../store/index.js'
 import type { Group } from './group.js'
@@ -103,7 +104,7 @@ export const feedViews = async (options: FeedOptions): Promise<void> => {
         if (error instanceof ProjectionFailed) throw error
         const why = unusable(error, file)
         if (once) throw why
-        problem = why instanceof Error ? why.message : String(why)
+        problem = errorText(why)
         known = feeder?.status() ?? known
         report({ ...known, problem })
         // Opened again, because memory and file may differ.

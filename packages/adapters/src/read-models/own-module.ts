@@ -5,6 +5,7 @@ import { pathToFileURL } from 'node:url'
 import { readModels, readOwn, results, type TableProjection } from '@daybook/projections'
 import Database from 'better-sqlite3'
 import * as E from 'fp-ts/lib/Either.js'
+import { errorText } from '../error-text.js'
 import { unusable, ViewsFile } from './views-file.js'
 
 /** A module, or the file of its tables, cannot be used as it is. The message says what to do. */
@@ -31,7 +32,7 @@ export const loadProjection = async (path: string): Promise<TableProjection> => 
   }
   const loaded = await (import(pathToFileURL(file).href) as Promise<{ readonly default?: unknown }>).catch((error: unknown) => {
     const missing = error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND' ? ': install it beside the module (npm install io-ts fp-ts)' : ''
-    throw new UnusableModule(`${path} cannot be loaded: ${error instanceof Error ? error.message : String(error)}${missing}`, { cause: error })
+    throw new UnusableModule(`${path} cannot be loaded: ${errorText(error)}${missing}`, { cause: error })
   })
   if (loaded.default === undefined) throw new UnusableModule(`${path} has no default export: export default { name, version, codec, initial, fold }`)
   const read = readOwn(loaded.default)

@@ -1,6 +1,7 @@
 /** The read models of a server: the thread that maintains them, and how far it is. */
 import type { Either } from 'fp-ts/lib/Either.js'
 import type { Daybook, FindCauses, QueueEngine } from '../engine/index.js'
+import { errorText } from '../error-text.js'
 import { forEachQueue, type Problem } from '../log-follower/index.js'
 import { type ReportAnswer, ReportReader, type ReportRefusal, type ReportRequest } from './reports/index.js'
 import type { LogAddress } from '../store/index.js'
@@ -78,7 +79,7 @@ export const startReadModels = ({ daybook, file, log, say = () => undefined }: R
   }
 
   const events = daybook.queues().reduce((sum, engine) => sum + engine.status().revision + 1, 0)
-  const worker = startFeedWorker({ file, log, events, hear, failed: (error) => hear({ ...last, problem: error instanceof Error ? error.message : String(error) }) })
+  const worker = startFeedWorker({ file, log, events, hear, failed: (error) => hear({ ...last, problem: errorText(error) }) })
 
   // A queue that is new here may have earlier events.
   const stopWatching = forEachQueue(daybook, (engine) => {

@@ -5,6 +5,7 @@ import { promisify } from 'node:util'
 import { gunzip as gunzipCallback } from 'node:zlib'
 import { plural } from '@daybook/core/common'
 import { isShortage } from '../disk/shortage.js'
+import { errorText } from '../error-text.js'
 import { LostEvents, type RecordedEvent, type StoreError } from '../store/index.js'
 import { damagedSegment, missingSegment, unreadableNow } from './segment-error.js'
 import { type BlockPlace, endBytes, headerLine, parseLines, readIndex, readSegmentEnd, type SegmentEvent, type SegmentIndex, sha256Of } from './segment-format.js'
@@ -42,7 +43,7 @@ const readPart = async (file: string, offset: number, bytes: number): Promise<Bu
 const isMissing = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ENOENT'
 
 /** The system's own words tell a missing right from a bad disk. */
-const cannotBeRead = (error: unknown): string => `it cannot be read: ${error instanceof Error ? error.message : String(error)}`
+const cannotBeRead = (error: unknown): string => `it cannot be read: ${errorText(error)}`
 
 /** The file is in the folder of its stream, which is in the archive's folder. */
 const missing = (file: string, { stream, from, to }: { readonly stream: string; readonly from: number; readonly to: number }): LostEvents => missingSegment(dirname(dirname(file)), stream, from, to)

@@ -1,4 +1,5 @@
 /** The only place where errors of SQLite and of the file system are translated into Daybook's. */
+import { errorText } from '../error-text.js'
 import { StoreError, type AppendError } from '../store/index.js'
 
 export type StoreErrorCode = StoreError['code']
@@ -20,7 +21,7 @@ const codeOf = (error: unknown): string =>
 
 const textOf = (error: unknown): string => {
   const code = codeOf(error)
-  const message = error instanceof Error ? error.message : String(error)
+  const message = errorText(error)
   return code === '' ? message : `${message} (${code})`
 }
 

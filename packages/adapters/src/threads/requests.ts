@@ -1,5 +1,6 @@
 /** Requests to a thread, and its answers: both sides. Answers come in any order, and belong to a request by its number. */
 import type { MessagePort, Transferable, Worker } from 'node:worker_threads'
+import { errorText } from '../error-text.js'
 
 interface Asked<Request> {
   readonly id: number
@@ -37,7 +38,7 @@ export class ThreadRequests<Request> {
       if ('answer' in message) resolve(message.answer)
       else reject(Object.assign(new Error(message.problem), message.code === undefined ? {} : { code: message.code }))
     })
-    worker.on('error', (error) => (problem = textOf(error)))
+    worker.on('error', (error) => (problem = errorText(error)))
     worker.once('exit', () => {
       onEnd()
       for (const { reject } of this.waiting.values()) reject(new Error(unanswered(problem)))
@@ -64,9 +65,8 @@ export class ThreadRequests<Request> {
 export const answerRequests = <Request>(port: MessagePort, answer: (request: Request) => unknown): void => {
   const send = (message: Answered): void => port.postMessage(message)
   port.on('message', ({ id, request }: Asked<Request>) => {
-    const failed = (error: unknown): void => send({ id, problem: textOf(error), code: (error as { readonly code?: string }).code })
+    const failed = (error: unknown): void => send({ id, problem: errorText(error), code: (error as { readonly code?: string }).code })
     void (async () => answer(request))().then((given) => send({ id, answer: given })).catch(failed)
   })
 }
 
-const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

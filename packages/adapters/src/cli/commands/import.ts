@@ -1,5 +1,6 @@
 import { Command } from 'commander'
 import { plural } from '@daybook/core/common'
+import { errorText } from '../../error-text.js'
 import { importFiles, type ImportReport, type ImportSteps, ImportStopped, importTarget, readQueueFolder, tasksIn, tryImport } from '../../import/index.js'
 import { type Cli, examples } from '../cli.js'
 import { CliError, exitCodes, UsageError } from '../exit-codes.js'
@@ -40,7 +41,7 @@ export const importCommand = (cli: Cli): Command =>
       const progress = createProgress(io, printer)
       const folder = await readQueueFolder(path, (file) => progress.show(`reading ${file}`)).catch((error: unknown) => {
         if ((error as NodeJS.ErrnoException).code === 'ENOENT') throw new UsageError(`cannot import ${path}: it is not there; name a folder of queue files, or one file`)
-        throw new CliError(`cannot import ${path}: ${error instanceof Error ? error.message : String(error)}`)
+        throw new CliError(`cannot import ${path}: ${errorText(error)}`)
       })
       const steps: ImportSteps = {
         ...(ranks === undefined ? {} : { ranks }),

@@ -2,6 +2,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Command } from 'commander'
+import { errorText } from '../../error-text.js'
 import { Cli, examples } from '../cli.js'
 import { CliError, UsageError } from '../exit-codes.js'
 import { markdownOf } from '../manual/markdown.js'
@@ -32,7 +33,7 @@ const write = async (folder: string, pages: ReadonlyArray<readonly [string, stri
     await mkdir(folder, { recursive: true })
     for (const [name, text] of pages) await writeFile(join(folder, `${name}.1`), text)
   } catch (error) {
-    throw new CliError(`the pages cannot be written: ${error instanceof Error ? error.message : String(error)}`)
+    throw new CliError(`the pages cannot be written: ${errorText(error)}`)
   }
 }
 

@@ -5,6 +5,7 @@ import type { FieldError } from '@daybook/core'
 import { Command, Option } from 'commander'
 import * as E from 'fp-ts/lib/Either.js'
 import type { Report, ReportName, ReportOptions } from '../../client/index.js'
+import { errorText } from '../../error-text.js'
 import { type Cli, examples } from '../cli.js'
 import { connect, type ConnectionOptions, readConnection } from '../connection.js'
 import { addPictureOptions, canvasOf, type PictureOptions } from '../drawing/canvas.js'
@@ -112,7 +113,7 @@ const ofFile = async (file: string, queue: string, report: ReportName, { from, t
 
 const unread = (file: string, error: unknown): string => {
   if (!existsSync(file)) return `${file} cannot be read: it is not there`
-  const why = `${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`
+  const why = `${file} cannot be read: ${errorText(error)}`
   const isUnopened = error instanceof Error && 'code' in error && error.code === 'SQLITE_CANTOPEN'
   return isUnopened ? `${why}: SQLite makes files beside it, so copy it from a folder that is read-only to one that is not` : why
 }
@@ -121,6 +122,6 @@ const draw = async (file: string, picture: string): Promise<void> => {
   try {
     await writeFile(file, picture)
   } catch (error) {
-    throw new CliError(`the picture cannot be written: ${error instanceof Error ? error.message : String(error)}`)
+    throw new CliError(`the picture cannot be written: ${errorText(error)}`)
   }
 }

@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import { Command } from 'commander'
 import * as E from 'fp-ts/lib/Either.js'
 import { readServeOptions, type ServeFlags } from '../../config/index.js'
+import { errorText } from '../../error-text.js'
 import { returnMemory } from '../../return-memory.js'
 import type { RunningServer } from '../../serve/index.js'
 import { StoreUnreachable } from '../../store/event-store.js'
@@ -153,7 +154,7 @@ const startProblem = (error: unknown, host: string, port: number): string => {
   if (code === 'EACCES' && syscall === 'listen') return `${host}:${port} may not be listened on: give a --port above 1023`
   if ((code === 'EACCES' || code === 'EPERM') && path !== undefined) return mayNotUse(path, (error as Error).message)
   if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') return `${host} is no address of this machine: give another --host`
-  return error instanceof Error ? error.message : String(error)
+  return errorText(error)
 }
 
 /** A restore as root leaves such files. */

@@ -4,6 +4,7 @@ import { picturesOf, readScenario, type Scenario, simulate } from '@daybook/proj
 import { Command } from 'commander'
 import * as E from 'fp-ts/lib/Either.js'
 import { parseYaml } from '../../config/index.js'
+import { errorText } from '../../error-text.js'
 import { type Cli, examples } from '../cli.js'
 import { UsageError } from '../exit-codes.js'
 import type { Io } from '../io.js'
@@ -57,7 +58,7 @@ const readFileOf = async (file: string, io: Io): Promise<Scenario> => {
   try {
     text = file === '-' ? await io.input() : await readFile(file, 'utf8')
   } catch (error) {
-    throw new UsageError(`${name} cannot be read: ${error instanceof Error ? error.message : String(error)}`)
+    throw new UsageError(`${name} cannot be read: ${errorText(error)}`)
   }
   const parsed = parseYaml(text, name)
   if (E.isLeft(parsed)) throw new UsageError(parsed.left.join('\n'))

@@ -1,4 +1,5 @@
 /** The result of one check of the doctor. */
+import { errorText } from '../../error-text.js'
 export interface Finding {
   /** `note`: worth knowing, but harmless. `unread`: could not be checked. */
   readonly level: 'good' | 'note' | 'unread' | 'bad'
@@ -11,7 +12,7 @@ export const orBad = async <A>(findings: Array<Finding>, about: string, run: () 
   try {
     return await run()
   } catch (error) {
-    findings.push({ level: 'bad', about, says: error instanceof Error ? error.message : String(error) })
+    findings.push({ level: 'bad', about, says: errorText(error) })
     return undefined
   }
 }

@@ -1,5 +1,6 @@
 /** Whether the keys of erasable tasks are there. */
 import { plural } from '@daybook/core/common'
+import { errorText } from '../../error-text.js'
 import { encryptedIn, readKeys } from '../../task-keys/index.js'
 import type { Finding } from './finding.js'
 
@@ -19,7 +20,7 @@ export class KeyCheck {
     try {
       if (this.keys.find(keyId) === undefined) this.missing++
     } catch (error) {
-      this.problem = error instanceof Error ? error.message : String(error)
+      this.problem = errorText(error)
     }
   }
 

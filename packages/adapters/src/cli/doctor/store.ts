@@ -2,6 +2,7 @@
 import type { KeyObject } from 'node:crypto'
 import { join } from 'node:path'
 import { foldVersion, keptIn, type KeptRows, plural, tasksInPage } from '@daybook/core'
+import { errorText } from '../../error-text.js'
 import { archiveBeside, joinedStore } from '../../segments/index.js'
 import { checkpointFolderOf, readCheckpoints, readSigningKey, signedByAnother, signedQueues, signerOf, signingKeyFileOf } from '../../chain/index.js'
 import { decodeRecorded, queueOf, streamOf, streamPrefix } from '../../engine/index.js'
@@ -137,7 +138,7 @@ const checkSnapshots = async (snapshots: SnapshotStore, stream: string, queue: s
     } catch (error) {
       // A server has merged it since it was listed.
       if ((await isReplaced?.()) === true) continue
-      findings.push({ level: 'note', about, says: `is not used: ${error instanceof Error ? error.message : String(error)}` })
+      findings.push({ level: 'note', about, says: `is not used: ${errorText(error)}` })
     }
   }
   return findings

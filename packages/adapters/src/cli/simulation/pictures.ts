@@ -1,6 +1,7 @@
 /** Pictures that a command writes besides its answer. */
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { errorText } from '../../error-text.js'
 import { CliError } from '../exit-codes.js'
 
 /**
@@ -16,7 +17,7 @@ export const drawPictures = async (pictures: Readonly<Record<string, string>>, f
     await mkdir(folder, { recursive: true })
     for (const { file, picture } of files) await writeFile(file, picture)
   } catch (error) {
-    throw new CliError(`the pictures cannot be written: ${error instanceof Error ? error.message : String(error)}`)
+    throw new CliError(`the pictures cannot be written: ${errorText(error)}`)
   }
   return files.map(({ file }) => file)
 }

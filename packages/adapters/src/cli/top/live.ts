@@ -1,5 +1,6 @@
 /** Asks the server again and again, and draws the answers until the user quits. */
 import { setTimeout as delay } from 'node:timers/promises'
+import { errorText } from '../../error-text.js'
 import type { Io } from '../io.js'
 import type { Figures } from './figures.js'
 import type { Style } from '../drawing/canvas.js'
@@ -60,7 +61,7 @@ export const liveTop = async ({ io, terminal, style, url, everyMs, selected, loo
           problem = undefined
         },
         (error: unknown) => {
-          problem = error instanceof Error ? error.message : String(error)
+          problem = errorText(error)
         },
       )
       await Promise.race([looked, ended])

@@ -1,5 +1,6 @@
 /** Asks the server for the figures of `daybook top`. */
 import type { DaybookClient, TaskView } from '../../client/index.js'
+import { errorText } from '../../error-text.js'
 import type { Connection } from '../connection.js'
 import { CliError } from '../exit-codes.js'
 import type { Figures, QueueDetail, QueueFigures } from './figures.js'
@@ -79,7 +80,7 @@ export class Source {
     // A server behind a proxy may have a path of its own.
     const answer = await fetch(`${url.replace(/\/+$/, '')}/metrics`, { headers: token === undefined ? {} : { authorization: `Bearer ${token}` }, signal: AbortSignal.timeout(answerMs) })
       .catch((error: unknown) => {
-        throw new CliError(`the metrics of ${url} cannot be read: ${error instanceof Error ? error.message : String(error)}`)
+        throw new CliError(`the metrics of ${url} cannot be read: ${errorText(error)}`)
       })
     if (answer.ok) return readMetrics(await answer.text())
     throw new CliError(answer.status === 403 ? 'this token may not read the metrics of all queues, which top shows: it takes one of an operator, guardian, auditor or admin' : `the metrics of ${url} cannot be read: status ${answer.status}`)

@@ -9,6 +9,7 @@
  *                 seconds: a cluster without a leader may take hours
  */
 import { keepShape, type WaitingClaims } from '@daybook/core'
+import { errorText } from '../../error-text.js'
 import type { AppendError, ChainHead } from '../../store/index.js'
 import type { AppendLimits } from './append-limits.js'
 import type { Availability } from './availability.js'
@@ -20,7 +21,7 @@ import type { InFlight } from './in-flight.js'
 import type { LiveState } from '../state/live-state.js'
 import type { Mailbox } from './mailbox.js'
 import type { QueueLog } from '../log/queue-log.js'
-import { describe, outcomeUnknown, unavailable } from '../refusals.js'
+import { outcomeUnknown, unavailable } from '../refusals.js'
 import { isThere, sealInLog } from './unknown-append.js'
 import type { Turns } from './turns.js'
 
@@ -61,7 +62,7 @@ export class Recovery {
     try {
       await this.recover(error)
     } catch (cause) {
-      const reason = describe(cause)
+      const reason = errorText(cause)
       availability.lost(reason)
       if (isClosing()) this.giveUp(reason)
       await new Promise((resolve) => setTimeout(resolve, 100))

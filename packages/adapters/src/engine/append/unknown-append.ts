@@ -1,11 +1,11 @@
 /** Finds out the outcome of an append that the store could not report. */
 import * as E from 'fp-ts/lib/Either.js'
+import { errorText } from '../../error-text.js'
 import type { Availability } from './availability.js'
 import { type Chain, readSeal } from '../../seals/index.js'
 import type { ChainHead } from '../../store/index.js'
 import type { Batch } from './batch.js'
 import type { QueueLog } from '../log/queue-log.js'
-import { describe } from '../refusals.js'
 
 const triesAtClose = 6
 
@@ -51,7 +51,7 @@ export const sealInLog = async (batch: Batch, reason: string, { log, chain, avai
       if (E.isRight(again)) return again.right
       if (again.left._tag === 'AppendTooLarge') return undefined
     } catch (cause) {
-      warn(`still unknown: ${describe(cause)}`)
+      warn(`still unknown: ${errorText(cause)}`)
     }
     if (isClosing() && attempt >= triesAtClose) {
       throw new Error(`stopped while an append's outcome was unknown (${reason}): it is in the log or it is not`)

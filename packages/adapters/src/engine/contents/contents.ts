@@ -4,6 +4,7 @@
  */
 import { type ClaimedTask, contentRevisionOf, isUnreadable, type QueueEvent, type QueueState, type Replies, type Unreadable } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
+import { errorText } from '../../error-text.js'
 import { LostEvents, StoreError } from '../../store/index.js'
 import { type KeyReader, revealedData, whyWithheld } from '../../task-keys/index.js'
 import type { ClaimItem } from '../append/batch.js'
@@ -11,7 +12,7 @@ import { ContentCache } from './content-cache.js'
 import type { Incomplete } from './groundwork.js'
 import { taskOfEvent } from '../log/history.js'
 import type { QueueLog } from '../log/queue-log.js'
-import { describe, unavailable } from '../refusals.js'
+import { unavailable } from '../refusals.js'
 import type { Claim, Refusal } from '../types.js'
 import { contentOf } from '../log/wire.js'
 
@@ -87,7 +88,7 @@ export class Contents {
       const joined = await this.join(claimed, revision)
       item.settle(E.isLeft(joined) ? joined : E.right({ value: joined.right, revision }))
     } catch (error) {
-      const reason = `the log cannot be read: ${describe(error)}`
+      const reason = `the log cannot be read: ${errorText(error)}`
       this.owner.takeBack(claimed, reason)
       item.settle(E.left(unavailable(reason)))
     } finally {
@@ -118,7 +119,7 @@ export class Contents {
       const text = read.get(revision)
       if (typeof text === 'string') return text
       if (text instanceof LostEvents) throw text
-      throw new Error(`revision ${revision} of the log cannot be read${text === undefined ? '' : `: ${describe(text)}`}`)
+      throw new Error(`revision ${revision} of the log cannot be read${text === undefined ? '' : `: ${errorText(text)}`}`)
     }
     let lost: LostEvents | undefined
     const joined = claimed.filter((claim, index) => {
@@ -131,7 +132,7 @@ export class Contents {
       } catch (error) {
         // What is damaged or missing must not block the other tasks.
         if (error instanceof LostEvents) this.owner.putOff(claim, (lost = error).message)
-        else this.owner.giveUpOn(claim, describe(error))
+        else this.owner.giveUpOn(claim, errorText(error))
         return false
       }
     })

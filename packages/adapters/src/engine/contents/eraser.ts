@@ -7,10 +7,11 @@
  */
 import { isFinal, reject, taskOf, type TaskView } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
+import { errorText } from '../../error-text.js'
 import { encryptedIn, type HeldKey, type Intention, type KeyStore } from '../../task-keys/index.js'
 import { StoreError } from '../../store/index.js'
 import type { QueueLog } from '../log/queue-log.js'
-import { describe, unavailable } from '../refusals.js'
+import { unavailable } from '../refusals.js'
 import type { Caller, Erased, Outcome, QueueEngine, Refusal } from '../types.js'
 import { parseObject } from '../log/wire.js'
 
@@ -42,7 +43,7 @@ export class Eraser {
       keys.intend({ queue, task: id, revision })
     } catch (error) {
       const what = error instanceof StoreError ? 'the log cannot be read' : 'the keys of erasable tasks cannot be used'
-      return E.left(unavailable(`${what}: ${describe(error)}`))
+      return E.left(unavailable(`${what}: ${errorText(error)}`))
     }
     const outcome = await engine.submit({ type: 'Erase', task: id, reason, ...(view === undefined ? { outlived: true as const } : {}) }, caller)
     if (E.isLeft(outcome)) {
@@ -72,7 +73,7 @@ export class Eraser {
       }
     } catch (error) {
       // The queue must start all the same. The intention stays for the next start, or for the next attempt by a person.
-      warn(`a task that was to be erased may still have its key: ${describe(error)}. Erase it again`)
+      warn(`a task that was to be erased may still have its key: ${errorText(error)}. Erase it again`)
     }
   }
 
@@ -92,7 +93,7 @@ export class Eraser {
       this.parts.keys?.throwAway(intention, revision)
       return E.right({ value: { id: intention.task, erased: true }, revision })
     } catch (error) {
-      return E.left(unavailable(`revision ${revision} says that ${intention.task} is erased, but its key could not be thrown away: ${describe(error)}. Erase it again; the next start of the server tries it as well`))
+      return E.left(unavailable(`revision ${revision} says that ${intention.task} is erased, but its key could not be thrown away: ${errorText(error)}. Erase it again; the next start of the server tries it as well`))
     }
   }
 
@@ -101,7 +102,7 @@ export class Eraser {
       this.parts.keys?.withdraw(intention)
     } catch (error) {
       // The next start withdraws it.
-      this.parts.warn(describe(error))
+      this.parts.warn(errorText(error))
     }
   }
 

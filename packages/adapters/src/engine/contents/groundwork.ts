@@ -1,12 +1,13 @@
 /** What a command needs from the log before it can be decided: contents of tasks, which are not in the state. */
 import { approvalOf, type Command, type CommandOf, type CommandType, contentRevisionOf, incompleteOf, type QueueState, reject, type Replies, type Result } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
+import { errorText } from '../../error-text.js'
 import { StoreError } from '../../store/index.js'
 import { whyWithheld } from '../../task-keys/index.js'
 import type { CommandItem } from '../append/batch.js'
 import { withParent } from './findings.js'
 import { prepareResult } from './prepare.js'
-import { describe, unavailable } from '../refusals.js'
+import { unavailable } from '../refusals.js'
 import type { Caller, Outcome, Refusal } from '../types.js'
 import { contentOf, parseObject } from '../log/wire.js'
 
@@ -38,7 +39,7 @@ export const withGroundwork = async <C extends Command>(command: C, before: Inco
     if (command.type === 'Approve') return (await withContents(command, archive)) as E.Either<Refusal, C>
     return E.right(command)
   } catch (error) {
-    return E.left(unavailable(`the log cannot be read: ${describe(error)}`))
+    return E.left(unavailable(`the log cannot be read: ${errorText(error)}`))
   }
 }
 

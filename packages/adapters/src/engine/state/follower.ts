@@ -4,8 +4,8 @@
  * process.
  */
 import type { Observable, Subscription } from 'rxjs'
+import { errorText } from '../../error-text.js'
 import { type Delivered, isDestroyed, type RecordedEvent } from '../../store/index.js'
-import { describe } from '../refusals.js'
 
 export interface FollowerParts {
   readonly subscribe: (from: number) => Observable<Delivered>
@@ -89,7 +89,7 @@ export class Follower {
         // A deleted or truncated stream does not come back by itself.
         const isGone = isDestroyed(error)
         if (isGone) this.retryMs = retryMsMax
-        warn(`what other processes append is not heard of${isGone ? '' : ' for now'}: ${describe(error)}`)
+        warn(`what other processes append is not heard of${isGone ? '' : ' for now'}: ${errorText(error)}`)
         this.rest(this.retryMs)
         this.retryMs = Math.min(2 * this.retryMs, retryMsMax)
       },

@@ -1,6 +1,7 @@
 /** Rebuilds the state: loads the newest usable snapshot and folds the events after it. */
 import { randomInt } from 'node:crypto'
 import { beginReplay, endReplay, evolve, finishedCount, foldVersion, initial, isUnreadable, noteChanges, type QueueEvent, type QueueState, revisionOf, type RowStore, skip, snapshotReader, taskCount, type Unreadable, WrongBase } from '@daybook/core'
+import { errorText } from '../../error-text.js'
 import { Chain, lastSealIn, readSeal } from '../../seals/index.js'
 import { type ChainHead, type LoadedSnapshot, type LogReader, type RecordedEvent, type SnapshotBase, type SnapshotHeader, type SnapshotStore, StoreError } from '../../store/index.js'
 import { decodeRecorded } from '../log/wire.js'
@@ -171,7 +172,7 @@ export const loadSnapshot = async (
       if ((await reading.isReplaced?.()) === true) return loadSnapshot(store, snapshots, stream, head, report)
       // A snapshot is a cache: the next older one is used, or the whole log.
       unreadable.add(error instanceof WrongBase ? snapshot : reading)
-      report.skipped(`${stream}@${snapshot.header.revision}`, error instanceof Error ? error.message : String(error))
+      report.skipped(`${stream}@${snapshot.header.revision}`, errorText(error))
     }
   }
   return undefined

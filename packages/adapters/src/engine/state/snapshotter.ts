@@ -1,8 +1,8 @@
 /** Takes snapshots in small steps while the queue works. */
 import { beginIncrement, beginSnapshot, changedCount, finishedCount, foldVersion, nameCount, noteChanges, type QueueState, revisionOf, type SnapshotWork, storedCount, taskCount } from '@daybook/core'
+import { errorText } from '../../error-text.js'
 import type { ChainHead, SnapshotBase, SnapshotHeader, SnapshotPoint, SnapshotStore, SnapshotWriter } from '../../store/index.js'
 import { shortTurns } from '../../short-turns.js'
-import { describe } from '../refusals.js'
 import { inSeries, isIncrementBetter, isMergeDue, isSnapshotDue, type SnapshotCost } from './snapshot-policy.js'
 
 /** The least number of tasks per step, which takes a fraction of a millisecond. A single claim waits for several steps. */
@@ -117,7 +117,7 @@ export class Snapshotter {
       }
     } catch (error) {
       // Without a snapshot the next start is only slower. The next one is tried when it is due.
-      this.options.warn(`no snapshot at revision ${work.revision}: ${describe(error)}`)
+      this.options.warn(`no snapshot at revision ${work.revision}: ${errorText(error)}`)
       work.abandon()
     } finally {
       this.isUnderWay = false
@@ -136,7 +136,7 @@ export class Snapshotter {
     } catch (error) {
       if (signal.aborted) return
       series.isDamaged = !isFull(error)
-      this.options.warn(`the snapshot at revision ${header.revision} stays an increment${series.isDamaged ? ', and the next one will be whole' : ''}: ${describe(error)}`)
+      this.options.warn(`the snapshot at revision ${header.revision} stays an increment${series.isDamaged ? ', and the next one will be whole' : ''}: ${errorText(error)}`)
     } finally {
       this.isMerging = false
     }

@@ -1,5 +1,6 @@
 /** Searches memories (TQM-MEM-001). */
 import * as E from 'fp-ts/lib/Either.js'
+import { errorText } from '../../error-text.js'
 import type { MemoryService } from '../../memory-bank/index.js'
 import { problem } from '../problem.js'
 import type { MemoriesQuery } from '../query.js'
@@ -21,6 +22,6 @@ export const memories =
       })
       return E.right({ status: 200, text: JSON.stringify({ memories: found }) })
     } catch (error) {
-      return E.left(problem('unavailable', `the memory cannot be reached: ${error instanceof Error ? error.message : String(error)}`, { retryAfterSeconds: 1 }))
+      return E.left(problem('unavailable', `the memory cannot be reached: ${errorText(error)}`, { retryAfterSeconds: 1 }))
     }
   }

@@ -1,6 +1,7 @@
 /** Reports (EV-05). */
 import * as E from 'fp-ts/lib/Either.js'
 import { reportNames } from '@daybook/projections/reports'
+import { errorText } from '../../error-text.js'
 import type { ReadModels } from '../../read-models/index.js'
 import { readReportRequest } from '../../read-models/reports/index.js'
 import { invalid, problem } from '../problem.js'
@@ -27,7 +28,7 @@ export const report =
     try {
       answer = await views.report(request.right)
     } catch (error) {
-      return E.left(problem('unavailable', `the report cannot be read now: ${views.problem()?.reason ?? (error instanceof Error ? error.message : String(error))}`, { retryAfterSeconds: 1 }))
+      return E.left(problem('unavailable', `the report cannot be read now: ${views.problem()?.reason ?? errorText(error)}`, { retryAfterSeconds: 1 }))
     }
     if (E.isRight(answer)) return E.right({ status: 200, ...answer.right })
     const { kind, message } = answer.left

@@ -2,6 +2,7 @@
 import { parentPort, type MessagePort, workerData } from 'node:worker_threads'
 import * as E from 'fp-ts/lib/Either.js'
 // Not from the index of `files`, which would load the queue files, rxjs and more into this thread.
+import { errorText } from '../../error-text.js'
 import { readSnapshotFolder } from '../../files/snapshots/snapshots.js'
 import { openLog } from '../../open-log.js'
 import { causesIn } from '../../read-models/find-causes.js'
@@ -29,7 +30,7 @@ const serve = (port: MessagePort, { log, keys, snapshots, views, limits, states 
 
   const fail = (id: number, error: unknown): void => {
     asked.delete(id)
-    const message = error instanceof Error ? error.message : String(error)
+    const message = errorText(error)
     send({ kind: 'failed', id, ...(error instanceof StoreError ? { code: error.code } : {}), message })
   }
 

@@ -2,6 +2,7 @@
 import { Readable } from 'node:stream'
 import type { Worker } from 'node:worker_threads'
 import * as E from 'fp-ts/lib/Either.js'
+import { errorText } from '../../error-text.js'
 import { StoreError, type StoreErrorCode } from '../../store/index.js'
 import { newThread } from '../../threads/new-thread.js'
 import type { Handled } from '../routes/route.js'
@@ -27,7 +28,7 @@ export class PastThread {
     this.worker = newThread(new URL('./past-thread.js', import.meta.url), { workerData: options })
     let problem = 'it was stopped'
     this.worker.on('message', (message: FromPast) => this.waiting.get(message.id)?.resolve(message))
-    this.worker.on('error', (error) => (problem = error instanceof Error ? error.message : String(error)))
+    this.worker.on('error', (error) => (problem = errorText(error)))
     this.worker.once('exit', () => {
       ended()
       this.end = new StoreError('unavailable', `The thread that answers for the past has ended: ${problem}.`)

@@ -7,6 +7,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import { type WebSocket, WebSocketServer } from 'ws'
 import type { Grant, Tokens } from '../../auth/index.js'
 import { type Daybook, type QueueEngine, streamOf } from '../../engine/index.js'
+import { errorText } from '../../error-text.js'
 import { readers, refusalOfQueue, refusalOfTenants } from '../routes/access.js'
 import { correlationIdOf } from '../correlation-id.js'
 import { unicodeText } from '../json/text.js'
@@ -149,7 +150,7 @@ export const serveWebSockets = (http: Server, { daybook, tokens, isReplayed, met
       })
     }
     serve().catch(
-      (error: unknown) => refuse(problem('unavailable', error instanceof Error ? error.message : String(error), { retryAfterSeconds: 1 })),
+      (error: unknown) => refuse(problem('unavailable', errorText(error), { retryAfterSeconds: 1 })),
     )
   })
 
