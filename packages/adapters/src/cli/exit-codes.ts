@@ -1,6 +1,7 @@
 /** Exit codes, and the errors that lead to them. */
 import { CommanderError } from 'commander'
 import { DaybookError } from '../client/index.js'
+import { errorText } from '../error-text.js'
 import { StoreUnreachable } from '../store/event-store.js'
 
 export const exitCodes = { done: 0, refused: 1, usage: 2, unreachable: 3, interrupted: 130 } as const
@@ -8,6 +9,11 @@ export const exitCodes = { done: 0, refused: 1, usage: 2, unreachable: 3, interr
 /** Wrong usage that is found only after the command line was parsed. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
+}
+
+/** For the `catch` of what reads a file that was named. */
+export const cannotRead = (file: string) => (error: unknown): never => {
+  throw new UsageError(`${file} cannot be read: ${errorText(error)}`)
 }
 
 /** A failure outside the queue: of a file or a store. */

@@ -3,8 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { type Json, SettingsPatch, settingsDefault, validate } from '@daybook/core/common'
 import * as E from 'fp-ts/lib/Either.js'
 import { readSettingsFile } from '../config/index.js'
-import { errorText } from '../error-text.js'
-import { UsageError } from './exit-codes.js'
+import { cannotRead, UsageError } from './exit-codes.js'
 import { nearest } from './suggest/nearest.js'
 
 /** Every value with its path. An empty object counts as a value. */
@@ -72,13 +71,7 @@ export const patchOf = (assignments: ReadonlyArray<string>): SettingsPatch => {
 
 /** @throws UsageError that names each invalid value in the file. */
 export const readPatch = async (file: string): Promise<SettingsPatch> => {
-  let text: string
-  try {
-    text = await readFile(file, 'utf8')
-  } catch (error) {
-    throw new UsageError(`${file} cannot be read: ${errorText(error)}`)
-  }
-  const read = readSettingsFile(text, file)
+  const read = readSettingsFile(await readFile(file, 'utf8').catch(cannotRead(file)), file)
   if (E.isLeft(read)) throw new UsageError(read.left.join('\n'))
   return read.right
 }

@@ -1,11 +1,11 @@
 /** Reads tasks from a file or standard input: JSON, or one task per line (NDJSON). */
 import { createReadStream } from 'node:fs'
 import type { NewTask } from '../client/index.js'
-import { errorText } from '../error-text.js'
-import { InexactNumber, parseJson } from '../read-json.js'
-import { UsageError } from './exit-codes.js'
+import { isObject } from '../is-object.js'
+import { cannotRead, UsageError } from './exit-codes.js'
 import type { Io } from './io.js'
 import { linesOf } from './utf8.js'
+import { jsonOf } from './values.js'
 
 /** A task and its position in the file: `tasks[7]` or `line 8`. */
 export interface FileTask {
@@ -34,7 +34,7 @@ const linesIn = async function* (file: string, io: Io): AsyncGenerator<string> {
     yield* linesOf(createReadStream(file), file)
   } catch (error) {
     if (error instanceof UsageError) throw error
-    throw new UsageError(`${file} cannot be read: ${errorText(error)}`)
+    cannotRead(file)(error)
   }
 }
 
@@ -63,17 +63,8 @@ const tasksOf = async function* (lines: AsyncIterable<string>): AsyncGenerator<F
   if (!isLines && text !== '') yield* ofDocument(text)
 }
 
-const parse = (text: string, what: string): unknown => {
-  try {
-    return parseJson(text)
-  } catch (error) {
-    if (error instanceof InexactNumber) throw new UsageError(`${what}: ${error.message}`)
-    throw new UsageError(`${what} is not JSON: ${errorText(error)}`)
-  }
-}
-
 // The server checks the task's fields.
-const ofLine = (line: string, number: number): FileTask => ({ task: parse(line, `line ${number} of --file`) as NewTask, place: `line ${number}` })
+const ofLine = (line: string, number: number): FileTask => ({ task: jsonOf(line, `line ${number} of --file`) as NewTask, place: `line ${number}` })
 
 /** The first line as a task, if it is one; others may follow. `undefined` if a document begins there. */
 const alone = (line: string, number: number): FileTask | undefined => {
@@ -87,8 +78,8 @@ const alone = (line: string, number: number): FileTask | undefined => {
 }
 
 const ofDocument = function* (text: string): Generator<FileTask> {
-  const read = parse(text, '--file')
-  const found = Array.isArray(read) ? read : typeof read === 'object' && read !== null && 'tasks' in read ? read.tasks : [read]
+  const read: unknown = jsonOf(text, '--file')
+  const found = Array.isArray(read) ? read : isObject(read) && 'tasks' in read ? read.tasks : [read]
   if (!Array.isArray(found)) throw new UsageError(`--file holds no tasks: ${wanted} is wanted`)
   for (const [index, task] of found.entries()) yield { task: task as NewTask, place: `tasks[${index}]` }
 }

@@ -5,7 +5,7 @@ import { InvalidArgumentError } from 'commander'
 import { errorText } from '../error-text.js'
 import { InexactNumber, parseJson } from '../read-json.js'
 import { readTime } from '../time.js'
-import { UsageError } from './exit-codes.js'
+import { cannotRead, UsageError } from './exit-codes.js'
 import type { Io } from './io.js'
 import { didYouMean } from './suggest/nearest.js'
 import { priorityWords } from './suggest/words.js'
@@ -88,19 +88,18 @@ const instant = (ms: number | undefined): string => {
 }
 
 /** The text itself, `@file`, or `-` for standard input. */
-export const readText = async (given: string, io: Io): Promise<string> => {
+const readText = async (given: string, io: Io): Promise<string> => {
   if (given === '-') return io.input()
   if (!given.startsWith('@')) return given
   const file = given.slice(1)
-  const bytes = await readFile(file).catch((error: unknown) => {
-    throw new UsageError(`${file} cannot be read: ${errorText(error)}`)
-  })
-  return textOf(bytes, file)
+  return textOf(await readFile(file).catch(cannotRead(file)), file)
 }
 
 /** JSON, given in any of these ways. `what` names the option. */
-export const readJson = async (given: string, what: string, io: Io): Promise<Json> => {
-  const text = await readText(given, io)
+export const readJson = async (given: string, what: string, io: Io): Promise<Json> => jsonOf(await readText(given, io), what)
+
+/** The value of a JSON text. `what` names it. */
+export const jsonOf = (text: string, what: string): Json => {
   try {
     return parseJson(text)
   } catch (error) {

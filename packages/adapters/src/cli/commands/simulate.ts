@@ -4,9 +4,8 @@ import { picturesOf, readScenario, type Scenario, simulate } from '@daybook/proj
 import { Command } from 'commander'
 import * as E from 'fp-ts/lib/Either.js'
 import { parseYaml } from '../../config/index.js'
-import { errorText } from '../../error-text.js'
 import { type Cli, examples } from '../cli.js'
-import { UsageError } from '../exit-codes.js'
+import { cannotRead, UsageError } from '../exit-codes.js'
 import type { Io } from '../io.js'
 import { patchOf } from '../setting-paths.js'
 import { exampleScenario } from '../simulation/example.js'
@@ -54,13 +53,7 @@ export const simulateCommand = (cli: Cli): Command =>
 
 const readFileOf = async (file: string, io: Io): Promise<Scenario> => {
   const name = file === '-' ? 'standard input' : file
-  let text: string
-  try {
-    text = file === '-' ? await io.input() : await readFile(file, 'utf8')
-  } catch (error) {
-    throw new UsageError(`${name} cannot be read: ${errorText(error)}`)
-  }
-  const parsed = parseYaml(text, name)
+  const parsed = parseYaml(await (file === '-' ? io.input() : readFile(file, 'utf8')).catch(cannotRead(name)), name)
   if (E.isLeft(parsed)) throw new UsageError(parsed.left.join('\n'))
   const scenario = readScenario(parsed.right)
   if (E.isLeft(scenario)) throw new UsageError(scenario.left.map(({ path, message }: FieldError) => `${name}: ${path === '(body)' ? 'the scenario' : path} ${message}`).join('\n'))
