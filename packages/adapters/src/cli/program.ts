@@ -3,6 +3,7 @@ import { Command, CommanderError } from 'commander'
 import { DaybookError } from '@daybook/client/internal'
 import { errorText } from '../error-text.js'
 import { Cli } from './cli.js'
+import { namesOf, pathOf } from './command-path.js'
 import { addConnectionOptions } from './connection.js'
 import { exitCodeOf, exitCodes, UsageError } from './exit-codes.js'
 import type { Io } from './io.js'
@@ -113,7 +114,7 @@ A first round:
   const made = await Promise.all(names.map(async (name) => ({ name, make: await (commands[name] as Make)() })))
   for (const { name, make } of made) root.addCommand(make(cli).helpGroup(`${groupOf(name)}:`))
   const prepare = (command: Command): void => {
-    addEnding(command, commandPath(command))
+    addEnding(command, pathOf(command))
     command
       .exitOverride()
       .configureOutput({
@@ -125,7 +126,7 @@ A first round:
       })
       .showSuggestionAfterError(false)
       .helpCommand(false)
-      .showHelpAfterError(`(daybook ${[commandPath(command), '--help'].join(' ').trim()} tells more)`)
+      .showHelpAfterError(`(${namesOf(command).join(' ')} --help tells more)`)
     for (const child of command.commands) prepare(child)
   }
   prepare(root)
@@ -133,13 +134,6 @@ A first round:
     if (command.name() !== 'serve') inheritHelp(command)
   }
   return root
-}
-
-/** Such as `dlq retry`; empty for the program itself. */
-const commandPath = (command: Command): string => {
-  const names: Array<string> = []
-  for (let at: Command | null = command; at !== null && at.parent !== null; at = at.parent) names.unshift(at.name())
-  return names.join(' ')
 }
 
 const inheritHelp = (command: Command): void => {

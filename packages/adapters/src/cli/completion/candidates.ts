@@ -1,5 +1,6 @@
 /** What can be at the cursor of a command line, from the declarations of the commands. */
 import type { Argument, Command, Option } from 'commander'
+import { pathOf } from '../command-path.js'
 import { type Kind, kindOfArgument, kindOfOption } from './kinds.js'
 
 export interface Candidate {
@@ -21,8 +22,7 @@ export interface Wanted {
   readonly given: Readonly<Record<string, string>>
 }
 
-const lineage = (command: Command): ReadonlyArray<Command> => (command.parent === null ? [command] : [command, ...lineage(command.parent)])
-const optionsOf = (command: Command): ReadonlyArray<Option> => lineage(command).flatMap(({ options }) => options).filter(({ hidden }) => !hidden)
+const optionsOf = ({ options, parent }: Command): ReadonlyArray<Option> => [...options.filter(({ hidden }) => !hidden), ...(parent === null ? [] : optionsOf(parent))]
 const takesValue = ({ required, optional }: Option): boolean => required || optional
 
 interface Place {
@@ -61,8 +61,6 @@ const placeOf = (root: Command, words: ReadonlyArray<string>): Place => {
   }
   return { command, given, operands, valueOf }
 }
-
-const pathOf = (command: Command): string => lineage(command).slice(0, -1).map((each) => each.name()).reverse().join(' ')
 
 const valueWanted = (command: Command, option: Option): { readonly candidates: ReadonlyArray<Candidate>; readonly kind?: Kind } => {
   const kind = kindOfOption(pathOf(command), option.long ?? '')

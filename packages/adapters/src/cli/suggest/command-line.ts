@@ -1,16 +1,11 @@
 /** Adds to errors of the command line which command, sub-command, option or choice was probably meant. */
 import type { Command } from 'commander'
+import { namesOf } from '../command-path.js'
 import { didYouMean, nearest } from './nearest.js'
 import { commandWords, verbWords } from './words.js'
 
 /** The largest number of suggested commands. */
 const toldMax = 3
-
-const pathOf = (command: Command): string => {
-  const names: Array<string> = []
-  for (let at: Command | null = command; at !== null; at = at.parent) names.unshift(at.name())
-  return names.join(' ')
-}
 
 /** All commands below this one, as people type them after its name. */
 const pathsBelow = (command: Command): ReadonlyArray<string> =>
@@ -34,8 +29,9 @@ export const commandsMeant = (command: Command, given: string): ReadonlyArray<st
 }
 
 const unknownCommand = (group: Command, word: string): string => {
-  const meant = commandsMeant(group, word).map((line) => `${pathOf(group)} ${line}`)
-  const told = `error: unknown command '${group.parent === null ? word : `${pathOf(group)} ${word}`}'`
+  const path = namesOf(group).join(' ')
+  const meant = commandsMeant(group, word).map((line) => `${path} ${line}`)
+  const told = `error: unknown command '${group.parent === null ? word : `${path} ${word}`}'`
   if (meant.length === 0) return `${told}\n`
   return `${told}\n(Did you mean ${meant.length === 1 ? '' : 'one of: '}${meant.join(', ')}?)\n`
 }
