@@ -5,9 +5,8 @@ import { type Cli, examples } from '../cli.js'
 import { UsageError } from '../exit-codes.js'
 import { paintStatus } from '../printer.js'
 import { clean } from '../text.js'
-import { readJson, readJsonOrText, secondsFrom } from '../values.js'
-import { defaultAgent } from '../who.js'
-import { held, type Held } from './settle.js'
+import { readJsonOrText, secondsFrom } from '../values.js'
+import { checkpointOf, held, type Held, holderOf } from './settle.js'
 
 interface ParkOptions extends Held {
   readonly key: string
@@ -34,12 +33,11 @@ export const parkCommand = (cli: Cli): Command =>
       const { onTimeout } = options
       if (!isOnTimeout(onTimeout)) throw new UsageError('--on-timeout is fail or requeue')
       const answer = await client.park(id, {
-        agentId: options.agent ?? defaultAgent(io.env),
-        token: options.lease,
+        ...holderOf(options, io),
         callbackKey: options.key,
         timeoutSeconds: options.timeout,
         onTimeout,
-        ...(options.checkpoint === undefined ? {} : { checkpoint: await readJson(options.checkpoint, '--checkpoint', io) }),
+        ...(await checkpointOf(options, io)),
       })
       printer.answer({ id, ...answer }, () => printer.line(`${id} ${paintStatus(printer.colors, answer.status)} for the callback ${clean(options.key)}`))
     }))

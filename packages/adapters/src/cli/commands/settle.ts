@@ -4,6 +4,7 @@ import { type Json, plural, type Result } from '@daybook/core/common'
 import { longTimer } from '@daybook/client/common'
 import { type Cli, examples } from '../cli.js'
 import { exitCodes, UsageError } from '../exit-codes.js'
+import type { Io } from '../io.js'
 import { paintStatus } from '../printer.js'
 import { clean, until } from '../text.js'
 import { defined, positive, readJson, readJsonOrText, secondsFrom } from '../values.js'
@@ -21,6 +22,11 @@ export const held = (command: Command): Command =>
     .argument('<id>', 'the task: its id, or #number')
     .requiredOption('--lease <token>', 'the lease token that came with the claim', positive)
     .option('--agent <name>', 'who holds it (env DAYBOOK_AGENT; default: this host and user)')
+
+export const holderOf = ({ agent, lease }: Held, io: Io): { readonly agentId: string; readonly token: number } => ({ agentId: agent ?? defaultAgent(io.env), token: lease })
+
+export const checkpointOf = async ({ checkpoint }: { readonly checkpoint?: string }, io: Io): Promise<{ readonly checkpoint?: Json }> =>
+  checkpoint === undefined ? {} : { checkpoint: await readJson(checkpoint, '--checkpoint', io) }
 
 interface CompleteOptions extends Held {
   readonly result?: string
@@ -48,8 +54,7 @@ export const completeCommand = (cli: Cli): Command =>
       if (options.output !== undefined) parts.output = await readJsonOrText(options.output, io)
       if (options.report !== undefined) parts.decisionReport = await readJsonOrText(options.report, io)
       const answer = await client.complete(id, {
-        agentId: options.agent ?? defaultAgent(io.env),
-        token: options.lease,
+        ...holderOf(options, io),
         result: { ...(result as Result), ...parts },
       })
       printer.answer({ id, ...answer }, () => {
@@ -86,14 +91,13 @@ export const failCommand = (cli: Cli): Command =>
     .action(cli.connected<FailOptions, [string]>(async ({ io, printer, client }, options, id) => {
       const { retryAfter } = options
       const answer = await client.fail(id, {
-        agentId: options.agent ?? defaultAgent(io.env),
-        token: options.lease,
+        ...holderOf(options, io),
         error: {
           message: options.error,
           ...defined({ code: options.code, retryAfter: retryAfter !== undefined && /^\d+$/.test(retryAfter) ? Number(retryAfter) : retryAfter }),
         },
         retryable: options.permanent !== true,
-        ...(options.checkpoint === undefined ? {} : { checkpoint: await readJson(options.checkpoint, '--checkpoint', io) }),
+        ...(await checkpointOf(options, io)),
       })
       printer.answer({ id, ...answer }, () =>
         printer.line(`${id} ${paintStatus(printer.colors, answer.status)}${answer.availableAt === undefined ? '' : `, tried again ${until(answer.availableAt)}`}`))
@@ -109,8 +113,7 @@ export const releaseCommand = (cli: Cli): Command =>
     ))
     .action(cli.connected<Held & { readonly reason: string; readonly stopping?: true }, [string]>(async ({ io, printer, client }, options, id) => {
       const answer = await client.release(id, {
-        agentId: options.agent ?? defaultAgent(io.env),
-        token: options.lease,
+        ...holderOf(options, io),
         reason: options.reason,
         ...defined({ stopping: options.stopping }),
       })
@@ -129,10 +132,9 @@ export const heartbeatCommand = (cli: Cli): Command =>
     .action(cli.connected<Held & { readonly progress?: string; readonly checkpoint?: string; readonly every?: number }, [string]>(
       async ({ io, printer, client }, options, id) => {
         const report = {
-          agentId: options.agent ?? defaultAgent(io.env),
-          token: options.lease,
+          ...holderOf(options, io),
           ...(options.progress === undefined ? {} : { progress: await readJsonOrText(options.progress, io) }),
-          ...(options.checkpoint === undefined ? {} : { checkpoint: await readJson(options.checkpoint, '--checkpoint', io) }),
+          ...(await checkpointOf(options, io)),
         }
         let isOver = options.every === undefined
         let isAway = false
