@@ -1,6 +1,6 @@
 /** The options for what a claim asks for, shared by `claim`, `work` and `explain`. */
 import type { Phase } from '@daybook/core'
-import { defined } from './values.js'
+import { defined } from '../defined.js'
 
 export interface ClaimOptions {
   readonly agent?: string

@@ -1,10 +1,11 @@
 /** Options that select tasks, shared by `list` and `cancel`. */
 import type { Command } from 'commander'
 import { type Band, type Phase, type Status, statuses } from '@daybook/core/common'
+import { defined } from '../defined.js'
 import { UsageError } from './exit-codes.js'
 import { didYouMean } from './suggest/nearest.js'
 import { statusWords } from './suggest/words.js'
-import { defined, filledList, priority } from './values.js'
+import { filledList, priority } from './values.js'
 
 export interface FilterOptions {
   readonly status?: ReadonlyArray<string>

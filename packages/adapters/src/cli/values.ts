@@ -119,8 +119,3 @@ export const readJsonOrText = async (given: string, io: Io): Promise<Json> => {
     return text
   }
 }
-
-/** The type without members that are `undefined`. */
-export type Defined<T> = { [K in keyof T]: Exclude<T[K], undefined> }
-export const defined = <T extends object>(value: T): Partial<Defined<T>> =>
-  Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined)) as Partial<Defined<T>>

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { QueueName } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
+import { defined, ifDefined } from '../defined.js'
 import { errorText } from '../error-text.js'
 import { type ConfigFile, readConfigFile } from './config-file.js'
 import type { Environment } from './environment.js'
@@ -115,15 +116,11 @@ export const readServeOptions = async (flags: ServeFlags, env: Environment): Pro
     ...(every === 'off' ? { checkpoints: every } : every === undefined && checkpointKey === undefined && witness === undefined ? {} : { checkpoints: checkpointsOf(every, checkpointKey, witness) }),
     ...(webhooks.right.length === 0 ? {} : { webhooks: webhooks.right }),
     auth: auth === 'off' ? 'off' : 'tokens',
-    ...(token === undefined ? {} : { token }),
-    ...(queueFiles === undefined ? {} : { queueFilesDir: resolve(queueFiles) }),
+    ...defined({ token, queueFilesDir: ifDefined(queueFiles, (folder) => resolve(folder)), clockJumpMs, defaults: said.defaults, launcher: launcher.right }),
     ...(past.revisions.size === 0 ? {} : { pastUnreadable: Object.fromEntries(past.revisions) }),
     ...(countText === undefined && mibText === undefined ? {} : { pastSnapshots: { count, bytes: mib * 2 ** 20 } }),
-    ...(clockJumpMs === undefined ? {} : { clockJumpMs }),
     ...(logRequests === undefined || logRequests === 'off' ? {} : { logRequests }),
     ...(certFile === undefined || keyFile === undefined ? {} : { tls: { certFile: resolve(certFile), keyFile: resolve(keyFile) } }),
-    ...(said.defaults === undefined ? {} : { defaults: said.defaults }),
-    ...(launcher.right === undefined ? {} : { launcher: launcher.right }),
   })
 }
 
@@ -153,11 +150,12 @@ const readCheckpointSeconds = (text: string): number | 'off' => {
 }
 
 /** `witness`: a URL, or a file. */
-const checkpointsOf = (seconds: number | undefined, keyFile: string | undefined, witness: string | undefined): CheckpointChoice => ({
-  ...(seconds === undefined ? {} : { everyMs: seconds * 1_000 }),
-  ...(keyFile === undefined ? {} : { keyFile: resolve(keyFile) }),
-  ...(witness === undefined ? {} : { witness: /^https?:\/\//.test(witness) ? witness : resolve(witness) }),
-})
+const checkpointsOf = (seconds: number | undefined, keyFile: string | undefined, witness: string | undefined): CheckpointChoice =>
+  defined({
+    everyMs: ifDefined(seconds, (number) => number * 1_000),
+    keyFile: ifDefined(keyFile, (file) => resolve(file)),
+    witness: ifDefined(witness, (place) => (/^https?:\/\//.test(place) ? place : resolve(place))),
+  })
 
 /** Reads `QUEUE@REVISION` texts. */
 const readPastUnreadable = (given: ReadonlyArray<string>): { readonly revisions: ReadonlyMap<string, number>; readonly problems: Problems } => {

@@ -2,6 +2,7 @@
 import { AgentId, type Asker, BatchId, cancellable, integer, isCursor, Name, Phase, priorityOf, PriorityName, QueueName, type Status, statuses, type TaskFilter, TaskId, Text, TypePattern } from '@daybook/core'
 import { bucketSizeOf } from '@daybook/projections/reports'
 import * as t from 'io-ts'
+import { defined, ifDefined } from '../defined.js'
 import { topMax } from '../read-models/reports/index.js'
 import { described } from './openapi/json-schema.js'
 import { millisecondsOf, Time } from '../iso-time.js'
@@ -116,13 +117,7 @@ export type ExplainQuery = t.TypeOf<typeof ExplainQuery>
 /** The asker; `undefined` if the query does not describe one. */
 export const askerOf = ({ agentId, types, phases, skills, tenant }: ExplainQuery): Asker | undefined => {
   if ([agentId, types, phases, skills, tenant].every((each) => each === undefined)) return undefined
-  return {
-    ...(agentId === undefined ? {} : { agent: agentId }),
-    ...(types === undefined ? {} : { types: namesOf(types) }),
-    ...(phases === undefined ? {} : { phases: namesOf(phases) as ReadonlyArray<Phase> }),
-    ...(skills === undefined ? {} : { skills: namesOf(skills) }),
-    ...(tenant === undefined ? {} : { tenant }),
-  }
+  return defined({ agent: agentId, types: ifDefined(types, namesOf), phases: ifDefined(phases, namesOf) as ReadonlyArray<Phase> | undefined, skills: ifDefined(skills, namesOf), tenant })
 }
 
 /** The filter of lists and of bulk commands. */
@@ -172,29 +167,19 @@ export type CancelAllBody = t.TypeOf<typeof CancelAllBody>
 
 /** Converts the filter of a body to that of a query. */
 export const cancelFilterOf = ({ filter: { status, priority, ...rest } }: CancelAllBody): TaskFilter =>
-  filterOf({
-    ...rest,
-    ...(status === undefined ? {} : { status: typeof status === 'string' ? status : status.join() }),
-    ...(priority === undefined ? {} : { priority: String(priority) }),
-  })
+  filterOf({ ...rest, ...defined({ status: status?.toString(), priority: priority?.toString() }) })
 
 export const filterOf = (query: Omit<TasksQuery, 'limit' | 'cursor' | keyof Moment>): TaskFilter => {
   const { status, type, phase, priority, ticketId, tenant, batchId, agent, q, createdAfter, createdBefore, waitsFor } = query
-  const range = priority === undefined ? undefined : priorityRange(priority)
-  return {
-    ...(status === undefined ? {} : { statuses: status.split(',') as ReadonlyArray<Status> }),
-    ...(type === undefined ? {} : { type }),
-    ...(phase === undefined ? {} : { phase }),
-    ...(range === undefined ? {} : { priorityMin: range[0], priorityMax: range[1] }),
-    ...(ticketId === undefined ? {} : { ticketId }),
-    ...(tenant === undefined ? {} : { tenant }),
-    ...(batchId === undefined ? {} : { batchId }),
-    ...(agent === undefined ? {} : { agent }),
-    ...(q === undefined ? {} : { text: q }),
-    ...(createdAfter === undefined ? {} : { createdAfter: millisecondsOf(createdAfter) }),
-    ...(createdBefore === undefined ? {} : { createdBefore: millisecondsOf(createdBefore) }),
-    ...(waitsFor === undefined ? {} : { waitsFor }),
-  }
+  const [priorityMin, priorityMax] = ifDefined(priority, priorityRange) ?? []
+  return defined({
+    statuses: status?.split(',') as ReadonlyArray<Status> | undefined,
+    type, phase, priorityMin, priorityMax, ticketId, tenant, batchId, agent,
+    text: q,
+    createdAfter: ifDefined(createdAfter, millisecondsOf),
+    createdBefore: ifDefined(createdBefore, millisecondsOf),
+    waitsFor,
+  })
 }
 
 export const batchesQuery = (pageMax: number) => t.partial({ state: t.keyof({ open: null, closed: null, finished: null }), tenant: Name, limit: whole(1, pageMax), cursor: whole(0, revisionMax), ...moment }, 'query')

@@ -1,5 +1,6 @@
 /** What is remembered of a completion. */
 import { clipped, type Json, redacted, redactedIn } from '@daybook/core'
+import { defined, ifDefined } from '../defined.js'
 import { contentOf, parseObject, readStamp } from '../engine/index.js'
 import type { RecordedEvent } from '../store/index.js'
 import type { Memory } from './memory-bank.js'
@@ -30,8 +31,6 @@ export const memoryOf = (queue: string, completed: RecordedEvent, enqueued: Reco
   if (discoveries.length === 0 && errors.length === 0) return undefined
   const facts = parseObject(enqueued?.data ?? '') ?? {}
   const content = parseObject(contentOf((amended ?? enqueued)?.data ?? '') ?? '') ?? {}
-  const goal = goalOf(content)
-  const summary = summaryOf(result)
   const files = filesOf(result)
   const memory: Memory = {
     id: `${queue}:${task}:${token ?? 0}`,
@@ -39,10 +38,7 @@ export const memoryOf = (queue: string, completed: RecordedEvent, enqueued: Reco
     task,
     type: textIn(facts.type) ?? 'unknown',
     at: new Date(readStamp(completed.metadata, completed.created)?.at ?? 0).toISOString(),
-    ...(textIn(facts.phase) === undefined ? {} : { phase: facts.phase as string }),
-    ...(textIn(facts.ticketId) === undefined ? {} : { ticketId: facts.ticketId as string }),
-    ...(goal === undefined ? {} : { goal }),
-    ...(summary === undefined ? {} : { summary }),
+    ...defined({ phase: textIn(facts.phase), ticketId: textIn(facts.ticketId), goal: goalOf(content), summary: summaryOf(result) }),
     ...(files.length === 0 ? {} : { files }),
     ...(discoveries.length === 0 ? {} : { discoveries }),
     ...(errors.length === 0 ? {} : { errors }),
@@ -55,11 +51,13 @@ const withoutSecrets = (memory: Memory): Memory => {
   const { goal, summary, files, discoveries, errors } = memory
   return {
     ...memory,
-    ...(goal === undefined ? {} : { goal: redactedIn(goal) }),
-    ...(summary === undefined ? {} : { summary: redactedIn(summary) }),
-    ...(files === undefined ? {} : { files: files.map(redactedIn) }),
-    ...(discoveries === undefined ? {} : { discoveries: discoveries.map(redacted) }),
-    ...(errors === undefined ? {} : { errors: errors.map(redactedIn) }),
+    ...defined({
+      goal: ifDefined(goal, redactedIn),
+      summary: ifDefined(summary, redactedIn),
+      files: files?.map(redactedIn),
+      discoveries: discoveries?.map(redacted),
+      errors: errors?.map(redactedIn),
+    }),
   }
 }
 

@@ -6,6 +6,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type DestinationStream, pino } from 'pino'
+import { defined } from '../defined.js'
 import { archiveFolderOf, joinedStore } from '../segments/index.js'
 import { logAlerts } from '../alerts/index.js'
 import { openTokens, refusalOfAuthOff } from '../auth/index.js'
@@ -97,7 +98,7 @@ export const serve = async (
     const hasKeys = !persistent || existsSync(keysFileIn(options))
     const keys = new KeyFile(keysFileIn(options))
     opened.push(async () => keys.close())
-    const snapshots = persistent ? await openSnapshotFolder(snapshotFolderOf(options), { rows: { warn }, ...(options.pastSnapshots === undefined ? {} : { ladder: options.pastSnapshots }) }) : undefined
+    const snapshots = persistent ? await openSnapshotFolder(snapshotFolderOf(options), { rows: { warn }, ...defined({ ladder: options.pastSnapshots }) }) : undefined
     if (snapshots !== undefined) opened.push(async () => snapshots.close())
     const daybook = createDaybook({
       store,
@@ -106,10 +107,7 @@ export const serve = async (
       progress,
       alerts: true,
       opened: logAlerts((fields, text) => logger.warn(fields, text)),
-      ...(options.defaults === undefined ? {} : { defaults: options.defaults }),
-      ...(options.pastUnreadable === undefined ? {} : { pastUnreadable: options.pastUnreadable }),
-      ...(options.clockJumpMs === undefined ? {} : { clockJumpMs: options.clockJumpMs }),
-      ...(snapshots === undefined ? {} : { snapshots }),
+      ...defined({ defaults: options.defaults, pastUnreadable: options.pastUnreadable, clockJumpMs: options.clockJumpMs, snapshots }),
     })
     opened.push(() => daybook.close())
     const memory = startMemoryOf(options, daybook, warn)
@@ -132,15 +130,12 @@ export const serve = async (
       tokens: tokens?.tokens ?? 'off',
       host: options.host,
       port: options.port,
-      ...(options.tls === undefined ? {} : { tls: options.tls }),
       queueFiles: () => files?.status() ?? [],
       webhooks: () => webhooks?.status() ?? [],
       readModels: () => readModels,
       checkpoints: () => signing,
       ...(options.console === 'off' ? {} : { console: readConsole() }),
-      ...(memory === undefined ? {} : { memory }),
-      ...(past === undefined ? {} : { past }),
-      ...(verifications === undefined ? {} : { verifications }),
+      ...defined({ tls: options.tls, memory, past, verifications }),
       logger,
       requestLog: options.logRequests === undefined ? undefined : new RequestLog(logger.child({}, { level: 'info' }), options.logRequests),
       meter,

@@ -3,6 +3,7 @@ import { DaybookError, type Reason, type SentFields, textOf } from '@daybook/cli
 import type { ClaimedWork, Heartbeat, HeartbeatAnswer, ReceivedCallback, Refused, SettleAnswer, SettleOutcome, SourceClaim, TaskSource, WorkTask } from '@daybook/client/worker'
 import { type ClaimRequest, type Command, type Json, type JsonObject, keptFailure, type Replies, whyNothing } from '@daybook/core'
 import { isLeft } from 'fp-ts/lib/Either.js'
+import { defined } from '../defined.js'
 import { prepareResult } from '../engine/contents/prepare.js'
 import type { Claim, Caller, Outcome, QueueEngine, Refusal } from '../engine/types.js'
 import type { MemoryService } from '../memory-bank/index.js'
@@ -51,7 +52,7 @@ export const engineSource = (engine: QueueEngine, actor?: string, memory?: Pick<
       // A queue is created by its first task.
       if (engine.status().revision < 0) throw new DaybookError('not-found', `queue ${engine.name} does not exist yet`)
       const outcome = await engine.submit(
-        { type: 'RegisterAgent', agent: agentId, ttlSeconds, ...given(abilities), ...(maxTasks === undefined ? {} : { maxTasks }) },
+        { type: 'RegisterAgent', agent: agentId, ttlSeconds, ...given(abilities), ...defined({ maxTasks }) },
         callerOf(agentId),
       )
       if (isLeft(outcome)) throw new DaybookError(outcome.left.code, outcome.left.detail)
@@ -66,12 +67,7 @@ export const engineSource = (engine: QueueEngine, actor?: string, memory?: Pick<
   }
 }
 
-const given = ({ types, phases, skills, tenant }: Pick<SourceClaim, 'types' | 'phases' | 'skills' | 'tenant'>) => ({
-  ...(types === undefined ? {} : { types }),
-  ...(phases === undefined ? {} : { phases }),
-  ...(skills === undefined ? {} : { skills }),
-  ...(tenant === undefined ? {} : { tenant }),
-})
+const given = ({ types, phases, skills, tenant }: Pick<SourceClaim, 'types' | 'phases' | 'skills' | 'tenant'>) => defined({ types, phases, skills, tenant })
 
 const whyNothingIn = async (engine: QueueEngine, request: ClaimRequest): Promise<Reason | undefined> => {
   const why = await engine.read((state, at) => whyNothing(state, request, at))
@@ -182,7 +178,7 @@ const commandOf = (outcome: SettleOutcome): Command | Refused => {
     }
     case 'park': {
       const { callbackKey, timeoutSeconds, onTimeout, checkpoint } = outcome
-      const wait = { type: 'Park' as const, task, agent, token, callbackKey, timeoutSeconds, ...(onTimeout === undefined ? {} : { onTimeout }) }
+      const wait = { type: 'Park' as const, task, agent, token, callbackKey, timeoutSeconds, ...defined({ onTimeout }) }
       if (checkpoint === undefined) return wait
       const plain = plainOf(checkpoint)
       return isRefused(plain) ? plain.refused : { ...wait, checkpoint: plain.value }
@@ -196,14 +192,7 @@ const heartbeatOf = ({ taskId: task, agentId: agent, token, ...said }: Heartbeat
   const plain = plainOf({ ...said })
   if (isRefused(plain)) return plain.refused
   const { progress, checkpoint } = plain.value as { readonly progress?: Json; readonly checkpoint?: Json }
-  return {
-    type: 'Heartbeat',
-    task,
-    agent,
-    token,
-    ...(progress === undefined ? {} : { progress }),
-    ...(checkpoint === undefined ? {} : { checkpoint }),
-  }
+  return { type: 'Heartbeat', task, agent, token, ...defined({ progress, checkpoint }) }
 }
 
 /** The value after a JSON round trip, as over HTTP. */

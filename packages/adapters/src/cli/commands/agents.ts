@@ -1,10 +1,11 @@
 import { Command } from 'commander'
 import { type Phase, plural } from '@daybook/core/common'
 import type { AgentView, Terminated } from '../../client/index.js'
+import { defined } from '../../defined.js'
 import { type Cli, examples } from '../cli.js'
 import { paintStatus } from '../printer.js'
 import { clean, since, until } from '../text.js'
-import { defined, filledList, list, positive, secondsFrom } from '../values.js'
+import { filledList, list, positive, secondsFrom } from '../values.js'
 
 const byStatus = (tasks: Terminated['tasks']): ReadonlyMap<string, ReadonlyArray<string>> => {
   const ids = new Map<string, Array<string>>()

@@ -1,9 +1,10 @@
 import { Command } from 'commander'
 import type { Amendment } from '../../client/index.js'
+import { defined } from '../../defined.js'
 import { type Cli, examples } from '../cli.js'
 import { UsageError } from '../exit-codes.js'
 import { clean } from '../text.js'
-import { defined, priority, readJsonOrText, time } from '../values.js'
+import { priority, readJsonOrText, time } from '../values.js'
 
 interface Options {
   readonly priority?: Amendment['priority']

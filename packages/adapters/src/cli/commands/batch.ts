@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { plural } from '@daybook/core/common'
 import { Command, Option } from 'commander'
 import type { BatchCallback, BatchFilter, BatchView, NewTask } from '../../client/index.js'
+import { defined } from '../../defined.js'
 import { batchBar, batchCell, batchTally } from '../batch-picture.js'
 import { type Cli, type Ending, examples, type Session } from '../cli.js'
 import { glyphsFor } from '../drawing/glyphs.js'
@@ -11,7 +12,7 @@ import { throughOutage } from '../outage.js'
 import { createProgress } from '../progress.js'
 import { tasksOfFile } from '../task-file.js'
 import { clean, clock } from '../text.js'
-import { defined, positive, readJson, readJsonOrText } from '../values.js'
+import { positive, readJson, readJsonOrText } from '../values.js'
 
 /** Cells of the bar. */
 const barWidth = 40

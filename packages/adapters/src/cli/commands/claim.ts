@@ -1,4 +1,5 @@
 import { Command } from 'commander'
+import { defined } from '../../defined.js'
 import { askedBy, type ClaimOptions } from '../claim-options.js'
 import { type Cli, examples } from '../cli.js'
 import { pauseOf, tellPause } from '../pause.js'
@@ -6,7 +7,7 @@ import { defaultAgent } from '../who.js'
 import { memoryLine } from './memory.js'
 import { attemptText, subjectOf } from '../task-table.js'
 import { clean, until } from '../text.js'
-import { defined, filledList, list, number, positive, secondsFrom } from '../values.js'
+import { filledList, list, number, positive, secondsFrom } from '../values.js'
 
 interface Options extends ClaimOptions {
   readonly max?: number

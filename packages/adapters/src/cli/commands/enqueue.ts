@@ -1,12 +1,13 @@
 import { Command, Option } from 'commander'
 import type { JsonObject } from '@daybook/core'
 import { DaybookError, type Deduplicate, type Enqueued, type NewTask } from '../../client/index.js'
+import { defined } from '../../defined.js'
 import { type Cli, examples } from '../cli.js'
 import { Duplicates } from '../duplicates.js'
 import { UsageError } from '../exit-codes.js'
 import type { Io } from '../io.js'
 import { clean } from '../text.js'
-import { defined, filledList, number, priority, readJson, readJsonOrText, time, whole } from '../values.js'
+import { filledList, number, priority, readJson, readJsonOrText, time, whole } from '../values.js'
 import { enqueueFile } from './enqueue-file.js'
 
 interface Options {

@@ -1,10 +1,11 @@
 /** `daybook limits`: limits on how much runs at once and how often it starts. */
 import { Command, InvalidArgumentError } from 'commander'
 import type { Limit, LimitView } from '../../client/index.js'
+import { defined } from '../../defined.js'
 import { type Cli, examples } from '../cli.js'
 import { UsageError } from '../exit-codes.js'
 import { clean, until } from '../text.js'
-import { defined, number, whole } from '../values.js'
+import { number, whole } from '../values.js'
 
 const spans = { s: 1, m: 60, h: 3_600 } as const
 type Span = keyof typeof spans

@@ -1,9 +1,10 @@
 /** `daybook memory`: memories of completions with discoveries or errors. */
 import { Command } from 'commander'
 import type { Memory } from '../../client/index.js'
+import { defined } from '../../defined.js'
 import { type Cli, examples } from '../cli.js'
 import { clean, since } from '../text.js'
-import { defined, positive } from '../values.js'
+import { positive } from '../values.js'
 
 /** One memory as one line. */
 export const memoryLine = ({ task, at, ticketId, goal, summary, discoveries = [], errors = [] }: Memory): string => {

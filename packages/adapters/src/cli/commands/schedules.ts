@@ -2,11 +2,12 @@
 import { Command, Option } from 'commander'
 import type { JsonObject } from '@daybook/core'
 import { DaybookError, type PastRun, type ScheduledTask, type ScheduleFields, type ScheduleView } from '../../client/index.js'
+import { defined } from '../../defined.js'
 import { type Cli, type Ending, examples, type Session } from '../cli.js'
 import { UsageError } from '../exit-codes.js'
 import type { Io } from '../io.js'
 import { clean, clock, until } from '../text.js'
-import { defined, filledList, number, positive, priority, readJson, readJsonOrText, whole } from '../values.js'
+import { filledList, number, positive, priority, readJson, readJsonOrText, whole } from '../values.js'
 
 /** A time by the clocks of a zone: `Mon 2026-03-29 03:00 GMT+2`. */
 const inZone = (time: string, timeZone: string): string => {

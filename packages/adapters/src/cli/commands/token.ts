@@ -1,6 +1,7 @@
 /** `daybook token`: who may use the server, and for what. */
 import { Command, InvalidArgumentError } from 'commander'
 import type { DaybookClient, TokenRole, TokenView } from '../../client/index.js'
+import { defined } from '../../defined.js'
 import { type Cli, examples } from '../cli.js'
 import { CliError, UsageError } from '../exit-codes.js'
 import { rate } from './limits.js'
@@ -8,7 +9,7 @@ import { tokenRoles } from '../roles.js'
 import { didYouMean } from '../suggest/nearest.js'
 import { roleWords } from '../suggest/words.js'
 import { clean, since, until } from '../text.js'
-import { defined, filledList, list, positive, time } from '../values.js'
+import { filledList, list, positive, time } from '../values.js'
 
 /** Accepts `a,b` as well as repeated options. */
 const roleList = (text: string, before: ReadonlyArray<TokenRole> = []): ReadonlyArray<TokenRole> => {

@@ -1,5 +1,6 @@
 /** What can be at the cursor of a command line, from the declarations of the commands. */
 import type { Argument, Command, Option } from 'commander'
+import { defined } from '../../defined.js'
 import { pathOf } from '../command-path.js'
 import { type Kind, kindOfArgument, kindOfOption } from './kinds.js'
 
@@ -64,7 +65,7 @@ const placeOf = (root: Command, words: ReadonlyArray<string>): Place => {
 
 const valueWanted = (command: Command, option: Option): { readonly candidates: ReadonlyArray<Candidate>; readonly kind?: Kind } => {
   const kind = kindOfOption(pathOf(command), option.long ?? '')
-  return { candidates: (option.argChoices ?? []).map((word) => ({ word })), ...(kind === undefined ? {} : { kind }) }
+  return { candidates: (option.argChoices ?? []).map((word) => ({ word })), ...defined({ kind }) }
 }
 
 const argumentWanted = (command: Command, operands: number): { readonly candidates: ReadonlyArray<Candidate>; readonly kind?: Kind } => {
@@ -72,7 +73,7 @@ const argumentWanted = (command: Command, operands: number): { readonly candidat
   const last = registeredArguments[registeredArguments.length - 1]
   const argument: Argument | undefined = registeredArguments[operands] ?? (last?.variadic === true ? last : undefined)
   const kind = argument === undefined ? undefined : kindOfArgument(pathOf(command), argument.name())
-  return { candidates: (argument?.argChoices ?? []).map((word) => ({ word })), ...(kind === undefined ? {} : { kind }) }
+  return { candidates: (argument?.argChoices ?? []).map((word) => ({ word })), ...defined({ kind }) }
 }
 
 /** `words`: the words without the program's name; the last is the one at the cursor, which may be empty. */

@@ -1,6 +1,7 @@
 /** The agents of a queue. */
 import { agentsOf, type AgentView, type Replies } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
+import { ifDefined } from '../../defined.js'
 import type { Caller, QueueEngine } from '../../engine/index.js'
 import { type Problem, problemOf } from '../problem.js'
 import type { ReasonQuery } from '../query.js'
@@ -16,8 +17,8 @@ export const agents = async ({ queue }: ViewCall): Promise<Handled> =>
 export const shownAgent = ({ leases, lastSeenAt, registeredUntil, ...agent }: AgentView): object => ({
   ...agent,
   leases: leases.map(({ task, expiresAt }) => ({ task, expiresAt: isoOf(expiresAt) })),
-  ...(lastSeenAt === undefined ? {} : { lastSeenAt: isoOf(lastSeenAt) }),
-  ...(registeredUntil === undefined ? {} : { registeredUntil: isoOf(registeredUntil) }),
+  lastSeenAt: ifDefined(lastSeenAt, isoOf),
+  registeredUntil: ifDefined(registeredUntil, isoOf),
 })
 
 export const registerAgent = async ({ queue, body, caller, tenants }: QueueCall<RegisterBody>): Promise<Handled> => {

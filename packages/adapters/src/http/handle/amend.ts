@@ -1,5 +1,6 @@
 /** Changes to a task that nobody holds. */
 import { type CommandOf, type Json, priorityOf } from '@daybook/core'
+import { defined, ifDefined } from '../../defined.js'
 import { submitWithPayload } from '../../engine/index.js'
 import { type Handled, type QueueCall, replyWith } from '../routes/route.js'
 import { quote } from '../json/text.js'
@@ -13,9 +14,11 @@ export const amendTask = async ({ queue, params, body, caller, limits }: QueueCa
     type: 'AmendTask',
     task: id,
     reason,
-    ...(priority === undefined ? {} : { priority: typeof priority === 'number' ? priority : priorityOf[priority] }),
-    ...(deadlineAt === undefined ? {} : { deadlineAt: timeOf(deadlineAt) }),
-    ...(availableAt === undefined ? {} : { availableAt: timeOf(availableAt) }),
+    ...defined({
+      priority: typeof priority === 'string' ? priorityOf[priority] : priority,
+      deadlineAt: ifDefined(deadlineAt, timeOf),
+      availableAt: ifDefined(availableAt, timeOf),
+    }),
   }
   // The payload is checked when it is made canonical.
   const outcome = payload === undefined ? queue.submit(command, caller) : submitWithPayload(queue, command, payload as Json, caller, limits.taskBytesMax)

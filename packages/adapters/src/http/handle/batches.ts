@@ -1,6 +1,7 @@
 /** Batches: tasks that are counted together, and a task that is enqueued when all of them are finished. */
 import { type BatchView, batchesOf, batchOf, under } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
+import { defined, ifDefined } from '../../defined.js'
 import type { Answer, QueueView } from '../../engine/index.js'
 import { hasRole } from '../routes/access.js'
 import type { CancelBatchBody, NewBatchBody } from '../routes/batch-routes.js'
@@ -22,9 +23,9 @@ const shown = (batch: BatchView): object => {
     ...rest,
     progress: progressOf(batch),
     createdAt: isoOf(createdAt),
-    ...(closedAt === undefined ? {} : { closedAt: isoOf(closedAt) }),
-    ...(cancelledAt === undefined ? {} : { cancelledAt: isoOf(cancelledAt) }),
-    ...(finishedAt === undefined ? {} : { finishedAt: isoOf(finishedAt) }),
+    closedAt: ifDefined(closedAt, isoOf),
+    cancelledAt: ifDefined(cancelledAt, isoOf),
+    finishedAt: ifDefined(finishedAt, isoOf),
     reasons,
   }
 }
@@ -45,7 +46,7 @@ export const create = async (call: QueueCall<NewBatchBody>): Promise<Handled> =>
   }
   const inAnother = tasks.findIndex(({ batchId }) => batchId !== undefined && batchId !== id)
   if (inAnother >= 0) return E.left(invalid([{ path: `tasks[${inAnother}].batchId`, message: 'is that of the batch that is made: leave it out' }]))
-  const withTenant = tenant === undefined ? {} : { tenant }
+  const withTenant = defined({ tenant })
   const prepared = prepareAll(call, tasks.map((task) => ({ ...withTenant, ...task, batchId: id })))
   if (E.isLeft(prepared)) return prepared
   const outcome = await queue.submit(
@@ -64,8 +65,8 @@ export const list = async ({ queue, query, limits, tenants }: ViewCall<BatchesQu
   const { state, tenant, limit, cursor } = query
   const asked = tenantFor(tenants, tenant)
   if (E.isLeft(asked)) return asked
-  const filter = { ...(state === undefined ? {} : { state }), ...(asked.right === undefined ? {} : { tenants: [asked.right] }) }
-  const page = await queue.read((known, at) => batchesOf(known, filter, pageSizeOf(limit, limits), cursor === undefined ? undefined : Number(cursor), at))
+  const filter = defined({ state, tenants: ifDefined(asked.right, (own) => [own]) })
+  const page = await queue.read((known, at) => batchesOf(known, filter, pageSizeOf(limit, limits), ifDefined(cursor, Number), at))
   return replyWith(page, ({ batches, next }, revision) => JSON.stringify({ batches: batches.map(shown), nextCursor: next === undefined ? null : String(next), revision }))
 }
 

@@ -1,5 +1,6 @@
 /** The review of dead letters (LK-11). */
 import { countDeadLetters, type DeadLetterFilter, deadLetterPatterns, type Json, type Redrive, redriveOf, unretriable } from '@daybook/core'
+import { defined, ifDefined } from '../../defined.js'
 import type { PatternsQuery, ReasonQuery } from '../query.js'
 import * as E from 'fp-ts/lib/Either.js'
 import { submitWithPayload } from '../../engine/index.js'
@@ -16,11 +17,7 @@ export const patterns = async ({ queue, query, tenants, limits }: ViewCall<Patte
   const { type, signature, error, tenant, limit = limits.pageMax, cursor = 0 } = asked.right
   const start = Number(cursor)
   const end = start + Number(limit)
-  const filter: DeadLetterFilter = {
-    ...(type === undefined ? {} : { type }),
-    ...(signature === undefined ? {} : { signature }),
-    ...(error === undefined ? {} : { error }),
-  }
+  const filter: DeadLetterFilter = defined({ type, signature, error })
   return replyWith(await queue.read((state) => deadLetterPatterns(state, filter, tenant)), (found, revision) =>
     JSON.stringify({
       patterns: found.slice(start, end).map((pattern) => ({ ...pattern, firstAt: isoOf(pattern.firstAt), lastAt: isoOf(pattern.lastAt) })),
@@ -52,7 +49,7 @@ const shownRedrive = ({ startedAt, nextAt, stopped, after: _, epochs: __, ...red
   ...redrive,
   startedAt: isoOf(startedAt),
   nextAt: nextAt === 0 ? null : isoOf(nextAt),
-  ...(stopped === undefined ? {} : { stopped: { ...stopped, at: isoOf(stopped.at) } }),
+  stopped: ifDefined(stopped, (when) => ({ ...when, at: isoOf(when.at) })),
 })
 
 export const retryMany = async ({ queue, body, caller }: QueueCall<BulkRetryBody>): Promise<Handled> => {

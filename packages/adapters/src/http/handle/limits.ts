@@ -1,12 +1,13 @@
 /** Limits on how much runs at once and how often it starts. */
 import { limitOf, limitsOf, type LimitView } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
+import { ifDefined } from '../../defined.js'
 import type { LimitBody } from '../routes/limit-routes.js'
 import { problem } from '../problem.js'
 import { type Handled, type QueueCall, replyWith, type ViewCall } from '../routes/route.js'
 import { isoOf } from '../../iso-time.js'
 
-const shown = ({ shutUntil, ...limit }: LimitView): object => ({ ...limit, ...(shutUntil === undefined ? {} : { shutUntil: isoOf(shutUntil) }) })
+const shown = ({ shutUntil, ...limit }: LimitView): object => ({ ...limit, shutUntil: ifDefined(shutUntil, isoOf) })
 
 export const list = async ({ queue }: ViewCall): Promise<Handled> =>
   replyWith(await queue.read(limitsOf), (found, revision) => JSON.stringify({ limits: found.map(shown), revision }))

@@ -1,5 +1,6 @@
 /** Searches memories (TQM-MEM-001). */
 import * as E from 'fp-ts/lib/Either.js'
+import { defined, ifDefined } from '../../defined.js'
 import { errorText } from '../../error-text.js'
 import type { MemoryService } from '../../memory-bank/index.js'
 import { problem } from '../problem.js'
@@ -16,9 +17,8 @@ export const memories =
     const { q, ticketId, limit } = query
     try {
       const found = await memory.search(queue.name, {
-        limit: limit === undefined ? limitDefault : Number(limit),
-        ...(q === undefined ? {} : { description: q }),
-        ...(ticketId === undefined ? {} : { ticketId }),
+        limit: ifDefined(limit, Number) ?? limitDefault,
+        ...defined({ description: q, ticketId }),
       })
       return E.right({ status: 200, text: JSON.stringify({ memories: found }) })
     } catch (error) {

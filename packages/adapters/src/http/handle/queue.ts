@@ -14,6 +14,7 @@ import {
   TaskType,
 } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
+import { ifDefined } from '../../defined.js'
 import type { RefusedQueue } from '../../engine/index.js'
 import { mayUse } from '../routes/access.js'
 import { invalid, type Problem, problem, problemOf } from '../problem.js'
@@ -70,7 +71,7 @@ export const depth = async ({ queue }: ViewCall): Promise<Handled> =>
 
 export const shownDepth = ({ oldestPendingAt, ...counts }: Depth, at: number): object => ({
   ...counts,
-  oldestPendingAt: oldestPendingAt === undefined ? null : isoOf(oldestPendingAt),
+  oldestPendingAt: ifDefined(oldestPendingAt, isoOf) ?? null,
   oldestWaitSeconds: oldestPendingAt === undefined ? 0 : Math.max(0, (at - oldestPendingAt) / 1_000),
 })
 
@@ -78,9 +79,9 @@ export const shownDepth = ({ oldestPendingAt, ...counts }: Depth, at: number): o
 
 export const shownBreaker = ({ lastFailure, openedAt, halfOpenAt, ...breaker }: BreakerView): object => ({
   ...breaker,
-  ...(lastFailure === undefined ? {} : { lastFailure: isoOf(lastFailure) }),
-  ...(openedAt === undefined ? {} : { openedAt: isoOf(openedAt) }),
-  ...(halfOpenAt === undefined ? {} : { halfOpenAt: isoOf(halfOpenAt) }),
+  lastFailure: ifDefined(lastFailure, isoOf),
+  openedAt: ifDefined(openedAt, isoOf),
+  halfOpenAt: ifDefined(halfOpenAt, isoOf),
 })
 
 export const breakers = async ({ queue }: ViewCall): Promise<Handled> =>

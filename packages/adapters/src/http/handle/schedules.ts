@@ -1,12 +1,13 @@
 /** Schedules: recurring tasks. */
 import { type PastRun, scheduleOf, schedulesOf, type ScheduleView } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
+import { ifDefined } from '../../defined.js'
 import { problem } from '../problem.js'
 import { type Handled, type QueueCall, replyWith, type ViewCall } from '../routes/route.js'
 import type { NewScheduleBody, SchedulePatch } from '../routes/schedule-routes.js'
 import { isoOf } from '../../iso-time.js'
 
-const shownRun = ({ dueAt, at, since, ...run }: PastRun): object => ({ ...run, dueAt: isoOf(dueAt), at: isoOf(at), ...(since === undefined ? {} : { since: isoOf(since) }) })
+const shownRun = ({ dueAt, at, since, ...run }: PastRun): object => ({ ...run, dueAt: isoOf(dueAt), at: isoOf(at), since: ifDefined(since, isoOf) })
 
 const shown = ({ next, last, ...schedule }: ScheduleView): object => ({ ...schedule, next: next.map(isoOf), last: last.map(shownRun) })
 

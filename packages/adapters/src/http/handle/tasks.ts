@@ -2,6 +2,7 @@
 import { type TaskPage, cancellableOf, cursorAfter, type Enqueued, listOf, listTasks, type PreparedTask, type QueuedPlace, queuedPlaceOf, reasonsOf, type Rejection, type Result, type TaskFilter, taskOf, validate } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
+import { defined, ifDefined } from '../../defined.js'
 import { erasureOf, metaOf, newTaskId, type Outcome, prepareImport, prepareTask, type QueueView, showEvent, streamOf, taskIdsOf } from '../../engine/index.js'
 import { type HttpLimits } from '../limits.js'
 import type { Meter } from '../metrics/meter.js'
@@ -218,17 +219,14 @@ export const importTasks = async ({ body, queue, caller, limits }: QueueCall<t.T
     const { status = 'pending', createdAt, completedAt, result, lastError, retries, rootTaskId, generation, ...task } = given
     const prepared = prepareImport(
       newTaskOf(task),
-      {
+      defined({
         status,
-        ...(createdAt === undefined ? {} : { createdAt: millisecondsOf(createdAt) }),
-        ...(completedAt === undefined ? {} : { finishedAt: millisecondsOf(completedAt) }),
-        ...(retries === undefined ? {} : { retries }),
-        ...(lastError === undefined ? {} : { lastError }),
-        ...(rootTaskId === undefined ? {} : { rootTaskId }),
-        ...(generation === undefined ? {} : { generation }),
+        createdAt: ifDefined(createdAt, millisecondsOf),
+        finishedAt: ifDefined(completedAt, millisecondsOf),
+        retries, lastError, rootTaskId, generation,
         // The contents of a result are checked when it is made canonical.
-        ...(result === undefined ? {} : { result: result as Result }),
-      },
+        result: result as Result | undefined,
+      }),
     )
     if (E.isLeft(prepared)) return E.left(inTask(prepared.left, index))
     tasks.push(prepared.right)
@@ -271,15 +269,8 @@ export const getDeadLetters = async ({ queue, query, limits, tenants, gone }: Vi
   const asked = withTenant(tenants, query)
   if (E.isLeft(asked)) return asked
   const { type, signature, error, escalated, snoozed, tenant } = asked.right
-  const filter = {
-    ...(tenant === undefined ? {} : { tenant }),
-    statuses: ['dead-letter'] as const,
-    ...(type === undefined ? {} : { type }),
-    ...(signature === undefined ? {} : { signature }),
-    ...(error === undefined ? {} : { error }),
-    ...(escalated === undefined ? {} : { escalated: escalated === 'true' }),
-    ...(snoozed === undefined ? {} : { snoozed: snoozed === 'true' }),
-  }
+  const isTrue = (flag: string): boolean => flag === 'true'
+  const filter = defined({ tenant, statuses: ['dead-letter'] as const, type, signature, error, escalated: ifDefined(escalated, isTrue), snoozed: ifDefined(snoozed, isTrue) })
   return pageOfTasks(queue, filter, query, limits, gone())
 }
 
@@ -357,6 +348,6 @@ export const cancelMany = async ({ queue, body, caller, limits, tenants }: Queue
     const page = await queue.read((state, at) => listTasks(state, cancellableOf(filter), limits.pageMax, cursor, at))
     return replyWith(page, ({ tasks, next }, revision) => text(tasks.map(({ id }) => id), next, revision))
   }
-  const outcome = await queue.submit({ type: 'CancelAll', filter, reason, ...(cursor === undefined ? {} : { after: cursor }) }, caller)
+  const outcome = await queue.submit({ type: 'CancelAll', filter, reason, ...defined({ after: cursor }) }, caller)
   return replyWith(outcome, ({ cancelled, next }, revision) => text(cancelled, next, revision))
 }

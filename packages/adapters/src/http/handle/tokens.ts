@@ -1,6 +1,7 @@
 /** Tokens: who may use this server, and for what. */
 import * as E from 'fp-ts/lib/Either.js'
 import type { ListedToken, TokenRefusal, Tokens } from '../../auth/index.js'
+import { defined, ifDefined } from '../../defined.js'
 import { invalid, problem, type Problem } from '../problem.js'
 import type { ReasonQuery } from '../query.js'
 import type { Call, Handled } from '../routes/route.js'
@@ -9,21 +10,19 @@ import type { NewTokenBody } from '../routes/token-routes.js'
 
 const isOff = problem('disabled', 'this server runs with --auth off, and takes no tokens')
 
-const optionalTime = (ms: number | undefined): string | null => (ms === undefined ? null : isoOf(ms))
-
 const shown = ({ id, name, roles, status, queues, tenants, rate, createdAt, createdBy, expiresAt, revoked, lastUsedAt }: ListedToken): object => ({
   id,
   name,
   roles,
   status,
-  ...(queues === undefined ? {} : { queues }),
-  ...(tenants === undefined ? {} : { tenants }),
-  ...(rate === undefined ? {} : { rate }),
-  ...(expiresAt === undefined ? {} : { expiresAt: isoOf(expiresAt) }),
+  queues,
+  tenants,
+  rate,
+  expiresAt: ifDefined(expiresAt, isoOf),
   createdAt: isoOf(createdAt),
   createdBy,
-  ...(revoked === undefined ? {} : { revoked: { ...revoked, at: isoOf(revoked.at) } }),
-  lastUsedAt: optionalTime(lastUsedAt),
+  revoked: ifDefined(revoked, (when) => ({ ...when, at: isoOf(when.at) })),
+  lastUsedAt: ifDefined(lastUsedAt, isoOf) ?? null,
 })
 
 const problemOfToken = ({ code, detail }: TokenRefusal): Problem =>
@@ -33,7 +32,7 @@ export const list =
   (tokens: Tokens | 'off') =>
   (): Promise<Handled> => {
     if (tokens === 'off') return Promise.resolve(E.left(isOff))
-    const admin = { id: 'admin', name: 'admin', roles: ['admin'], status: 'valid', lastUsedAt: optionalTime(tokens.adminUsedAt()) }
+    const admin = { id: 'admin', name: 'admin', roles: ['admin'], status: 'valid', lastUsedAt: ifDefined(tokens.adminUsedAt(), isoOf) ?? null }
     return Promise.resolve(E.right({ status: 200, text: JSON.stringify({ tokens: [admin, ...tokens.list().map(shown)] }) }))
   }
 
@@ -41,21 +40,21 @@ export const list =
 export const me =
   (tokens: Tokens | 'off') =>
   ({ grant: { name, roles, queues, tenants, rate, expiresAt } }: Call): Promise<Handled> =>
-    Promise.resolve(E.right({ status: 200, text: JSON.stringify({ name, roles, queues, tenants, rate, ...(expiresAt === undefined ? {} : { expiresAt: isoOf(expiresAt) }), auth: tokens === 'off' ? 'off' : 'tokens' }) }))
+    Promise.resolve(E.right({ status: 200, text: JSON.stringify({ name, roles, queues, tenants, rate, expiresAt: ifDefined(expiresAt, isoOf), auth: tokens === 'off' ? 'off' : 'tokens' }) }))
 
 export const create =
   (tokens: Tokens | 'off') =>
   async ({ daybook, body, caller }: Call<NewTokenBody>): Promise<Handled> => {
     if (tokens === 'off') return E.left(isOff)
     const { expiresAt: until, rate, ...given } = body
-    const expiresAt = until === undefined ? undefined : millisecondsOf(until)
+    const expiresAt = ifDefined(until, millisecondsOf)
     if (expiresAt !== undefined && expiresAt <= daybook.now()) return E.left(invalid([{ path: 'expiresAt', message: 'is over already' }]))
     // An admin can make any token, so a limit on an admin token would have no effect.
     for (const path of ['queues', 'tenants'] as const) {
       if (given[path] !== undefined && given.roles.includes('admin')) return E.left(invalid([{ path, message: 'cannot limit an admin: give other roles' }]))
     }
     const limits = rate === undefined ? {} : { rate: { burst: Math.max(1, Math.ceil(rate.perSecond)), ...rate } }
-    const done = await tokens.create({ ...given, ...limits, ...(expiresAt === undefined ? {} : { expiresAt }) }, caller)
+    const done = await tokens.create({ ...given, ...limits, ...defined({ expiresAt }) }, caller)
     if (E.isLeft(done)) return E.left(problemOfToken(done.left))
     const { made, token } = done.right
     return E.right({ status: 201, text: JSON.stringify({ ...shown(made), token }), isSecret: true })

@@ -2,6 +2,7 @@
 import { between, canonicalJson, clipped, type ClaimRequest, type Command, type CommandType, type FieldError, type Json, keptFailure, listOf, Name, type Replies, type Result, taskOf, validate, whyNothing } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
+import { defined } from '../../defined.js'
 import { type Outcome, type QueueEngine, prepareCallback, prepareResult } from '../../engine/index.js'
 import type { MemoryService } from '../../memory-bank/index.js'
 import type { HttpLimits } from '../limits.js'
@@ -79,7 +80,7 @@ const heartbeatCommand = (task: string, body: HeartbeatBody, { taskBytesMax }: H
   for (const [what, value] of Object.entries({ progress, checkpoint })) {
     if (value !== undefined && isOver(canonicalJson(value), taskBytesMax)) return E.left(tooLarge(what, taskBytesMax))
   }
-  return E.right({ type: 'Heartbeat', ...holder(task, body), ...optional({ progress, checkpoint }) })
+  return E.right({ type: 'Heartbeat', ...holder(task, body), ...defined({ progress, checkpoint }) })
 }
 
 const completeCommand = (task: string, body: CompleteBody, { taskBytesMax }: HttpLimits): Prepared => {
@@ -96,21 +97,17 @@ const failCommand = (task: string, body: FailBody, { taskBytesMax }: HttpLimits)
     return E.left(tooLarge('checkpoint', taskBytesMax))
   }
   const said = keptFailure(typeof error === 'string' ? { message: error } : error)
-  return E.right({ type: 'Fail', ...holder(task, body), error: said, retryable, ...optional({ checkpoint }) })
+  return E.right({ type: 'Fail', ...holder(task, body), error: said, retryable, ...defined({ checkpoint }) })
 }
 
 const releaseCommand = (task: string, body: ReleaseBody): Prepared =>
   E.right({ type: 'Release', ...holder(task, body), reason: body.reason, ...(body.stopping === true ? { stopping: true } : {}) })
 
 const parkCommand = (task: string, body: ParkBody, { taskBytesMax }: HttpLimits): Prepared => {
-  const { agentId: _, token: __, callbackKey, timeoutSeconds, onTimeout, checkpoint } = body
+  const { callbackKey, timeoutSeconds, onTimeout, checkpoint } = body
   if (checkpoint !== undefined && isOver(canonicalJson(checkpoint), taskBytesMax)) return E.left(tooLarge('checkpoint', taskBytesMax))
-  const wait = { callbackKey, timeoutSeconds, ...(onTimeout === undefined ? {} : { onTimeout }) }
-  return E.right({ type: 'Park', ...holder(task, body), ...wait, ...optional({ checkpoint }) })
+  return E.right({ type: 'Park', ...holder(task, body), callbackKey, timeoutSeconds, ...defined({ onTimeout, checkpoint }) })
 }
-
-const optional = <K extends string>(members: Readonly<Record<K, Json | undefined>>): Partial<Record<K, Json>> =>
-  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Partial<Record<K, Json>>
 
 const commandOf = (body: OutcomeBody, limits: HttpLimits): Prepared => {
   switch (body.kind) {
