@@ -97,18 +97,10 @@ export const withoutMadeIds = (problem: Problem, bodies: ReadonlyArray<{ readonl
 
 export const enqueue = async (call: QueueCall<EnqueueBody>): Promise<Handled> => {
   const { body, limits } = call
-  switch (body.kind) {
-    case 'one':
-      return enqueueOne(call, body.task)
-    case 'all': {
-      const refused = tooMany('tasks', body.tasks.length, limits.itemsMax)
-      return refused === undefined ? enqueueAll(call, body.tasks) : E.left(refused)
-    }
-    case 'each': {
-      const refused = tooMany('tasks', body.tasks.length, limits.itemsMax)
-      return refused === undefined ? enqueueEach(call, body.tasks) : E.left(refused)
-    }
-  }
+  if (body.kind === 'one') return enqueueOne(call, body.task)
+  const refused = tooMany('tasks', body.tasks.length, limits.itemsMax)
+  if (refused !== undefined) return E.left(refused)
+  return body.kind === 'all' ? enqueueAll(call, body.tasks) : enqueueEach(call, body.tasks)
 }
 
 /** Makes ids for tasks without one. With a request id, they depend only on it and on the task's index in the request. */
@@ -118,12 +110,19 @@ export const idsFor = ({ requestId }: QueueCall): ((place: number) => string) =>
 const inTrace = (body: TaskBody, { traceparent }: QueueCall): TaskBody =>
   traceparent === undefined || body.traceparent !== undefined ? body : { ...body, traceparent }
 
-const enqueueOne = async (call: QueueCall, body: TaskBody): Promise<Handled> => {
-  const { queue, caller, limits, tenants } = call
-  const given = ofProducer(tenants, newTaskOf(inTrace(body, call)))
+/** A task of a request, made ready. `index`: its place among several. */
+const prepareOne = (call: QueueCall, body: TaskBody, idOf: (place: number) => string, index?: number): E.Either<Problem, PreparedTask> => {
+  const given = ofProducer(call.tenants, newTaskOf(inTrace(body, call)), index === undefined ? '' : `tasks[${index}].`)
   if (E.isLeft(given)) return given
-  const prepared = prepareTask(given.right, limits.taskBytesMax, 'payload', () => idsFor(call)(0))
-  if (E.isLeft(prepared)) return E.left(problemOf(prepared.left))
+  const prepared = prepareTask(given.right, call.limits.taskBytesMax, 'payload', () => idOf(index ?? 0))
+  if (E.isRight(prepared)) return prepared
+  return E.left(index === undefined ? problemOf(prepared.left) : inTask(prepared.left, index))
+}
+
+const enqueueOne = async (call: QueueCall, body: TaskBody): Promise<Handled> => {
+  const { queue, caller } = call
+  const prepared = prepareOne(call, body, idsFor(call))
+  if (E.isLeft(prepared)) return prepared
   const outcome = await queue.submit({ type: 'Enqueue', tasks: [prepared.right] }, caller)
   if (E.isLeft(outcome)) return E.left(withoutMadeId(problemOf(outcome.left), body, prepared.right, undefined))
   const isDuplicate = outcome.right.value[0]?.duplicate === true
@@ -136,14 +135,11 @@ const enqueueOne = async (call: QueueCall, body: TaskBody): Promise<Handled> => 
 
 /** All tasks of a request, made ready. */
 export const prepareAll = (call: QueueCall, bodies: ReadonlyArray<TaskBody>): E.Either<Problem, ReadonlyArray<PreparedTask>> => {
-  const { limits, tenants } = call
   const idOf = idsFor(call)
   const tasks: Array<PreparedTask> = []
-  for (let i = 0; i < bodies.length; i++) {
-    const given = ofProducer(tenants, newTaskOf(inTrace(bodies[i] as TaskBody, call)), `tasks[${i}].`)
-    if (E.isLeft(given)) return given
-    const prepared = prepareTask(given.right, limits.taskBytesMax, 'payload', () => idOf(i))
-    if (E.isLeft(prepared)) return E.left(inTask(prepared.left, i))
+  for (const [index, body] of bodies.entries()) {
+    const prepared = prepareOne(call, body, idOf, index)
+    if (E.isLeft(prepared)) return prepared
     tasks.push(prepared.right)
   }
   return E.right(tasks)
@@ -164,15 +160,11 @@ const checkAmong = (body: unknown, index: number): ReturnType<typeof checkOne> =
 }
 
 const enqueueEach = async (call: QueueCall, bodies: ReadonlyArray<unknown>): Promise<Handled> => {
-  const { queue, limits, meter, tenants } = call
+  const { queue, meter } = call
   const idOf = idsFor(call)
   const prepared = bodies.map((body, index): E.Either<Problem, PreparedTask> => {
     const checked = checkAmong(body, index)
-    if (E.isLeft(checked)) return E.left(invalid(checked.left))
-    const given = ofProducer(tenants, newTaskOf(inTrace(checked.right, call)), `tasks[${index}].`)
-    if (E.isLeft(given)) return given
-    const task = prepareTask(given.right, limits.taskBytesMax, 'payload', () => idOf(index))
-    return E.isRight(task) ? task : E.left(inTask(task.left, index))
+    return E.isLeft(checked) ? E.left(invalid(checked.left)) : prepareOne(call, checked.right, idOf, index)
   })
   const outcomes = await enqueuedEach(call, prepared.flatMap((task) => (E.isRight(task) ? [task.right] : [])))
   let next = 0
