@@ -180,7 +180,7 @@ const reportMissing = `,"detail":${JSON.stringify('the queue wants a decision re
 
 // -------------------------------------------------------------------------------------- many at once
 
-const OneOutcome = t.union([outcomeBodies.heartbeat, outcomeBodies.complete, outcomeBodies.fail, outcomeBodies.release, outcomeBodies.park])
+const OneOutcome = t.union(Object.values(outcomeBodies) as unknown as [t.Mixed, t.Mixed])
 const Outcomes = t.type({ outcomes: listOf(OneOutcome) }, 'Outcomes')
 /** The body without its outcomes. Each outcome is checked on its own: an invalid one must not block the 499 others. */
 const Around = t.type({ outcomes: t.UnknownArray })
@@ -188,25 +188,21 @@ export type OutcomesBody = t.TypeOf<typeof Around>
 
 export const outcomesInput: Input<OutcomesBody> = { schema: Outcomes, check: validate(Around), mayBeAbsent: false }
 
-const Kind = t.keyof({ heartbeat: null, complete: null, fail: null, release: null, park: null }, 'kind: heartbeat, complete, fail, release or park')
+const isKind = (kind: unknown): kind is Kind => typeof kind === 'string' && Object.hasOwn(outcomeBodies, kind)
+const forEachKind = <A>(of: (kind: Kind) => A): Readonly<Record<Kind, A>> =>
+  Object.fromEntries(Object.keys(outcomeBodies).map((kind) => [kind, of(kind as Kind)])) as Record<Kind, A>
 type Check = (input: unknown) => E.Either<ReadonlyArray<FieldError>, OutcomeBody>
 const checkOf = (kind: Kind, path = ''): Check => {
   // What this codec accepts is a member of the union. The types do not show it.
   const codec = outcomeBodies[kind] as t.Type<OutcomeBody, unknown>
   return validate(codec as t.Type<OutcomeBody>, path)
 }
-const checks: Readonly<Record<Kind, Check>> = {
-  heartbeat: checkOf('heartbeat'),
-  complete: checkOf('complete'),
-  fail: checkOf('fail'),
-  release: checkOf('release'),
-  park: checkOf('park'),
-}
+const checks = forEachKind((kind) => checkOf(kind))
 
 /** Reads `kind` first and then uses the codec of that kind, because a union's errors would name all kinds. */
 const checkOutcome = (input: unknown, index: number): E.Either<Problem, OutcomeBody> => {
   const kind: unknown = typeof input === 'object' && input !== null && 'kind' in input ? input.kind : undefined
-  if (!Kind.is(kind)) {
+  if (!isKind(kind)) {
     const path = `outcomes[${index}].kind`
     // Anything but a text is not printed: it may be of any size and depth.
     const what = kind === undefined ? 'is required' : typeof kind === 'string' ? `${JSON.stringify(clipped(kind, 60))} is unknown` : 'is not a text'
@@ -256,7 +252,7 @@ export const outcomes = async ({ body, queue, caller, limits, meter, tenants }: 
     }
   }
   const done: ReadonlyArray<Outcome<Replies[CommandType]>> = await queue.submitAll(commands, caller)
-  const writers = { heartbeat: answerText('heartbeat'), complete: answerText('complete'), fail: answerText('fail'), release: answerText('release'), park: answerText('park') }
+  const writers = forEachKind(answerText)
   let revision = queue.status().revision
   for (let i = 0; i < asked.length; i++) {
     const { index, kind } = asked[i] as (typeof asked)[number]
