@@ -12,16 +12,17 @@ type WithPayload = CommandOf<'AmendTask'> | (CommandOf<'Retry'> & { readonly tas
 const triesMax = 5
 
 /**
- * Submits a command about one task with this payload. If the task already has this payload, the command is submitted without it. `bytesMax`: the
+ * Submits a command about one task with this payload, if there is one. If the task already has this payload, the command is submitted without it. `bytesMax`: the
  * limit on the task's content.
  */
 export const submitWithPayload = async <C extends WithPayload>(
   engine: QueueEngine,
   command: C,
-  payload: Json,
+  payload: Json | undefined,
   caller: Caller,
   bytesMax = taskBytesMaxDefault,
 ): Promise<Outcome<Replies[C['type']]>> => {
+  if (payload === undefined) return engine.submit(command, caller)
   for (let tries = 1; ; tries++) {
     const content = await contentWith(engine, command.task, payload, bytesMax)
     if (E.isLeft(content)) return content

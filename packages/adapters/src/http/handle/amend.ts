@@ -21,7 +21,7 @@ export const amendTask = async ({ queue, params, body, caller, limits }: QueueCa
     }),
   }
   // The payload is checked when it is made canonical.
-  const outcome = payload === undefined ? queue.submit(command, caller) : submitWithPayload(queue, command, payload as Json, caller, limits.taskBytesMax)
+  const outcome = submitWithPayload(queue, command, payload as Json | undefined, caller, limits.taskBytesMax)
   return replyWith(await outcome, ({ id: task, status, changed }, revision) => `{"id":${quote(task)},"status":"${status}","changed":${JSON.stringify(changed)},"revision":${revision}}`)
 }
 

@@ -38,7 +38,7 @@ export const retryOne = async (call: QueueCall<RetryBody>): Promise<Handled> => 
   const { queue, caller, limits, body: { payload } } = call
   const command = { type: 'Retry' as const, ...one(call) }
   // The payload is checked when it is made canonical.
-  const outcome = payload === undefined ? queue.submit(command, caller) : submitWithPayload(queue, command, payload as Json, caller, limits.taskBytesMax)
+  const outcome = submitWithPayload(queue, command, payload as Json | undefined, caller, limits.taskBytesMax)
   return replyWith(await outcome, retriedText)
 }
 
