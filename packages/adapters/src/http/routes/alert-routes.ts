@@ -4,7 +4,7 @@ import { alertKinds } from '@daybook/core'
 import * as t from 'io-ts'
 import * as alerts from '../handle/alerts.js'
 import * as q from '../query.js'
-import { input, type Route, viewRoute } from './route.js'
+import { parameters, type Route, viewRoute } from './route.js'
 import { Time } from '../../iso-time.js'
 
 const AlertAnswer = t.type(
@@ -17,6 +17,6 @@ export const alertRoutes = (of: string): ReadonlyArray<Route> => [
   viewRoute({
     path: `${of}/alerts`, who: readers, tenants: 'refused', unused: 'empty',
     tag: 'alerts', summary: 'The alerts that are raised now.',
-    query: input(q.MomentQuery, { root: 'query' }), answers: { 200: AlertsAnswer }, handle: alerts.list,
+    query: parameters(q.MomentQuery), answers: { 200: AlertsAnswer }, handle: alerts.list,
   }),
 ]

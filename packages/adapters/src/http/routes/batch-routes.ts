@@ -7,7 +7,7 @@ import { EnqueuedOfMany } from '../answers/tasks.js'
 import * as batches from '../handle/batches.js'
 import type { HttpLimits } from '../limits.js'
 import * as q from '../query.js'
-import { input, queueRoute, type Route, viewRoute } from './route.js'
+import { input, parameters, queueRoute, type Route, viewRoute } from './route.js'
 import { Time } from '../../iso-time.js'
 import { TaskBody } from '../json/wire.js'
 
@@ -60,12 +60,12 @@ export const batchRoutes = (of: string, { pageMax }: HttpLimits): ReadonlyArray<
   viewRoute({
     path: `${of}/batches`, who: readers, tenants: 'own', unused: 'empty',
     tag: 'batches', summary: 'The batches that are known, the newest first.',
-    query: input(q.batchesQuery(pageMax), { root: 'query' }), answers: { 200: BatchesAnswer }, handle: batches.list,
+    query: parameters(q.batchesQuery(pageMax)), answers: { 200: BatchesAnswer }, handle: batches.list,
   }),
   viewRoute({
     path: `${of}/batches/{batch}`, who: ['producer', 'worker', ...readers], tenants: 'own',
     tag: 'batches', summary: 'A batch: how far it is, and why it is not finished.',
-    query: input(q.MomentQuery, { root: 'query' }), answers: { 200: BatchAnswer }, handle: batches.show,
+    query: parameters(q.MomentQuery), answers: { 200: BatchAnswer }, handle: batches.show,
   }),
   queueRoute({
     method: 'POST', path: `${of}/batches/{batch}/close`, who: ['producer', 'operator'], tenants: 'own',

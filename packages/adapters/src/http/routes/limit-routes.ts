@@ -4,7 +4,7 @@ import { Concurrency, Rate } from '@daybook/core'
 import * as t from 'io-ts'
 import * as limits from '../handle/limits.js'
 import * as q from '../query.js'
-import { input, queueRoute, type Route, viewRoute } from './route.js'
+import { input, parameters, queueRoute, type Route, viewRoute } from './route.js'
 import { Time } from '../../iso-time.js'
 
 const members = { concurrency: Concurrency, rate: Rate }
@@ -17,7 +17,7 @@ const LimitsAnswer = t.type({ limits: t.readonlyArray(LimitAnswer), revision: t.
 const LimitRemovedAnswer = t.type({ key: t.string, removed: t.literal(true) }, 'Removed limit')
 
 export const limitRoutes = (of: string): ReadonlyArray<Route> => {
-  const view = input(q.MomentQuery, { root: 'query' })
+  const view = parameters(q.MomentQuery)
   return [
     viewRoute({
       path: `${of}/limits`, who: readers, tenants: 'refused', unused: 'empty',

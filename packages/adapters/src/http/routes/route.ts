@@ -83,6 +83,9 @@ export const input = <A>(codec: t.Type<A, unknown>, { mayBeAbsent = false, root 
   mayBeAbsent,
 })
 
+/** Those of the query. */
+export const parameters = <A>(codec: t.Type<A, unknown>): Input<A> => input(codec, { root: 'query' })
+
 interface Declared<Body, Query> {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** In OpenAPI's form: `/api/queues/{queue}/tasks`. */

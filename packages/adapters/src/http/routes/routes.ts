@@ -30,7 +30,7 @@ import { limitRoutes } from './limit-routes.js'
 import { batchRoutes } from './batch-routes.js'
 import type { HttpLimits } from '../limits.js'
 import * as q from '../query.js'
-import { type Call, type Handled, input, queueRoute, type Route, serverRoute } from './route.js'
+import { type Call, type Handled, input, parameters, queueRoute, type Route, serverRoute } from './route.js'
 import { scheduleRoutes } from './schedule-routes.js'
 import { viewRoutes } from './view-routes.js'
 import { tokenRoutes } from './token-routes.js'
@@ -64,7 +64,7 @@ export const routesOf = ({ limits, memory, readModels, verifications, tokens, re
       tag: 'queues', summary: 'Deletes a queue without unfinished tasks.',
       description: 'Deletes a queue without unfinished tasks. Its log stays; its next task creates it again.',
       refusals: ['wrong-state'],
-      query: input(q.reasonQuery, { root: 'query' }), answers: { 200: QueueDeletedAnswer }, handle: queue.deleteQueue,
+      query: parameters(q.reasonQuery), answers: { 200: QueueDeletedAnswer }, handle: queue.deleteQueue,
     }),
 
     // ------------------------------------------------------------------------------------- tasks
@@ -187,7 +187,7 @@ export const routesOf = ({ limits, memory, readModels, verifications, tokens, re
       method: 'DELETE', path: `${of}/agents/{agentId}`, who: ['operator'], tenants: 'refused',
       tag: 'agents', summary: 'Terminates an agent.',
       description: 'Terminates an agent: its registration ends, it loses its leases, and its tasks go back to the queue. This counts neither as an attempt nor as a failure.',
-      query: input(q.reasonQuery, { root: 'query' }), answers: { 200: TerminatedAnswer }, handle: agents.terminateAgent,
+      query: parameters(q.reasonQuery), answers: { 200: TerminatedAnswer }, handle: agents.terminateAgent,
     }),
 
     // ------------------------------------------------------------------------------ dead letters
@@ -221,7 +221,7 @@ export const routesOf = ({ limits, memory, readModels, verifications, tokens, re
       method: 'GET', path: `${of}/memories`, who: readers, tenants: 'refused', unused: 'empty', revision: 'none',
       tag: 'log', summary: 'What is remembered of earlier tasks.',
       description: 'What is remembered of completions with discoveries or errors: of a ticket, and what fits the words of `q` best; without both, the newest.',
-      query: input(q.MemoriesQuery, { root: 'query' }), answers: { 200: MemoriesAnswer }, handle: memories(memory),
+      query: parameters(q.MemoriesQuery), answers: { 200: MemoriesAnswer }, handle: memories(memory),
     }),
 
     queueRoute({
@@ -229,7 +229,7 @@ export const routesOf = ({ limits, memory, readModels, verifications, tokens, re
       tag: 'reports', summary: 'How far the tables of `views.db` are.',
       description: 'How far the tables of `views.db` are: the revision that they show, and how many events they are behind. With `atLeast` it waits until they show that revision.',
       refusals: ['disabled'],
-      query: input(q.AtLeastQuery, { root: 'query' }), answers: { 200: ReadModelsAnswer }, handle: readModelsOf(readModels),
+      query: parameters(q.AtLeastQuery), answers: { 200: ReadModelsAnswer }, handle: readModelsOf(readModels),
     }),
 
     queueRoute({
@@ -244,7 +244,7 @@ export const routesOf = ({ limits, memory, readModels, verifications, tokens, re
       tag: 'reports', summary: 'A report of a period.',
       description: 'A report of a period, by bucket and group, from the read models: summary, throughput, latency, retries, deadlines, failures, breakers or fairness. As JSON, or with `format` as CSV or SVG. It shows the revision that the read models have reached; with `atLeast` it waits for that revision.',
       refusals: ['disabled'],
-      query: input(q.ReportQuery, { root: 'query' }), answers: { 200: ReportAnswer }, also: ['text/csv', 'image/svg+xml'], handle: report(readModels),
+      query: parameters(q.ReportQuery), answers: { 200: ReportAnswer }, also: ['text/csv', 'image/svg+xml'], handle: report(readModels),
     }),
 
     // --------------------------------------------------------------------------------- guardian
@@ -266,7 +266,7 @@ export const routesOf = ({ limits, memory, readModels, verifications, tokens, re
     queueRoute({
       method: 'DELETE', path: `${of}/dead-letters/redrive`, who: ['operator'], tenants: 'refused',
       tag: 'dead letters', summary: 'Stops the redrive that is under way.',
-      query: input(q.reasonQuery, { root: 'query' }), answers: { 200: RedriveAnswer }, handle: deadLetters.stopRedrive,
+      query: parameters(q.reasonQuery), answers: { 200: RedriveAnswer }, handle: deadLetters.stopRedrive,
     }),
     queueRoute({
       method: 'POST', path: `${of}/dead-letters/{id}/snooze`, who: ['operator'], tenants: 'task',
@@ -340,26 +340,26 @@ export const routesOf = ({ limits, memory, readModels, verifications, tokens, re
       tag: 'capacity', summary: 'Puts a ready task before all others.',
       description: 'Puts a ready task before all others, and lets it start beyond capacity.',
       refusals: ['wrong-state', 'disabled', 'capacity-exceeded'],
-      query: input(w.QueueQuery, { root: 'query' }), body: input(w.BumpBody), answers: { 200: BumpedPriorityAnswer }, handle: normative.bumpTaskPriority,
+      query: parameters(w.QueueQuery), body: input(w.BumpBody), answers: { 200: BumpedPriorityAnswer }, handle: normative.bumpTaskPriority,
     }),
     queueRoute({
       method: 'POST', path: '/api/cancel_queued_task', who: ['operator'], tenants: 'refused',
       tag: 'capacity', summary: 'Cancels a task and all tasks that depend on it.',
       refusals: ['wrong-state'],
-      query: input(w.QueueQuery, { root: 'query' }), body: input(w.CancelQueuedBody), answers: { 200: CancelledQueuedAnswer }, handle: normative.cancelQueuedTask,
+      query: parameters(w.QueueQuery), body: input(w.CancelQueuedBody), answers: { 200: CancelledQueuedAnswer }, handle: normative.cancelQueuedTask,
     }),
     queueRoute({
       method: 'POST', path: '/api/restart_task', who: ['operator'], tenants: 'refused',
       tag: 'capacity', summary: 'Does a finished task or a dead letter once more.',
       description: 'Does a finished task or a dead letter once more, as a new task. `queued`: it is ready and waits for an agent.',
       refusals: ['wrong-state'],
-      query: input(w.QueueQuery, { root: 'query' }), body: input(w.BumpBody), answers: { 200: RestartedNowAnswer }, handle: normative.restartTaskNow,
+      query: parameters(w.QueueQuery), body: input(w.BumpBody), answers: { 200: RestartedNowAnswer }, handle: normative.restartTaskNow,
     }),
     queueRoute({
       method: 'POST', path: '/api/terminate_agent', who: ['operator'], tenants: 'refused',
       tag: 'capacity', summary: 'Terminates an agent.',
       description: 'Terminates an agent: its registration ends, and its tasks go back to the queue.',
-      query: input(w.QueueQuery, { root: 'query' }), body: input(w.TerminateBody), answers: { 202: TerminatedNowAnswer }, handle: normative.terminateAgentNow,
+      query: parameters(w.QueueQuery), body: input(w.TerminateBody), answers: { 202: TerminatedNowAnswer }, handle: normative.terminateAgentNow,
     }),
 
     // ------------------------------------------------------------------------------- the server

@@ -4,7 +4,7 @@ import { Interval, MissedRuns, OverlappingRuns, ScheduledTask, scheduleFields, S
 import * as t from 'io-ts'
 import * as schedules from '../handle/schedules.js'
 import * as q from '../query.js'
-import { input, queueRoute, type Route, viewRoute } from './route.js'
+import { input, parameters, queueRoute, type Route, viewRoute } from './route.js'
 import { Time } from '../../iso-time.js'
 
 export const NewScheduleBody = t.intersection([t.type({ name: ScheduleName, task: ScheduledTask }), t.partial(scheduleFields)], 'NewSchedule')
@@ -37,7 +37,7 @@ const SchedulesAnswer = t.type({ schedules: t.readonlyArray(ScheduleAnswer), rev
 const ScheduleRemovedAnswer = t.type({ name: t.string, removed: t.literal(true) }, 'Removed schedule')
 
 export const scheduleRoutes = (of: string): ReadonlyArray<Route> => {
-  const view = input(q.MomentQuery, { root: 'query' })
+  const view = parameters(q.MomentQuery)
   return [
     viewRoute({
       path: `${of}/schedules`, who: readers, tenants: 'refused', unused: 'empty',

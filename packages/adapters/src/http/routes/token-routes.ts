@@ -6,7 +6,7 @@ import { orNull } from '../answers/parts.js'
 import * as tokens from '../handle/tokens.js'
 import { described } from '../openapi/json-schema.js'
 import * as q from '../query.js'
-import { input, type Route, serverRoute } from './route.js'
+import { input, parameters, type Route, serverRoute } from './route.js'
 import { Time } from '../../iso-time.js'
 
 described(TokenName, { type: 'string', pattern: '^(?!(admin|anonymous|daybook)$)[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$', description: TokenName.name })
@@ -68,6 +68,6 @@ export const tokenRoutes = (of: Tokens | 'off'): ReadonlyArray<Route> => [
     tag: 'tokens', summary: 'Revokes a token at once.',
     description: 'Revokes a token at once: its waiting claims and its WebSockets end as well.',
     refusals: ['disabled', 'not-found', 'wrong-state', 'outcome-unknown'],
-    query: input(q.reasonQuery, { root: 'query' }), answers: { 200: ListedAnswer }, handle: tokens.revoke(of),
+    query: parameters(q.reasonQuery), answers: { 200: ListedAnswer }, handle: tokens.revoke(of),
   }),
 ]

@@ -18,11 +18,11 @@ import { state } from '../handle/state.js'
 import * as tasks from '../handle/tasks.js'
 import type { HttpLimits } from '../limits.js'
 import * as q from '../query.js'
-import { input, type Route, spanRoute, viewRoute } from './route.js'
+import { parameters, type Route, spanRoute, viewRoute } from './route.js'
 
 export const viewRoutes = (limits: HttpLimits): ReadonlyArray<Route> => {
   const of = '/api/queues/{queue}'
-  const view = input(q.MomentQuery, { root: 'query' })
+  const view = parameters(q.MomentQuery)
   const { pageMax } = limits
   return [
     viewRoute({
@@ -35,18 +35,18 @@ export const viewRoutes = (limits: HttpLimits): ReadonlyArray<Route> => {
       path: `${of}/state`, who: readers, tenants: 'refused', unused: 'empty',
       tag: 'log', summary: 'The whole queue at one moment.',
       description: 'The whole queue at one moment: counts, breakers, agents, and the tasks that match all filters.',
-      query: input(q.tasksQuery(pageMax), { root: 'query' }), answers: { 200: StateAnswer }, handle: state,
+      query: parameters(q.tasksQuery(pageMax)), answers: { 200: StateAnswer }, handle: state,
     }),
     spanRoute({
       path: `${of}/diff`, who: readers, tenants: 'refused',
       tag: 'log', summary: 'What differs between two moments.',
       description: 'What differs between two moments, each a revision or a time: tasks and breakers, and the events that changed them. By default, from before the first event to now.',
-      query: input(q.diffQuery(pageMax), { root: 'query' }), answers: { 200: DiffAnswer }, handle: diff,
+      query: parameters(q.diffQuery(pageMax)), answers: { 200: DiffAnswer }, handle: diff,
     }),
     viewRoute({
       path: `${of}/tasks`, who: readers, tenants: 'own', unused: 'empty',
       tag: 'tasks', summary: 'Tasks that match all filters, by status, priority and number.',
-      query: input(q.tasksQuery(pageMax), { root: 'query' }), answers: { 200: TasksAnswer }, handle: tasks.getTasks,
+      query: parameters(q.tasksQuery(pageMax)), answers: { 200: TasksAnswer }, handle: tasks.getTasks,
     }),
     viewRoute({
       path: `${of}/tasks/{id}`, who: readers, tenants: 'task',
@@ -57,19 +57,19 @@ export const viewRoutes = (limits: HttpLimits): ReadonlyArray<Route> => {
       path: `${of}/tasks/{id}/explain`, who: readers, tenants: 'task',
       tag: 'tasks', summary: 'Why a task is not running.',
       description: 'Why a task is not running: all reasons, what would change each, its position in the order of claims, and its score. For an agent that asks for everything, or for a claim with the parameters of the query.',
-      query: input(q.ExplainQuery, { root: 'query' }), answers: { 200: ExplanationAnswer }, handle: explain,
+      query: parameters(q.ExplainQuery), answers: { 200: ExplanationAnswer }, handle: explain,
     }),
     viewRoute({
       path: `${of}/tasks/{id}/result`, who: ['producer', ...readers], tenants: 'task',
       tag: 'tasks', summary: 'The result of a task, waited for if asked to.',
       description: 'The result of a task. Waits up to `wait` seconds until it is completed, cancelled, discarded or a dead letter; then `status` says which, otherwise where it stands.',
-      query: input(q.resultQuery(limits.claimWaitSecondsMax), { root: 'query' }), answers: { 200: ResultAnswer }, handle: result,
+      query: parameters(q.resultQuery(limits.claimWaitSecondsMax)), answers: { 200: ResultAnswer }, handle: result,
     }),
     viewRoute({
       path: `${of}/tasks/{id}/history`, who: readers, tenants: 'task', unused: 'empty',
       tag: 'log', summary: 'The events of a task, oldest first.',
       description: 'The events of a task, oldest first: all of them, or the newest 8 MiB. If its retention is over, the log is searched, 100,000 events at a time. To continue with what is older, send `next` as `before`.',
-      query: input(q.HistoryQuery, { root: 'query' }), answers: { 200: HistoryAnswer }, handle: log.history,
+      query: parameters(q.HistoryQuery), answers: { 200: HistoryAnswer }, handle: log.history,
     }),
     viewRoute({
       path: `${of}/agents`, who: readers, tenants: 'refused', unused: 'empty',
@@ -80,13 +80,13 @@ export const viewRoutes = (limits: HttpLimits): ReadonlyArray<Route> => {
     viewRoute({
       path: `${of}/dead-letters`, who: readers, tenants: 'own', unused: 'empty',
       tag: 'dead letters', summary: 'Dead letters, with error, attempts and failure signature.',
-      query: input(q.deadLettersQuery(pageMax), { root: 'query' }), answers: { 200: TasksAnswer }, handle: tasks.getDeadLetters,
+      query: parameters(q.deadLettersQuery(pageMax)), answers: { 200: TasksAnswer }, handle: tasks.getDeadLetters,
     }),
     viewRoute({
       path: `${of}/dead-letters/patterns`, who: readers, tenants: 'own', unused: 'empty',
       tag: 'dead letters', summary: 'Dead letters grouped by failure signature, most frequent first.',
       description: 'Dead letters grouped by failure signature, most frequent first. Without `limit`, a page has up to 1,000.',
-      query: input(q.patternsQuery(pageMax), { root: 'query' }), answers: { 200: PatternsAnswer }, handle: deadLetters.patterns,
+      query: parameters(q.patternsQuery(pageMax)), answers: { 200: PatternsAnswer }, handle: deadLetters.patterns,
     }),
     viewRoute({
       path: `${of}/approvals`, who: readers, tenants: 'refused', unused: 'empty',
@@ -125,13 +125,13 @@ export const viewRoutes = (limits: HttpLimits): ReadonlyArray<Route> => {
       path: `${of}/events`, who: readers, tenants: 'refused', unused: 'empty',
       tag: 'log', summary: 'The log of the queue.',
       description: 'The log: a page of JSON, or, with `Accept: application/x-ndjson`, all of it with one event per line.',
-      query: input(q.eventsQuery(pageMax), { root: 'query' }), answers: { 200: EventsAnswer }, lines: true, handle: log.events,
+      query: parameters(q.eventsQuery(pageMax)), answers: { 200: EventsAnswer }, lines: true, handle: log.events,
     }),
     viewRoute({
       path: '/api/queue_status', who: readers, tenants: 'refused', unused: 'empty',
       tag: 'capacity', summary: 'The capacity of a queue, and the tasks that wait for an agent.',
       description: 'The capacity of a queue, and the tasks that are ready and wait for an agent.',
-      query: input(q.QueueStatusQuery, { root: 'query' }), answers: { 200: QueueStatusAnswer }, handle: normative.queueStatus,
+      query: parameters(q.QueueStatusQuery), answers: { 200: QueueStatusAnswer }, handle: normative.queueStatus,
     }),
   ]
 }
