@@ -16,6 +16,7 @@ export interface Rendered {
   readonly revision: number | undefined
   /** Of a problem. */
   readonly code?: ProblemCode
+  readonly retryAfterSeconds?: number
 }
 
 interface Entry {

@@ -2,9 +2,10 @@
 import { headOf, QueueName, taskOf, type TaskView } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import type { Grant } from '../auth/index.js'
+import { defined } from '../defined.js'
 import { type FindCauses, type Daybook, isRequestId, type QueueEngine, unusedQueue, viewOf } from '../engine/index.js'
 import { notForTenants, refusalOfBound, refusalOfQueue, refusalOfTenants } from './routes/access.js'
-import { type IdempotencyKeys, type Rendered } from './idempotency.js'
+import type { IdempotencyKeys, Rendered } from './idempotency.js'
 import type { HttpLimits } from './limits.js'
 import type { Meter } from './metrics/meter.js'
 import type { PastAnswers, PastMoment, PastQuestion } from './past/index.js'
@@ -50,7 +51,7 @@ export interface Asked {
 /** An answer to send. A streamed answer is not kept for its idempotency key. */
 export type Sent = (Rendered | (Omit<Rendered, 'text'> & { readonly text: Exclude<Reply['text'], string> })) & Pick<Reply, 'undelivered'>
 
-export const serveRoute = async (context: Context, route: Route, asked: Asked): Promise<Sent & { readonly retryAfterSeconds?: number }> => {
+export const serveRoute = async (context: Context, route: Route, asked: Asked): Promise<Sent> => {
   const { keys, meter } = context
   const { idempotencyKey, grant, request, bytes, correlationId } = asked
   if (route.method !== 'POST' || idempotencyKey === undefined) return render(await answer(context, route, asked), correlationId, meter)
@@ -84,7 +85,7 @@ export const serveRoute = async (context: Context, route: Route, asked: Asked): 
 
 const isKey = (key: string): boolean => /^[\x20-\x7e]{1,255}$/.test(key)
 
-const render = (handled: Handled, correlationId: string, meter: Meter): Sent & { readonly retryAfterSeconds?: number } => {
+const render = (handled: Handled, correlationId: string, meter: Meter): Sent => {
   if (E.isRight(handled)) {
     const { status, text, type = 'application/json; charset=utf-8', revision, undelivered } = handled.right
     return { status, text: typeof text === 'string' ? unicodeText(text) : text, type, revision, undelivered } as Sent
@@ -96,7 +97,7 @@ export const renderProblem = (
   what: Problem & { readonly revision?: number },
   correlationId: string,
   meter: Meter,
-): Rendered & { readonly retryAfterSeconds?: number } => {
+): Rendered => {
   const { status, code, retryAfterSeconds, revision } = what
   meter.refusedBy(code)
   return {
@@ -105,7 +106,7 @@ export const renderProblem = (
     text: problemText(what, correlationId),
     type: 'application/problem+json; charset=utf-8',
     revision,
-    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+    ...defined({ retryAfterSeconds }),
   }
 }
 

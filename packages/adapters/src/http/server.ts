@@ -286,7 +286,7 @@ const stopping = problem('unavailable', 'the server is stopping: try again short
 const send = (
   reply: FastifyReply,
   request: FastifyRequest,
-  { status, type, text, revision, retryAfterSeconds, code }: Sent & { readonly retryAfterSeconds?: number },
+  { status, type, text, revision, retryAfterSeconds, code }: Sent,
   isLast: boolean,
 ): FastifyReply => {
   request.problemCode = code
