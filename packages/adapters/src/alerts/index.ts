@@ -1,2 +1,2 @@
 /** Reports alerts: the log. */
-export { type AlertLine, logAlerts } from './alert-log.js'
+export { logAlerts } from './alert-log.js'

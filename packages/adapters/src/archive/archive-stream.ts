@@ -39,8 +39,8 @@ export interface ArchiveOptions {
   readonly progress?: (progress: ArchiveProgress) => void
 }
 
-export const segmentEventsDefault = 500_000
-export const segmentBytesDefault = 512 * 2 ** 20
+const segmentEventsDefault = 500_000
+const segmentBytesDefault = 512 * 2 ** 20
 
 /** Where the events of a stream are, and where it would be cut. */
 export interface ArchivePlan {

@@ -46,7 +46,7 @@ const fileOf = (folder: string, queue: string, ending: string): string => join(f
  * Why the checkpoints of a queue are lost; `undefined` if they are not. A key alone tells nothing: it is written before the first checkpoint, and a
  * crash may have come between.
  */
-export const lostCheckpoints = async (folder: string, queue: string): Promise<string | undefined> => {
+const lostCheckpoints = async (folder: string, queue: string): Promise<string | undefined> => {
   // In this order: the server writes the tree after the checkpoint.
   const isSigned = (await textOf(fileOf(folder, queue, 'tree'))) !== undefined
   const file = fileOf(folder, queue, 'checkpoints')

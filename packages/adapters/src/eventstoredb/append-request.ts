@@ -8,7 +8,7 @@ import { BatchAppendReq, Empty, StreamIdentifier, Timestamp, UUID } from './stub
  */
 const deadlineMs = 86_400_000
 
-export const uuid = (text: string): InstanceType<typeof UUID> => new UUID().setString(text)
+const uuid = (text: string): InstanceType<typeof UUID> => new UUID().setString(text)
 
 export const streamIdentifier = (stream: string): InstanceType<typeof StreamIdentifier> =>
   new StreamIdentifier().setStreamName(Buffer.from(stream))

@@ -30,7 +30,7 @@ const codes: Readonly<Record<number, string>> = {
   8: 'resource-exhausted', 10: 'timeout', 12: 'unimplemented', 13: 'internal', 14: 'unavailable', 16: 'access-denied',
 }
 
-export const kindOf = (error: unknown): Kind => {
+const kindOf = (error: unknown): Kind => {
   if (error instanceof StoreError) return { kind: error.code, message: error.message }
   if (error instanceof NotConnected) return { kind: 'not-connected', message: error.message }
   if (error instanceof NoAnswer) return { kind: 'no-answer', message: error.message }

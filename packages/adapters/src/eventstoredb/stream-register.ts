@@ -8,7 +8,7 @@ import type { AppendError } from '../store/index.js'
 import type { Appender } from './appender.js'
 import type { Reader } from './reader.js'
 
-export const registerStream = 'daybook-streams'
+const registerStream = 'daybook-streams'
 
 export interface StreamRegister {
   /** Adds the name to the list, in the order of the calls. Returns the error if that fails. */

@@ -7,7 +7,7 @@ import { readQueueFile, unreadable } from './read-file.js'
 import type { QueueFile, Refused } from './types.js'
 
 /** A larger file is refused, because its whole text is held in memory. In bytes. */
-export const queueFileBytesMax = 256 * 2 ** 20
+const queueFileBytesMax = 256 * 2 ** 20
 
 /** Folders in which a project may have its queue files. */
 const subfolders = ['queue', join('.loki', 'queue')]

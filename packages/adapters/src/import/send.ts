@@ -41,8 +41,8 @@ export interface ImportSteps extends ImportOptions {
 }
 
 /** Half of what one request may contain. */
-export const chunkTasksMax = 500
-export const chunkCharsMax = 1_000_000
+const chunkTasksMax = 500
+const chunkCharsMax = 1_000_000
 /** The largest number of requests in flight. */
 const askMax = 32
 
@@ -185,7 +185,7 @@ class Sender {
 }
 
 /** Splits tasks into chunks within the bounds. A task that is too large gets its own chunk. */
-export const chunksOf = (tasks: ReadonlyArray<ImportTask>): ReadonlyArray<ReadonlyArray<ImportTask>> => {
+const chunksOf = (tasks: ReadonlyArray<ImportTask>): ReadonlyArray<ReadonlyArray<ImportTask>> => {
   const chunks: Array<Array<ImportTask>> = []
   let chars = 0
   for (const task of tasks) {

@@ -12,7 +12,7 @@ import { InexactNumber, parseJson } from '../read-json.js'
 import { Park, PermanentError, WorkerStopped } from '@daybook/client/worker'
 
 /** EX_DATAERR of sysexits.h: the input is wrong, so the task is not tried again. Any other code leads to a retry. */
-export const exitDataError = 65
+const exitDataError = 65
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
@@ -181,7 +181,7 @@ const parkOf = (asked: Json): Error => {
 const resultFields = Object.keys(Result.props)
 
 /** `{"park": {…}}` and nothing else parks the task. JSON with the fields of a result is the result. Any other JSON or text becomes the result's `output`. */
-export const resultOf = (text: string): Result => {
+const resultOf = (text: string): Result => {
   if (text === '') return {}
   let value: Json
   try {

@@ -48,7 +48,7 @@ const columnSql = ([name, { type, isOptional, about }]: readonly [string, Column
 /** A key of one integer column is the row's id, which is the fastest to find. */
 const isRowId = ({ key, columns }: Table): boolean => key.length === 1 && columns[key[0] as string]?.type === 'INTEGER'
 
-export const tableSql = (table: Table, version: number, prefix: Prefix): string => {
+const tableSql = (table: Table, version: number, prefix: Prefix): string => {
   const columns = Object.entries(table.columns)
   const hasRowId = isRowId(table)
   const lines = columns.map(([name, column], i) => (hasRowId && name === table.key[0] ? `  ${name} INTEGER PRIMARY KEY, -- ${column.about}\n` : columnSql([name, column], hasRowId && i === columns.length - 1 ? '' : ',')))

@@ -14,7 +14,7 @@ const gzip = promisify(gzipCallback)
 const ending = '.unfinished'
 
 /** Size of the text in a block in bytes, uncompressed (ADR 45). */
-export const blockBytesDefault = 256 * 1024
+const blockBytesDefault = 256 * 1024
 
 /** Synced after this many bytes: syncing some hundred megabytes at the end would keep others waiting. */
 const unsyncedMax = 16 * 2 ** 20

@@ -30,7 +30,7 @@ const fixedFields: ReadonlyArray<Field> = [
 ]
 
 /** Throws a {@link StoreError} unless the bytes begin a Daybook store that this version can open. */
-export const checkHeader = (file: string, header: Buffer): void => {
+const checkHeader = (file: string, header: Buffer): void => {
   if (header.length === 0) {
     refuse('not-a-database', file, 'is empty. If nothing is missing, remove it and start again.')
   }

@@ -86,4 +86,4 @@ export const joinBases = (snapshots: ReadonlyArray<LoadedSnapshot>): { readonly 
   return { usable, baseless }
 }
 
-export const isBase = ({ header }: LoadedSnapshot, { revision, eventId }: SnapshotPoint): boolean => header.revision === revision && header.eventId === eventId
+const isBase = ({ header }: LoadedSnapshot, { revision, eventId }: SnapshotPoint): boolean => header.revision === revision && header.eventId === eventId

@@ -1,2 +1,2 @@
 export { startTelemetry, startTracing } from './start-telemetry.js'
-export type { MetricSnapshot, RequestSpan, Telemetry } from './telemetry.js'
+export type { MetricSnapshot, Telemetry } from './telemetry.js'

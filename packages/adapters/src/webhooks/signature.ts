@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto'
 
 export const secretPrefix = 'whsec_'
 /** The allowed length of a secret in bytes. */
-export const secretBytes = { min: 24, max: 64 } as const
+const secretBytes = { min: 24, max: 64 } as const
 
 /** The bytes of `whsec_…`; `undefined` if the text has another form, or the wrong length. */
 export const readSecret = (text: string): Buffer | undefined => {

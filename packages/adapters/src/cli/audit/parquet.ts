@@ -8,7 +8,7 @@ import type { HistoryEvent } from '../../client/index.js'
 import { type EventWriter, formatVersion, type Manifest, type WithoutHash } from './manifest.js'
 import type { EventLines } from './source.js'
 
-export const manifestKey = 'daybook.manifest'
+const manifestKey = 'daybook.manifest'
 
 /** The largest number of rows in a row group, and of bytes of their data. */
 const groupRowsMax = 50_000

@@ -15,7 +15,7 @@ const columns: ReadonlyArray<Column> = [{ head: 'AT' }, { head: 'EVENT', min: 8 
 const trackMax = 40
 
 /** `12ms`, `3.2s`, `1h 4m`. */
-export const spanText = (ms: number): string => (ms < 1_000 ? `${Math.max(0, Math.round(ms))}ms` : lengthText(ms / 1_000))
+const spanText = (ms: number): string => (ms < 1_000 ? `${Math.max(0, Math.round(ms))}ms` : lengthText(ms / 1_000))
 
 /** A line for each moment, in the order of time. A line of the track begins where the thing happened, and ends where the next one did. */
 export const timeline = ({ colors, glyphs, width }: Canvas, moments: ReadonlyArray<Moment>): ReadonlyArray<string> => {

@@ -18,7 +18,7 @@ const byWords = (word: string, words: Readonly<Record<string, ReadonlyArray<stri
     .map(([line]) => line)
 
 /** The commands that a word after this command may mean: the nearest name, a command of the group with that name, or a word of other queues. */
-export const commandsMeant = (command: Command, given: string): ReadonlyArray<string> => {
+const commandsMeant = (command: Command, given: string): ReadonlyArray<string> => {
   const word = given.toLowerCase()
   const paths = pathsBelow(command)
   const others = byWords(word, command.parent === null ? commandWords : verbWords, paths)

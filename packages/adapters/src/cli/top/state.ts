@@ -1,7 +1,7 @@
 /** What keys do to the screen of `daybook top`. */
 import { depthOf, type QueueFigures } from './figures.js'
 
-export const orders = ['depth', 'wait', 'arrivals', 'name'] as const
+const orders = ['depth', 'wait', 'arrivals', 'name'] as const
 export type Order = (typeof orders)[number]
 
 export interface TopState {

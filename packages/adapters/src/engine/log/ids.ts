@@ -17,7 +17,7 @@ export const taskIdsOf = (requestId: string): ((place: number) => string) => {
  * The id of a command and the ids of its events. An event's id is the command's id with the index of the event. So a command that is appended again
  * is recognised by its ids. `$causationId` is the command's id.
  */
-export class CommandIds {
+class CommandIds {
   constructor(private readonly stem: string) {}
 
   get command(): string {

@@ -20,7 +20,7 @@ export interface ClockOptions {
   readonly clockJumpMs?: number
 }
 
-export const clockJumpMsDefault = 300_000
+const clockJumpMsDefault = 300_000
 
 export class CheckedClock {
   private readonly wall: () => number

@@ -25,7 +25,7 @@ export interface QueueFolders {
 const lookMs = 50
 
 /** The folder of a queue. It never has the name of a file, even if the queue has. */
-export const folderOf = (dir: string, queue: string): string => {
+const folderOf = (dir: string, queue: string): string => {
   if (queue === 'default') return dir
   return join(dir, /\.(json|md|tmp|queue)$/i.test(queue) ? `${queue}.queue` : queue)
 }

@@ -28,7 +28,7 @@ const ClaimedTask = t.intersection(
   'ClaimedTask',
 )
 
-export const LeaseAnswer = t.type({ token: t.number, expiresAt: Time }, 'Lease')
+const LeaseAnswer = t.type({ token: t.number, expiresAt: Time }, 'Lease')
 /** An agent that does not trust its clock measures the lease from the time when it sent the claim: the lease ends `waitedSeconds` + `seconds` later. */
 const ClaimedLease = t.type({ token: t.number, expiresAt: Time, seconds: t.number, waitedSeconds: t.number }, 'ClaimedLease')
 /** A memory of an earlier task. An external memory may add members, or leave some out. */

@@ -29,7 +29,7 @@ const RecordedData = described(new t.UnknownType(), {
 const ShownData = described(new t.UnknownType(), { description: 'the data of the event, in version schemaVersion; its times are ISO 8601' })
 const event = { revision: t.number, type: t.string, schemaVersion: t.number, at: t.string }
 const cause = t.partial({ needs: t.string, actor: t.string, correlationId: t.string })
-export const EventAnswer = t.intersection([t.type({ ...event, data: RecordedData }), cause], 'Event')
+const EventAnswer = t.intersection([t.type({ ...event, data: RecordedData }), cause], 'Event')
 export const HistoryAnswer = t.type(
   {
     events: t.readonlyArray(t.intersection([t.type({ ...event, data: ShownData }), cause], 'History event')),

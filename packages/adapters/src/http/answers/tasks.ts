@@ -109,7 +109,7 @@ const enqueued = { id: t.string, number: t.number, status: Status, duplicate: t.
 /** Only of a duplicate: what it has in common with the first task. If that task is finished: until when it blocks duplicates. */
 const duplicate = t.partial({ duplicateBy: keys(['id', 'key', 'content']), until: Time })
 export const EnqueuedOfMany = t.intersection([t.type(enqueued), duplicate], 'Enqueued')
-export const EnqueuedAnswer = t.intersection([t.type({ ...enqueued, ...revision }), duplicate], 'Enqueued one')
+const EnqueuedAnswer = t.intersection([t.type({ ...enqueued, ...revision }), duplicate], 'Enqueued one')
 export const EnqueuedAllAnswer = t.type({ results: t.readonlyArray(EnqueuedOfMany), ...revision }, 'Enqueued all')
 /** Status 200: the task existed before. With `atomic: false`: a result or problem for each task. */
 export const EnqueuedEachAnswer = t.union([

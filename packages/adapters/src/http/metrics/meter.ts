@@ -43,7 +43,7 @@ const increment = (counts: Map<string, number>, key: string): void => {
 const zeros = (keys: ReadonlyArray<string>): Map<string, number> => new Map(keys.map((key) => [key, 0]))
 
 /** Counts of one queue since this server opened it. */
-export class QueueMeter {
+class QueueMeter {
   readonly events = new Map<EventType, number>()
   /** Failed attempts that are retried, by cause. */
   readonly retries = zeros(['failed', 'callback-missing', ...expiryCauses])

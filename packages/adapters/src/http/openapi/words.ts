@@ -2,8 +2,6 @@
 import type { JsonSchema } from './json-schema.js'
 import { fieldWords } from './field-words.js'
 
-export { parameterWords } from './parameter-words.js'
-
 /** The component schemas, with descriptions of their fields. */
 export const withWords = (schemas: Readonly<Record<string, JsonSchema>>): JsonSchema =>
   Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, described(schema, fieldWords[name] ?? {}, '')]))

@@ -4,8 +4,8 @@
  */
 
 /** Lines a second. */
-export const linesPerKind = 10
-export const linesInAll = 200
+const linesPerKind = 10
+const linesInAll = 200
 
 interface Tally {
   second: number

@@ -42,7 +42,7 @@ export const requestFields = ['method', 'route', 'status', 'ms', 'correlationId'
 type Line = { readonly [F in (typeof requestFields)[number]]?: unknown }
 
 /** From so many milliseconds on a request is slow, without the time that it asked to wait. */
-export const slowMs = 1_000
+const slowMs = 1_000
 
 /** They come every few seconds and say nothing: they have no spans, and only `all` has a line for each that went well. */
 export const probes: ReadonlySet<string> = new Set(['/healthz', '/readyz', '/metrics'])

@@ -1,3 +1,2 @@
 /** A queue's messages over WebSockets. */
-export { type Message, messagesOf } from './messages.js'
-export { notAnUpgrade, serveWebSockets, tooSlow, type WebSocketLimits, type WebSockets } from './server.js'
+export { notAnUpgrade, serveWebSockets, type WebSocketLimits } from './server.js'

@@ -46,11 +46,11 @@ export interface WebSocketLimits {
 const limitsDefault: WebSocketLimits = { clientsMax: 1_000, bufferBytesMax: 1_048_576, slowMs: 30_000, pingMs: 30_000 }
 
 /** The client was too slow. It may reconnect from the last revision that it got. */
-export const tooSlow = 4008
+const tooSlow = 4008
 /** The log cannot be read now. */
 const internalError = 1011
 /** The token was revoked, or has expired. */
-export const tokenEnded = 4001
+const tokenEnded = 4001
 /** The server stops. */
 const goingAway = 1001
 

@@ -45,6 +45,6 @@ export const claimed = (more: object = {}): Step => post(`${queue}/claims`, { ag
 export const completed = (id = 'fix-login', result: object = {}): Step =>
   post(`${queue}/tasks/${id}/complete`, { ...holder, result: { output: { commit: '4f2a91c' }, decisionReport: 'the session cookie had no expiry', ...result } })
 /** Fails the task for good: it becomes a dead letter. */
-export const failed = (id = 'fix-login'): Step => post(`${queue}/tasks/${id}/fail`, { ...holder, error: { message: 'connection refused', code: 'ECONNREFUSED' }, retryable: false })
+const failed = (id = 'fix-login'): Step => post(`${queue}/tasks/${id}/fail`, { ...holder, error: { message: 'connection refused', code: 'ECONNREFUSED' }, retryable: false })
 export const deadLetter = (id = 'fix-login'): ReadonlyArray<Step> => [enqueued(id), claimed(), failed(id)]
 export const review = { reviewer: 'ada', reason: 'the host is up again' }

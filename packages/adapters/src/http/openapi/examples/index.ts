@@ -12,4 +12,4 @@ export const examples: Examples = { ...taskExamples, ...workExamples, ...reviewE
 /** By operation: what a server answered to each of its examples, in their order. */
 export const recorded: Readonly<Record<string, ReadonlyArray<RecordedAnswer>>> = recordedAnswers
 
-export type { Examples, RecordedAnswer, RequestExample, Step } from './example.js'
+export type { Examples, RecordedAnswer, RequestExample } from './example.js'
