@@ -8,7 +8,7 @@ const typed = ['test/client/typed-tasks.test.ts']
 export const handlePlants: ReadonlyArray<Plant> = [
   { title: 'handles: a dead letter is waited for, without an end', file: at('handles/await-result.ts'), find: 'if (isSettled(answer.status)) return answer', replace: "if (answer.status === 'completed') return answer", killedBy: handles, named: 'that is a dead letter' },
   { title: 'handles: a server that is away ends the wait', file: at('handles/await-result.ts'), find: 'retryForMs: Math.min(leftMs, waitMs + retryForMs)', replace: 'retryForMs: 0 * retryForMs', killedBy: handles, named: 'INV-9' },
-  { title: 'handles: who gives up goes on waiting', file: at('handles/await-result.ts'), find: 'over.abort(signal.reason)', replace: 'void signal.reason', killedBy: handles, named: 'gives up' },
+  { title: 'handles: who gives up goes on waiting', file: at('handles/await-result.ts'), find: 'joined(signal)', replace: 'joined(undefined)', killedBy: handles, named: 'gives up' },
   { title: 'handles: in bulk, each is of the first task', file: at('client.ts'), find: 'handled(answer, tasks[index])', replace: 'handled({ ...answer, id: tasks[0 * index]?.id ?? answer.id }, tasks[index])', killedBy: handles, named: 'in bulk' },
   { title: 'declared types: nothing is checked before it is sent', file: at('handles/codec.ts'), find: '(checked.ok ? { ok: true as const, value: json } : checked)', replace: '(checked.ok || !checked.ok ? { ok: true as const, value: json } : checked)', killedBy: typed },
   { title: 'declared types: the check sees the value, and not the JSON of it', file: at('handles/codec.ts'), find: 'after(decode(json), (checked)', replace: 'after(decode(value), (checked)', killedBy: typed },
