@@ -356,6 +356,8 @@ describe('progress and checkpoints', () => {
     })
     await until(() => source.count('completed') === 1, 'it is done')
     expect(source.heartbeats.length).toBeLessThan(30)
+    // A request has the task once.
+    expect(source.heartbeats.flat().length).toBe(source.heartbeats.length)
   })
 
   test('a checkpoint resolves once it is accepted, survives a lost heartbeat, and goes to the next holder', async () => {

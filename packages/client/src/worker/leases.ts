@@ -20,7 +20,7 @@ export interface LeasesPort {
 
 export class Leases {
   private readonly held = new Set<Run>()
-  private soon: Array<Run> = []
+  private readonly soon = new Set<Run>()
   private timer: ReturnType<typeof setTimeout> | undefined
   private timerAt = Number.POSITIVE_INFINITY
 
@@ -42,11 +42,13 @@ export class Leases {
 
   /** Sends a heartbeat with the handler's report at the end of this turn, together with those of other runs. */
   beatSoon(run: Run): void {
-    if (run.beating) return
-    if (this.soon.push(run) > 1) return
+    // A handler may report often within a turn.
+    if (run.beating || this.soon.has(run)) return
+    this.soon.add(run)
+    if (this.soon.size > 1) return
     setImmediate(() => {
-      const due = this.soon
-      this.soon = []
+      const due = [...this.soon]
+      this.soon.clear()
       this.beat(due.filter((each) => !each.beating && this.held.has(each)))
     })
   }
