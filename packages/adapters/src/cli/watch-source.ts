@@ -45,7 +45,7 @@ export const watchSource = (source: TaskSource, tell: OutageTeller): TaskSource 
       return works
     },
     settle: (outcomes, attempt) => watchedEach('settle', source.settle(outcomes, attempt)),
-    heartbeat: (heartbeats) => watchedEach('heartbeat', source.heartbeat(heartbeats)),
+    heartbeat: (heartbeats, timeoutMs) => watchedEach('heartbeat', source.heartbeat(heartbeats, timeoutMs)),
     // The worker works without registration, and an outage shows in the claims.
     ...(source.register === undefined ? {} : { register: source.register }),
   }

@@ -4,6 +4,8 @@ import type { ClaimedWork, HeartbeatAnswer, SettleAnswer, TaskSource } from './s
 
 /** The longest lease that a timer can watch. Longer leases are shortened to it. */
 const leaseMsMax = 2_000_000_000
+/** How long a heartbeat may take at most, however long the lease is, in milliseconds. */
+const heartbeatMsMax = 30_000
 
 /** The source of a worker that is in another process than the server. It does not retry: the worker does. */
 export const httpSource = (client: DaybookClient): TaskSource => ({
@@ -17,8 +19,10 @@ export const httpSource = (client: DaybookClient): TaskSource => ({
     const options = needsKey ? { retryForMs: 0, idempotencyKey: attempt } : { retryForMs: 0 }
     return (await client.outcomes(outcomes, options)).map(settled)
   },
-  heartbeat: async (heartbeats) =>
-    (await client.outcomes(heartbeats.map((each) => ({ kind: 'heartbeat' as const, ...each })), { retryForMs: 0 })).map(extended),
+  heartbeat: async (heartbeats, timeoutMs = heartbeatMsMax) => {
+    const options = { retryForMs: 0, timeoutMs: Math.min(heartbeatMsMax, timeoutMs) }
+    return (await client.outcomes(heartbeats.map((each) => ({ kind: 'heartbeat' as const, ...each })), options)).map(extended)
+  },
   register: async (registration) => void (await client.agents.register(defined(registration), { retryForMs: 0 })),
 })
 

@@ -11,6 +11,9 @@ const batchMax = 500
 /** Longest time of a timer, in milliseconds; Node's own limit is 2³¹ − 1. */
 const sleepMsMax = 2_000_000_000
 const retryMsMax = 1_000
+/** A heartbeat without an answer is sent again after this share of the lease, and not earlier than this, in milliseconds: its connection may hang. */
+const answerRatio = 1 / 6
+const answerMsMin = 1_000
 
 export interface LeasesPort {
   readonly tell: OnWorkerEvent
@@ -110,20 +113,21 @@ export class Leases {
         ...(checkpoint === undefined ? {} : { checkpoint }),
       }
     })
-    const answers = await this.ask(heartbeats)
+    const shortest = runs.reduce((ms, { leaseMs }) => Math.min(ms, leaseMs), Number.POSITIVE_INFINITY)
+    const answers = await this.ask(heartbeats, Math.max(answerMsMin, shortest * answerRatio))
     for (let i = 0; i < runs.length; i++) this.answered(runs[i] as Run, notes[i] as Note, answers[i], sentAt)
   }
 
   /** Returns `undefined` for a heartbeat without an answer. If all are refused together, a single report may be the cause, so the halves are sent separately. */
-  private async ask(heartbeats: ReadonlyArray<Heartbeat>): Promise<ReadonlyArray<HeartbeatAnswer | undefined>> {
+  private async ask(heartbeats: ReadonlyArray<Heartbeat>, timeoutMs: number): Promise<ReadonlyArray<HeartbeatAnswer | undefined>> {
     try {
-      const answers = await this.source.heartbeat(heartbeats)
+      const answers = await this.source.heartbeat(heartbeats, timeoutMs)
       return heartbeats.map((_, i) => answers[i])
     } catch (error) {
       const code = codeOf(error)
       const half = heartbeats.length >> 1
       if (code === 'too-large' || code === 'invalid') {
-        if (half > 0) return (await Promise.all([this.ask(heartbeats.slice(0, half)), this.ask(heartbeats.slice(half))])).flat()
+        if (half > 0) return (await Promise.all([this.ask(heartbeats.slice(0, half), timeoutMs), this.ask(heartbeats.slice(half), timeoutMs)])).flat()
         if (heartbeats.some(({ progress, checkpoint }) => progress !== undefined || checkpoint !== undefined)) return [{ ok: false, code, detail: (error as Error).message }]
       }
       this.port.tell({ type: 'heartbeat-failed', heartbeats: heartbeats.length, error })

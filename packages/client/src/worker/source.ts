@@ -122,7 +122,8 @@ export interface TaskSource {
   readonly claim: (request: SourceClaim, signal: AbortSignal) => Promise<ReadonlyArray<ClaimedWork>>
   /** Sends outcomes. If they are sent again because the answer was lost, `attempt` is the same. */
   readonly settle: (outcomes: ReadonlyArray<SettleOutcome>, attempt: string) => Promise<ReadonlyArray<SettleAnswer>>
-  readonly heartbeat: (heartbeats: ReadonlyArray<Heartbeat>) => Promise<ReadonlyArray<HeartbeatAnswer>>
+  /** `timeoutMs`: an answer that takes longer is not waited for, because the heartbeats must be sent again before the leases end. */
+  readonly heartbeat: (heartbeats: ReadonlyArray<Heartbeat>, timeoutMs?: number) => Promise<ReadonlyArray<HeartbeatAnswer>>
   /** Optional: a source may have no registration. */
   readonly register?: (registration: SourceRegistration) => Promise<void>
 }
