@@ -195,6 +195,14 @@ def _kept(text: str, longest: int) -> str:
     return units.decode("utf-16-le", "ignore")
 
 
+def _stack() -> Dict[str, Json]:
+    """The stack of the exception that is being handled, as a member of a failure. Reading it may raise, because the exception may be anybody's."""
+    try:
+        return {"stack": _sendable(traceback.format_exc()[-16_000:])}
+    except Exception:  # noqa: B902
+        return {}
+
+
 class NotJson(TypeError, ValueError):
     """The value of a caller or a handler cannot be written as JSON."""
 
@@ -1014,7 +1022,10 @@ class Worker:
                 self._release(task)
                 continue
             task._started = time.monotonic()
-            report = self._outcome(task)
+            try:
+                report = self._outcome(task)
+            except BaseException as odd:  # noqa: B902: what the handler raised or returned cannot even be read. Its thread goes on.
+                report = functools.partial(self._reports.fail, task.id, self.agent_id, task.token, _kept(f"the handler's outcome cannot be read: {_text_of(odd)}", 4_000))
             if task._settle() and report is not None:
                 self._send(task, report)
             self._let_go(task)
@@ -1040,12 +1051,13 @@ class Worker:
                 error["retryAfter"] = limit.retry_after
             return lambda: self._reports.fail(*of, error)
         except BaseException as raised:  # noqa: B902: a handler that exits has failed, and its thread goes on
-            failure = {"message": _kept(f"{type(raised).__name__}: {_text_of(raised)}", 4_000), "stack": _sendable(traceback.format_exc()[-16_000:])}
+            failure = {"message": _kept(f"{type(raised).__name__}: {_text_of(raised)}", 4_000), **_stack()}
             retryable = not isinstance(raised, NotRetryable)
             return lambda: self._reports.fail(*of, failure, retryable=retryable)
         result = _written(returned) if isinstance(returned, Result) else {"output": returned}
         if result.get("success") is False:
-            why = _kept("; ".join(map(_text_of, returned.errors or [])) or "the handler returned success=False", 4_000)
+            errors = [returned.errors] if isinstance(returned.errors, str) else returned.errors or []
+            why = _kept("; ".join(map(_text_of, errors)) or "the handler returned success=False", 4_000)
             return lambda: self._reports.fail(*of, {"message": why})
         return lambda: self._complete(task, result)
 

@@ -381,6 +381,30 @@ Worker(client, "other", None, handler, **{options!r}).run()
         until(lambda: self.status("last") == "completed" and self.status("odd") == self.status("deep") == "dead-letter", "the end of all")
         self.assertEqual(self.client.show("odd").last_error, "Odd: (it has no text)")
 
+    def test_what_a_handler_raises_or_returns_and_nobody_can_read_fails_its_own_task_and_no_thread_ends(self):
+        class Hollow(Exception):
+            def __getattr__(self, name):
+                raise ValueError(f"no {name}")
+
+        class Bare(daybook.Park):
+            def __init__(self):
+                pass
+
+        def handler(task):
+            if task.id == "hollow":
+                raise Hollow("see there")
+            if task.id == "bare":
+                raise Bare()
+            return daybook.Result(success=False, errors={"number": 5, "text": "no disk"}[task.id]) if task.id != "last" else 1
+
+        for each in ("hollow", "bare", "number", "text", "last"):
+            self.client.enqueue("w", each, id=each, max_retries=0)
+        self.work(handler)
+        until(lambda: self.status("last") == "completed", "the last one's end")
+        self.assertEqual([self.status(each) for each in ("hollow", "bare", "number", "text")], ["dead-letter"] * 4)
+        self.assertEqual([self.client.show(each).last_error for each in ("hollow", "text")], ["Hollow: see there", "no disk"])
+        self.assertIn("the handler's outcome cannot be read", self.client.show("bare").last_error)
+
     def test_connections_are_used_again_by_other_threads(self):
         before = len(self.client._open)
         for _ in range(20):
