@@ -10,7 +10,6 @@ import functools
 import http.client
 import json
 import logging
-import math
 import os
 import queue as queues
 import random
@@ -656,7 +655,7 @@ def _query(values: Mapping[str, Any]) -> str:
 
 
 class RateLimited(Exception):
-    """A service limits its requests: the task waits, and this is no failure. ``retry_after``: seconds, or a time."""
+    """A service limits its requests: the task waits, and this is no failure. ``retry_after``: seconds, or a time as text."""
 
     def __init__(self, message: str = "too many requests", retry_after: Union[float, str, None] = None) -> None:
         super().__init__(message)
@@ -1046,8 +1045,10 @@ class Worker:
                 task, "parking", lambda: self._reports.park(*of, wait.callback_key, wait.timeout_seconds, on_timeout=wait.on_timeout, **more))
         except RateLimited as limit:
             error: Dict[str, Json] = {"message": _kept(_text_of(limit), 4_000), "code": "429"}
-            # JSON has no NaN and no infinity, and the queue knows what to do without a time.
-            if limit.retry_after is not None and not (isinstance(limit.retry_after, float) and not math.isfinite(limit.retry_after)):
+            # The queue knows what to do without a time. It takes no NaN and no infinity, which JSON does not have, and no datetime or bool.
+            if isinstance(limit.retry_after, str):
+                error["retryAfter"] = _kept(limit.retry_after, 4_000)
+            elif isinstance(limit.retry_after, (int, float)) and not isinstance(limit.retry_after, bool) and 0 < limit.retry_after < 1e15:
                 error["retryAfter"] = limit.retry_after
             return lambda: self._reports.fail(*of, error)
         except BaseException as raised:  # noqa: B902: a handler that exits has failed, and its thread goes on

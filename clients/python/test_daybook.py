@@ -1,4 +1,5 @@
 """Plays the client and the worker against a real server, which it starts, kills and starts again."""
+import datetime
 import json
 import os
 import random
@@ -764,13 +765,20 @@ worker.run()
         self.assertRegex(said("depth", DAYBOOK_URL="localhost")[2], "^the URL of the server must begin with http")
 
     def test_a_rate_limit_without_a_usable_time_is_no_failure(self):
-        def handler(_task):
-            raise daybook.RateLimited("slower", float("nan"))
+        times = {"nan": float("nan"), "bool": True, "datetime": datetime.datetime(2030, 1, 1), "huge": 10**400, "odd": "\udcff"}
 
-        self.client.enqueue("w", id="t")
-        self.work(handler)
-        until(lambda: self.status("t") not in ("pending", "in-progress"), "its end")
-        self.assertEqual((self.status("t"), self.client.show("t").raw["rateLimits"]), ("scheduled", 1))
+        def handler(task):
+            raise daybook.RateLimited("slower", times[task.id])
+
+        for each in times:
+            self.client.enqueue(each, id=each)
+            # Types and names of their own, because both wait after a rate limit.
+            worker = Worker(self.client, f"w-{each}", None, handler)
+            threading.Thread(target=worker.run, daemon=True).start()
+            self.addCleanup(worker.stop, 1)
+            until(lambda: self.status(each) not in ("pending", "in-progress"), "its end")
+            self.assertEqual((self.status(each), self.client.show(each).raw["rateLimits"]), ("scheduled", 1), each)
+            worker.stop()
 
 
 class RestartTest(unittest.TestCase):
