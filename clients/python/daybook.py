@@ -956,13 +956,13 @@ class Worker:
                 self._stopping.wait(max(asked or 0.0, pause * (0.5 + random.random() / 2)))
                 pause = min(5.0, pause * 2)
                 continue
-            for claim in claims:
-                task = Task(claim, self)
-                with self._changed:
-                    self._held[task.token] = task
-                if self._stopping.is_set():
-                    self._release(task)
-                else:
+            tasks = [Task(claim, self) for claim in claims]
+            with self._changed:
+                self._held.update((task.token, task) for task in tasks)
+            if self._stopping.is_set():
+                self._release(*tasks)
+            else:
+                for task in tasks:
                     self._ready.put(task)
             if until_empty and not claims:
                 with self._changed:

@@ -406,6 +406,24 @@ Worker(client, "other", None, handler, **{options!r}).run()
         self.assertEqual([self.client.show(each).last_error for each in ("hollow", "text")], ["Hollow: see there", "no disk"])
         self.assertIn("the handler's outcome cannot be read", self.client.show("bare").last_error)
 
+    def test_a_worker_that_stops_while_its_claim_is_answered_gives_all_tasks_back_in_one_request(self):
+        self.client.enqueue_all([NewTask("slow", i) for i in range(20)])
+        asked = []
+        once = Client._once
+
+        def counted(client, method, path, *rest):
+            asked.append(path.rpartition("/")[2])
+            answer = once(client, method, path, *rest)
+            if asked[-1] == "claims":
+                worker.stop()
+            return answer
+
+        worker = Worker(self.client, "w", None, lambda task: task.wait(60), ahead=19)
+        with unittest.mock.patch.object(Client, "_once", counted):
+            worker.run(handle_signals=False)
+        self.assertEqual(asked, ["claims", "outcomes"])
+        self.assertEqual(self.client.depth()["byStatus"]["pending"], 20)
+
     def test_connections_are_used_again_by_other_threads(self):
         before = len(self.client._open)
         for _ in range(20):
