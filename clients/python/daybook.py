@@ -897,8 +897,6 @@ class Worker:
             while self._held and time.monotonic() < deadline:
                 self._changed.wait(min(0.1, max(0.001, deadline - time.monotonic())))
             left = list(self._held.values())
-        for task in left:
-            task._cancel("the worker stops")
         self._release(*left)
         self._ended.set()
         self._heartbeats.close()
@@ -910,6 +908,9 @@ class Worker:
     def _release(self, *tasks: Task) -> None:
         """Gives tasks back because the worker stops: together, so that a server that is gone is waited for once and not for each."""
         own = [task for task in tasks if task._settle()]
+        # After that: a handler that ends now has no outcome to report any more.
+        for task in tasks:
+            task._cancel("the worker stops")
         for part in (own[begin:begin + _outcomes_max] for begin in range(0, len(own), _outcomes_max)):
             back = {"kind": "release", "agentId": self.agent_id, "reason": "the worker stops", "stopping": True}
             answers: Sequence[Any]

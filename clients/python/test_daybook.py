@@ -424,6 +424,25 @@ Worker(client, "other", None, handler, **{options!r}).run()
         self.assertEqual(asked, ["claims", "outcomes"])
         self.assertEqual(self.client.depth()["byStatus"]["pending"], 20)
 
+    def test_a_handler_that_ends_as_soon_as_the_worker_stops_does_not_keep_its_task(self):
+        cancel = daybook.Task._cancel
+
+        def slowly(task, reason):
+            cancel(task, reason)
+            # Time for the handler's thread.
+            time.sleep(0.5)
+
+        self.client.enqueue("slow", id="t")
+        begun = threading.Event()
+        worker = Worker(self.client, "w", None, lambda task: (begun.set(), task.wait(60)), lease_seconds=600)
+        thread = threading.Thread(target=worker.run, daemon=True)
+        thread.start()
+        until(begun.is_set, "a run")
+        with unittest.mock.patch.object(daybook.Task, "_cancel", slowly):
+            worker.stop(0)
+            thread.join(60)
+        self.assertEqual((self.status("t"), self.client.show("t").raw["attempts"]), ("pending", 0))
+
     def test_connections_are_used_again_by_other_threads(self):
         before = len(self.client._open)
         for _ in range(20):
