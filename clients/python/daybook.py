@@ -828,6 +828,7 @@ class Worker:
         self._changed = threading.Condition()
         self._stopping = threading.Event()
         self._is_signalled = False
+        self._has_run = False
         self._refusal: Optional[DaybookError] = None
         self._ended = threading.Event()
         self._grace = 8.0
@@ -835,7 +836,10 @@ class Worker:
 
     def run(self, *, until_empty: bool = False, handle_signals: bool = True) -> None:
         """Works until ``stop()``, SIGTERM or SIGINT, or, with ``until_empty``, until a claim finds nothing and nothing is held.
-        Raises ``Invalid``, ``Unauthorized`` or ``Forbidden`` when a claim is refused for good."""
+        Raises ``Invalid``, ``Unauthorized`` or ``Forbidden`` when a claim is refused for good. A worker runs once."""
+        if self._has_run:
+            raise RuntimeError("this worker has run; make another one")
+        self._has_run = True
         if handle_signals and threading.current_thread() is threading.main_thread():
             before = {number: signal.signal(number, self._on_signal) for number in (signal.SIGTERM, signal.SIGINT)}
             try:
@@ -865,10 +869,13 @@ class Worker:
         threads += [claiming, threading.Thread(target=self._renew, daemon=True, name="daybook-leases")]
         for thread in threads:
             thread.start()
-        while not self._stopping.wait(0.1) and not self._is_signalled:
-            pass
-        self._stopping.set()
-        self._finish(claiming)
+        try:
+            while not self._stopping.wait(0.1) and not self._is_signalled:
+                pass
+        finally:
+            # Also when a signal handler of the caller raises an exception here.
+            self._stopping.set()
+            self._finish(claiming)
         if self._refusal is not None:
             raise self._refusal
 

@@ -443,6 +443,32 @@ Worker(client, "other", None, handler, **{options!r}).run()
             thread.join(60)
         self.assertEqual((self.status("t"), self.client.show("t").raw["attempts"]), ("pending", 0))
 
+    def test_an_exception_that_ends_run_gives_the_tasks_back(self):
+        program = f"""
+import signal, sys; sys.path.insert(0, {HERE!r})
+from daybook import Client, Worker
+def end(*_):
+    sys.exit(7)
+signal.signal(signal.SIGTERM, end)
+worker = Worker(Client({self.server.url!r}, {TOKEN!r}, {self.client.queue!r}), "w", None, lambda task: task.wait(60), lease_seconds=600)
+worker._grace = 0.5
+worker.run(handle_signals=False)
+"""
+        self.client.enqueue("slow", id="t")
+        process = subprocess.Popen([sys.executable, "-c", program])
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        until(lambda: self.status("t") == "in-progress", "a claim")
+        process.send_signal(signal.SIGTERM)
+        self.assertEqual(process.wait(60), 7)
+        self.assertEqual((self.status("t"), self.client.show("t").raw["attempts"]), ("pending", 0))
+
+    def test_a_worker_runs_once(self):
+        worker = Worker(self.client, "w", None, lambda _task: None)
+        worker.run(until_empty=True)
+        with self.assertRaisesRegex(RuntimeError, "make another one"):
+            worker.run(until_empty=True)
+
     def test_connections_are_used_again_by_other_threads(self):
         before = len(self.client._open)
         for _ in range(20):
