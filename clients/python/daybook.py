@@ -841,6 +841,7 @@ class Worker:
             raise RuntimeError("this worker has run; make another one")
         self._has_run = True
         if handle_signals and threading.current_thread() is threading.main_thread():
+            self._process = os.getpid()
             before = {number: signal.signal(number, self._on_signal) for number in (signal.SIGTERM, signal.SIGINT)}
             try:
                 self._run(until_empty)
@@ -859,9 +860,14 @@ class Worker:
 
     # ---------------------------------------------------------------------------------- internals
 
-    def _on_signal(self, *_: object) -> None:
+    def _on_signal(self, number: int, *_: object) -> None:
         """Sets no ``Event``: the main thread may have its lock just now, and would wait for itself."""
-        self._is_signalled = True
+        if os.getpid() == self._process:
+            self._is_signalled = True
+        else:
+            # A process that a handler has forked. The signal ends it, as if there were no worker.
+            signal.signal(number, signal.SIG_DFL)
+            signal.raise_signal(number)
 
     def _run(self, until_empty: bool) -> None:
         threads = [threading.Thread(target=self._work, daemon=True, name=f"daybook-{i}") for i in range(self.concurrency)]

@@ -469,6 +469,23 @@ worker.run(handle_signals=False)
         with self.assertRaisesRegex(RuntimeError, "make another one"):
             worker.run(until_empty=True)
 
+    @unittest.skipUnless(hasattr(os, "fork"), "needs fork")
+    def test_a_process_that_a_handler_forks_can_be_terminated(self):
+        program = f"""
+import multiprocessing, sys, time; sys.path.insert(0, {HERE!r})
+from daybook import Client, Worker
+def handler(task):
+    process = multiprocessing.get_context("fork").Process(target=time.sleep, args=(60,))
+    process.start()
+    process.terminate()
+    process.join(20)
+    return process.exitcode
+Worker(Client({self.server.url!r}, {TOKEN!r}, {self.client.queue!r}), "w", None, handler).run(until_empty=True)
+"""
+        self.client.enqueue("w", id="t")
+        subprocess.run([sys.executable, "-c", program], timeout=60, check=True)
+        self.assertEqual(self.client.result("t").result, {"output": -signal.SIGTERM})
+
     def test_connections_are_used_again_by_other_threads(self):
         before = len(self.client._open)
         for _ in range(20):
