@@ -1093,14 +1093,14 @@ class Worker:
             return self._reports.fail(task.id, self.agent_id, task.token, f"{what} was refused ({refused.code}): {refused.detail}", retryable=retryable)
 
     def _tell(self, kind: str, about: Dict[str, Any]) -> None:
-        """What the caller does with it must not stop the work: an exception is printed."""
+        """What the caller does with it must not stop the work: an exception is printed, also that of ``sys.exit()``."""
         if self._on_event is None:
             if kind == "error":
                 _log.warning("%s: %s", about["doing"], _text_of(about["error"]))
             return
         try:
             self._on_event(kind, about)
-        except Exception:  # noqa: B902: its thread goes on
+        except (Exception, SystemExit):  # noqa: B902: its thread goes on
             traceback.print_exc()
 
     def _send(self, task: Task, report: Callable[[], Any]) -> None:

@@ -298,8 +298,10 @@ Worker(client, "other", None, handler, **{options!r}).run()
         self.assertEqual(self.client.show("odd").last_error, "RuntimeError: tool said \\udcff")
 
     def test_an_exception_of_whoever_is_told_does_not_stop_the_work(self):
+        ends = [KeyError("a bug"), SystemExit(1), KeyError("another")]
+
         def told(_kind, _about):
-            raise KeyError("a bug")
+            raise ends.pop()
 
         for number in range(3):
             self.client.enqueue("w", number, id=f"t{number}")
