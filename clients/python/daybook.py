@@ -951,6 +951,7 @@ class Worker:
                 while not self._stopping.is_set() and len(self._held) >= self.concurrency + self.ahead:
                     self._changed.wait(0.5)
                 room = self.concurrency + self.ahead - len(self._held)
+                was_idle = not self._held
             if self._stopping.is_set():
                 return
             self._claim_sent = time.monotonic()
@@ -979,11 +980,12 @@ class Worker:
                 for task in tasks:
                     self._ready.put(task)
             if until_empty and not claims:
-                with self._changed:
-                    if not self._held:
-                        self._stopping.set()
-                    else:
-                        self._changed.wait(0.2)
+                # What has ended since the claim was sent may have made others ready.
+                if was_idle:
+                    self._stopping.set()
+                else:
+                    with self._changed:
+                        self._changed.wait_for(lambda: not self._held or self._stopping.is_set(), 0.2)
 
     def _renew(self) -> None:
         """Renews leases at half their length, and looks at the time of each run."""

@@ -488,6 +488,23 @@ Worker(Client({self.server.url!r}, {TOKEN!r}, {self.client.queue!r}), "w", None,
         subprocess.run([sys.executable, "-c", program], timeout=60, check=True)
         self.assertEqual(self.client.result("t").result, {"output": -signal.SIGTERM})
 
+    def test_until_empty_asks_again_after_its_last_task(self):
+        once = Client._once
+
+        def late(client, method, path, *rest):
+            answer = once(client, method, path, *rest)
+            if path.endswith("/claims") and not answer["claims"]:
+                # The task ends meanwhile.
+                until(lambda: not worker._held, "its end")
+            return answer
+
+        self.client.enqueue("w", 1, id="a")
+        self.client.enqueue("w", 2, id="b", dependencies=["a"])
+        worker = Worker(self.client, "w", None, lambda _task: time.sleep(0.5))
+        with unittest.mock.patch.object(Client, "_once", late):
+            worker.run(until_empty=True, handle_signals=False)
+        self.assertEqual((self.status("a"), self.status("b")), ("completed", "completed"))
+
     def test_connections_are_used_again_by_other_threads(self):
         before = len(self.client._open)
         for _ in range(20):
