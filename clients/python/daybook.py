@@ -139,6 +139,8 @@ class OutcomeUnknown(DaybookError):
 
 
 _by_code: Dict[str, Type[DaybookError]] = {each.code: each for each in DaybookError.__subclasses__()}
+# Reports that end the lease: the same again would be refused. The same completion again gets the same answer.
+_ends_lease = ("fail", "release", "park")
 # Errors that may pass by themselves. Only requests that have the same effect when they are sent twice are sent again.
 _may_pass = {"unreachable", "overloaded", "too-many-requests", "unavailable", "read-only", "clock", "outcome-unknown", "timeout"}
 
@@ -306,8 +308,8 @@ class Client:
     """Talks to one queue of a server. Threads may share it: each request has a connection of its own, which is then kept for a later one.
 
     A request that fails for a reason that may pass (no connection, 429, 503) is sent again for ``retry_seconds``, after as long as the
-    server asks for. Nothing is done twice by that: new tasks get ids from a request id, reports have the token of their lease, and all
-    other requests an ``Idempotency-Key``. A claim whose answer was lost leaves its tasks leased until the server, or the end of their
+    server asks for. Nothing is done twice by that: new tasks get ids from a request id, heartbeats and completions have the token of their
+    lease, and all other requests an ``Idempotency-Key``. A claim whose answer was lost leaves its tasks leased until the server, or the end of their
     leases, gives them to others.
     """
 
@@ -498,13 +500,14 @@ class Client:
 
     def report(self, outcomes: Sequence[Mapping[str, Json]]) -> List[Union[Dict[str, Json], DaybookError]]:
         """Many reports at once (``taskId``, ``kind`` …): an answer or an error for each."""
-        answer = self._request("POST", self._of("outcomes"), {"outcomes": list(outcomes)}, is_report=True)
+        said = list(outcomes)
+        answer = self._request("POST", self._of("outcomes"), {"outcomes": said}, is_report=True, ends_lease=any(each.get("kind") in _ends_lease for each in said))
         return [_error_of(each["status"], json.dumps(each).encode(), None) if "code" in each else each for each in answer["results"]]
 
     # ---------------------------------------------------------------------------------- internals
 
     def _report(self, task_id: str, kind: str, agent_id: str, token: int, more: Mapping[str, Json]) -> Dict[str, Json]:
-        return dict(self._request("POST", f"{self._task(task_id)}/{kind}", {"agentId": agent_id, "token": token, **more}, is_report=True))
+        return dict(self._request("POST", f"{self._task(task_id)}/{kind}", {"agentId": agent_id, "token": token, **more}, is_report=True, ends_lease=kind in _ends_lease))
 
     def _of(self, what: str) -> str:
         return f"{self._parts.path.rstrip('/')}/api/queues/{_quote(self.queue)}/{what}"
@@ -530,13 +533,14 @@ class Client:
     def _headers(self, more: Mapping[str, str]) -> Dict[str, str]:
         return {**({} if self._token is None else {"Authorization": f"Bearer {self._token}"}), **more}
 
-    def _request(self, method: str, path: str, body: Optional[Json] = None, *, waits: float = 0, enqueues: bool = False, is_report: bool = False, is_claim: bool = False) -> Any:
+    def _request(self, method: str, path: str, body: Optional[Json] = None, *, waits: float = 0, enqueues: bool = False, is_report: bool = False, ends_lease: bool = False,
+                 is_claim: bool = False) -> Any:
         headers: Dict[str, str] = {}
         if body is not None:
             headers["Content-Type"] = "application/json"
         if enqueues:
             headers["Daybook-Request-Id"] = str(uuid.uuid4())
-        elif method == "POST" and not is_report and not is_claim:
+        elif method == "POST" and not is_claim and (ends_lease or not is_report):
             headers["Idempotency-Key"] = str(uuid.uuid4())
         text = None if body is None else _json_of(body)
         deadline = time.monotonic() + self.retry_seconds

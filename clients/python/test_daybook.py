@@ -505,6 +505,26 @@ Worker(Client({self.server.url!r}, {TOKEN!r}, {self.client.queue!r}), "w", None,
             worker.run(until_empty=True, handle_signals=False)
         self.assertEqual((self.status("a"), self.status("b")), ("completed", "completed"))
 
+    def test_a_report_whose_answer_is_lost_is_accepted_once_and_not_refused(self):
+        def through():
+            proxy = BadConnection(self.server.port)
+            self.addCleanup(proxy.listener.close)
+            client = Client(proxy.url, TOKEN, self.client.queue)
+            self.addCleanup(client.close)
+            return client
+
+        said = {
+            "fail": (lambda client, *of: client.fail(*of, "no"), "scheduled"),
+            "release": (lambda client, *of: client.release(*of, "not mine"), "pending"),
+            "park": (lambda client, *of: client.park(*of, "key", 600), "waiting"),
+            "complete": (lambda client, *of: client.complete(*of, {}), "completed"),
+            "many": (lambda client, *of: client.report([{"taskId": of[0], "kind": "fail", "agentId": of[1], "token": of[2], "error": "no"}])[0], "scheduled"),
+        }
+        for kind, (report, status) in said.items():
+            self.client.enqueue(kind, id=kind)
+            [claim] = self.client.claim("w", [kind])
+            self.assertEqual(report(through(), kind, "w", claim.token)["status"], status, kind)
+
     def test_connections_are_used_again_by_other_threads(self):
         before = len(self.client._open)
         for _ in range(20):
