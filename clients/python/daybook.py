@@ -331,6 +331,8 @@ class Client:
         # Those that no request has now, with the times since when; the newest last.
         self._idle: List[Tuple[http.client.HTTPConnection, float]] = []
         self._lock = threading.Lock()
+        # How often it was closed.
+        self._closings = 0
 
     def __enter__(self) -> "Client":
         return self
@@ -339,8 +341,9 @@ class Client:
         self.close()
 
     def close(self) -> None:
-        """Closes all connections. A request under way fails."""
+        """Closes all connections. A request under way fails. A later one opens a connection again."""
         with self._lock:
+            self._closings += 1
             connections, self._open, self._idle = self._open, set(), []
         for connection in connections:
             _cut(connection)
@@ -545,6 +548,7 @@ class Client:
         text = None if body is None else _json_of(body)
         deadline = time.monotonic() + self.retry_seconds
         failures = 0
+        closings = self._closings
         while True:
             try:
                 return self._once(method, path, text, headers, self.timeout + waits)
@@ -555,7 +559,7 @@ class Client:
                 # Something else than the queue has answered, a proxy perhaps, or the server has a defect. The work is done, and its report must not be lost.
                 passes = passes or (is_report and error.code in ("unexpected", "internal"))
                 pause = max(error.retry_after or 0.0, min(2.0, 0.025 * 2.0 ** min(failures, 10)) * (0.5 + random.random() / 2))
-                if not passes or time.monotonic() + pause > deadline:
+                if not passes or time.monotonic() + pause > deadline or self._closings > closings:
                     raise
                 time.sleep(pause)
 

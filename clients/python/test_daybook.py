@@ -525,6 +525,26 @@ Worker(Client({self.server.url!r}, {TOKEN!r}, {self.client.queue!r}), "w", None,
             [claim] = self.client.claim("w", [kind])
             self.assertEqual(report(through(), kind, "w", claim.token)["status"], status, kind)
 
+    def test_a_request_under_way_fails_when_the_client_is_closed(self):
+        self.client.enqueue("w", id="t")
+        waiting = Client(self.server.url, TOKEN, self.client.queue)
+        errors = []
+
+        def wait():
+            try:
+                waiting.result("t", wait=50)
+            except DaybookError as error:
+                errors.append(error)
+
+        thread = threading.Thread(target=wait, daemon=True)
+        thread.start()
+        until(lambda: any(connection.sock is not None for connection in waiting._open), "its connection")
+        time.sleep(0.2)
+        waiting.close()
+        thread.join(30)
+        self.assertEqual([type(error) for error in errors], [daybook.Unreachable])
+        self.assertEqual(waiting._open, set())
+
     def test_connections_are_used_again_by_other_threads(self):
         before = len(self.client._open)
         for _ in range(20):
