@@ -14,6 +14,7 @@ import os
 import queue as queues
 import random
 import re
+import selectors
 import signal
 import socket
 import ssl
@@ -605,6 +606,8 @@ class Client:
             oldest = time.monotonic() - _idle_seconds
             old = [connection for connection, since in self._idle if since < oldest]
             self._idle = [(connection, since) for connection, since in self._idle if since >= oldest]
+            while self._idle and _has_ended(self._idle[-1][0]):
+                old.append(self._idle.pop()[0])
             connection = self._idle.pop()[0] if self._idle else self._connect(timeout)
             self._open.add(connection)
         for each in old:
@@ -633,6 +636,15 @@ class Client:
 
 # After this time a server or a proxy may have ended a connection.
 _idle_seconds = 30.0
+
+
+def _has_ended(connection: http.client.HTTPConnection) -> bool:
+    """Whether the server has ended a connection that no request has: only then is there anything to read."""
+    if connection.sock is None:
+        return True
+    with selectors.DefaultSelector() as selector:
+        selector.register(connection.sock, selectors.EVENT_READ)
+        return bool(selector.select(0))
 
 
 def _cut(connection: http.client.HTTPConnection) -> None:

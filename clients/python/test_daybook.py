@@ -556,16 +556,29 @@ Worker(Client({self.server.url!r}, {TOKEN!r}, {self.client.queue!r}), "w", None,
             self.client.depth()
         self.assertEqual(len(self.client._open), before)
 
-    def test_connections_that_have_ended_together_cost_one_more_try(self):
+    def kept_connections(self):
         connections = [self.client._take(30) for _ in range(5)]
         for connection in connections:
             connection.close()
             connection.connect()
             self.client._keep(connection)
-        for connection in connections:
+        return connections
+
+    def test_connections_that_the_server_has_ended_are_not_used(self):
+        for connection in self.kept_connections():
             daybook._cut(connection)
         with unittest.mock.patch.object(Client, "_once", autospec=True, side_effect=Client._once) as once:
             self.client.depth()
+        self.assertEqual(once.call_count, 1)
+        self.assertEqual(len(self.client._open), 1)
+
+    def test_connections_that_end_together_while_they_are_taken_cost_one_more_try(self):
+        connections = self.kept_connections()
+        for connection in connections:
+            daybook._cut(connection)
+        with unittest.mock.patch.object(Client, "_once", autospec=True, side_effect=Client._once) as once:
+            with unittest.mock.patch.object(daybook, "_has_ended", lambda _: False):
+                self.client.depth()
         self.assertEqual(once.call_count, 2)
 
     def test_a_token_that_no_header_can_hold_is_refused_at_once(self):
