@@ -320,8 +320,17 @@ class Client:
         parts = urllib.parse.urlsplit(url or os.environ.get("DAYBOOK_URL") or "http://127.0.0.1:7878")
         if parts.scheme not in ("http", "https") or parts.hostname is None:
             raise ValueError(f"the URL of the server must begin with http:// or https://, not {urllib.parse.urlunsplit(parts)!r}")
+        try:
+            port = parts.port
+        except ValueError as error:
+            raise ValueError(f"the URL of the server has a wrong port: {error}") from None
         self._parts = parts
-        self._token = token or os.environ.get("DAYBOOK_TOKEN")
+        # Given in any case: http.client looks for one in an IPv6 address.
+        self._port = port if port is not None else 443 if parts.scheme == "https" else 80
+        # Without a user and a password, which must not get into errors.
+        self._origin = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
+        self._prefix = urllib.parse.quote(parts.path.rstrip("/"), safe="/%:@!$&'()*+,;=~")
+        self._token = token or os.environ.get("DAYBOOK_TOKEN") or None
         if self._token is not None and not re.fullmatch(r"[!-~]*", self._token):
             raise ValueError("a token has printable ASCII characters without spaces, and the given one has others: perhaps a line break at its end")
         self.queue = queue
@@ -514,7 +523,7 @@ class Client:
         return dict(self._request("POST", f"{self._task(task_id)}/{kind}", {"agentId": agent_id, "token": token, **more}, is_report=True, ends_lease=kind in _ends_lease))
 
     def _of(self, what: str) -> str:
-        return f"{self._parts.path.rstrip('/')}/api/queues/{_quote(self.queue)}/{what}"
+        return f"{self._prefix}/api/queues/{_quote(self.queue)}/{what}"
 
     def _task(self, task_id: str) -> str:
         return f"{self._of('tasks')}/{_quote(task_id)}"
@@ -577,7 +586,7 @@ class Client:
             self._forget(connection)
             # If it ended because the server did, the idle ones have ended, too, and each would cost another try.
             self._forget_idle()
-            raise Unreachable(f"{self._parts.scheme}://{self._parts.netloc} gave no answer: {error!r}") from error
+            raise Unreachable(f"{self._origin} gave no answer: {error!r}") from error
         except BaseException:
             self._forget(connection)
             raise
@@ -598,8 +607,8 @@ class Client:
     def _connect(self, timeout: float) -> http.client.HTTPConnection:
         host = self._parts.hostname or ""
         if self._parts.scheme == "https":
-            return http.client.HTTPSConnection(host, self._parts.port, timeout=timeout, context=self._context)
-        return http.client.HTTPConnection(host, self._parts.port, timeout=timeout)
+            return http.client.HTTPSConnection(host, self._port, timeout=timeout, context=self._context)
+        return http.client.HTTPConnection(host, self._port, timeout=timeout)
 
     def _take(self, timeout: float) -> http.client.HTTPConnection:
         with self._lock:

@@ -545,6 +545,25 @@ Worker(Client({self.server.url!r}, {TOKEN!r}, {self.client.queue!r}), "w", None,
         self.assertEqual([type(error) for error in errors], [daybook.Unreachable])
         self.assertEqual(waiting._open, set())
 
+    def test_addresses_of_all_kinds(self):
+        for url, host, port in (("http://[::1]", "::1", 80), ("https://[::1]/", "::1", 443), ("http://[::1]:7878", "::1", 7878), ("http://example.org", "example.org", 80)):
+            connection = Client(url)._connect(1)
+            self.assertEqual((connection.host, connection.port), (host, port))
+        for url in ("http://127.0.0.1:abc", "http://127.0.0.1:99999"):
+            with self.assertRaisesRegex(ValueError, "wrong port"):
+                Client(url)
+        with self.assertRaises(daybook.Unreachable) as found:
+            Client(f"http://ada:secret@127.0.0.1:{free_port()}", TOKEN, retry_seconds=0).depth()
+        self.assertNotIn("secret", str(found.exception))
+        # The server knows no such path, and that is no reason to try again.
+        with Client(self.server.url + "/a b/\u00e4", TOKEN) as lost, self.assertRaises(DaybookError) as refused:
+            lost.depth()
+        self.assertEqual(refused.exception.status, 404)
+
+    def test_an_empty_token_is_none(self):
+        with unittest.mock.patch.dict(os.environ, {"DAYBOOK_TOKEN": ""}):
+            self.assertEqual(Client(self.server.url, "")._headers({}), {})
+
     def test_connections_are_used_again_by_other_threads(self):
         before = len(self.client._open)
         for _ in range(20):
