@@ -814,6 +814,8 @@ _claim_max = 1_000
 _outcomes_max = 1_000
 # For how long a worker sends an outcome again while the queue cannot be reached, in seconds.
 _report_seconds = 600.0
+# How long a handler may take to end after its worker has told it to, before the task is given back in any case.
+_ending_seconds = 1.0
 # A claim that finds tasks is mostly answered within this time. After that, it is a long poll that waits for tasks.
 _answer_seconds = 1.0
 
@@ -939,7 +941,7 @@ class Worker:
             while self._held and time.monotonic() < deadline:
                 self._changed.wait(min(0.1, max(0.001, deadline - time.monotonic())))
             left = list(self._held.values())
-        self._release(*left)
+        self._release(*left, patience=_ending_seconds)
         self._ended.set()
         self._heartbeats.close()
         # One about a run that took too long may still be under way.
@@ -947,12 +949,16 @@ class Worker:
         for _ in range(self.concurrency):
             self._ready.put(None)
 
-    def _release(self, *tasks: Task) -> None:
-        """Gives tasks back because the worker stops: together, so that a server that is gone is waited for once and not for each."""
+    def _release(self, *tasks: Task, patience: float = 0.0) -> None:
+        """Gives tasks back because the worker stops: together, so that a server that is gone is waited for once and not for each.
+        ``patience``: how long their handlers may take to end before that, in seconds."""
         own = [task for task in tasks if task._settle()]
         # After that: a handler that ends now has no outcome to report any more.
         for task in tasks:
             task._cancel("the worker stops")
+        # Otherwise another worker could begin a task whose handler just cleans up.
+        with self._changed:
+            self._changed.wait_for(lambda: not any(task.token in self._held for task in own), patience)
         for part in (own[begin:begin + _outcomes_max] for begin in range(0, len(own), _outcomes_max)):
             back = {"kind": "release", "agentId": self.agent_id, "reason": "the worker stops", "stopping": True}
             answers: Sequence[Any]

@@ -564,6 +564,27 @@ Worker(Client({self.server.url!r}, {TOKEN!r}, {self.client.queue!r}), "w", None,
         with unittest.mock.patch.dict(os.environ, {"DAYBOOK_TOKEN": ""}):
             self.assertEqual(Client(self.server.url, "")._headers({}), {})
 
+    def test_a_task_is_given_back_when_its_handler_has_cleaned_up(self):
+        cleaned = []
+
+        def handler(task):
+            begun.set()
+            until(lambda: task.cancelled, "the stop")
+            time.sleep(0.5)
+            cleaned.append(self.status("t"))
+
+        self.client.enqueue("slow", id="t")
+        begun = threading.Event()
+        worker = Worker(self.client, "w", None, handler)
+        thread = threading.Thread(target=worker.run, daemon=True)
+        # A busy machine takes longer than a second.
+        with unittest.mock.patch.object(daybook, "_ending_seconds", 20.0):
+            thread.start()
+            until(begun.is_set, "a run")
+            worker.stop(0)
+            thread.join(60)
+        self.assertEqual((cleaned, self.status("t")), (["in-progress"], "pending"))
+
     def test_connections_are_used_again_by_other_threads(self):
         before = len(self.client._open)
         for _ in range(20):
