@@ -750,7 +750,11 @@ class Task:
         self._lease_ends = claim.claimed_at + claim.lease_seconds
         longest: float = claim.task.raw.get("maxRunSeconds", float("inf"))
         # A little earlier, so that the report is in time.
-        self._end_by = claim.claimed_at + longest - min(1.0, longest / 20)
+        self._ends_at_latest = claim.claimed_at + longest
+        self._end_by = self._ends_at_latest - min(1.0, longest / 20)
+        # Why it failed, once it has run too long; and when to report that although the handler goes on.
+        self._overdue: Optional[Dict[str, Json]] = None
+        self._report_by = float("inf")
         self._started: Optional[float] = None
 
     @property
@@ -814,6 +818,8 @@ _claim_max = 1_000
 _outcomes_max = 1_000
 # For how long a worker sends an outcome again while the queue cannot be reached, in seconds.
 _report_seconds = 600.0
+# How long a handler that ran too long may take to end before that is reported in any case.
+_overdue_seconds = 6.0
 # How long a handler may take to end after its worker has told it to, before the task is given back in any case.
 _ending_seconds = 1.0
 # A claim that finds tasks is mostly answered within this time. After that, it is a long poll that waits for tasks.
@@ -825,7 +831,8 @@ class Worker:
 
     What the handler returns is the output (a ``Result`` says more); what it raises is a failure, except ``RateLimited``, ``Park`` and
     ``NotRetryable``. Leases are renewed at half their length. Python cannot end a thread: a handler that runs for longer than
-    ``max_run_seconds`` (the worker's or the task's), or has lost its lease, sees ``task.cancelled``, and its place stays taken until it returns.
+    ``max_run_seconds`` (the worker's or the task's), or has lost its lease, sees ``task.cancelled``, and its place stays taken until it returns. That it ran too long is
+    reported when it returns, or after six seconds.
     """
 
     def __init__(self, client: Client, agent_id: str, types: Optional[Sequence[str]], handler: Handler, *, concurrency: int = 1, ahead: Optional[int] = None,
@@ -952,7 +959,8 @@ class Worker:
     def _release(self, *tasks: Task, patience: float = 0.0) -> None:
         """Gives tasks back because the worker stops: together, so that a server that is gone is waited for once and not for each.
         ``patience``: how long their handlers may take to end before that, in seconds."""
-        own = [task for task in tasks if task._settle()]
+        # A run that took too long is a failed attempt: it is reported, or its lease ends.
+        own = [task for task in tasks if task._overdue is None and task._settle()]
         # After that: a handler that ends now has no outcome to report any more.
         for task in tasks:
             task._cancel("the worker stops")
@@ -1036,17 +1044,20 @@ class Worker:
             # Also those whose outcomes are being sent: until one is accepted, the task must not go to another worker.
             held = list(self._held.values())
         for task in held:
-            if task._started is not None and now > min(task._started + self.max_run_seconds, task._end_by) and task._settle():
+            if task._started is not None and task._overdue is None and now > min(task._started + self.max_run_seconds, task._end_by):
                 longest = min(self.max_run_seconds, task.view.raw.get("maxRunSeconds", self.max_run_seconds))
+                # Of the time that the task leaves after `_end_by`, half is for the report.
+                task._report_by = min(now + _overdue_seconds, (task._end_by + task._ends_at_latest) / 2)
+                task._overdue = {"message": f"the handler ran for longer than {longest} seconds", "code": "ran-too-long"}
                 task._cancel(f"it ran for longer than {longest} seconds")
-                error = {"message": f"the handler ran for longer than {longest} seconds", "code": "ran-too-long"}
-                fail = functools.partial(self._reports.fail, task.id, self.agent_id, task.token, error)
+            if task._overdue is not None and now > task._report_by and task._settle():
                 # The leases of the others must not wait until this is answered.
-                threading.Thread(target=self._send, args=(task, fail), daemon=True, name="daybook-overdue").start()
+                threading.Thread(target=self._send, args=(task, self._ran_too_long(task)), daemon=True, name="daybook-overdue").start()
         for task in held:
             if task._lease_ends <= now:
                 task._cancel("its lease could not be renewed in time: another worker may have the task by now")
-        due = [task for task in held if not task.cancelled and task._lease_ends - now < task._lease_seconds / 2]
+        # While a handler that ran too long cleans up, no other worker may have the task.
+        due = [task for task in held if (not task.cancelled or task._overdue and not task._is_settled) and task._lease_ends - now < task._lease_seconds / 2]
         for begin in range(0, len(due), _outcomes_max):
             self._beat(due[begin:begin + _outcomes_max])
 
@@ -1076,9 +1087,14 @@ class Worker:
                 report = self._outcome(task)
             except BaseException as odd:  # noqa: B902: what the handler raised or returned cannot even be read. Its thread goes on.
                 report = functools.partial(self._reports.fail, task.id, self.agent_id, task.token, _kept(f"the handler's outcome cannot be read: {_text_of(odd)}", 4_000))
+            if task._overdue is not None:
+                report = self._ran_too_long(task)
             if task._settle() and report is not None:
                 self._send(task, report)
             self._let_go(task)
+
+    def _ran_too_long(self, task: Task) -> Callable[[], Any]:
+        return functools.partial(self._reports.fail, task.id, self.agent_id, task.token, task._overdue or "")
 
     def _outcome(self, task: Task) -> Optional[Callable[[], Any]]:
         """Runs the handler. Returns what to report; ``None`` for a task that is lost."""

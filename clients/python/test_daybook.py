@@ -585,6 +585,28 @@ Worker(Client({self.server.url!r}, {TOKEN!r}, {self.client.queue!r}), "w", None,
             thread.join(60)
         self.assertEqual((cleaned, self.status("t")), (["in-progress"], "pending"))
 
+    def test_a_run_that_took_too_long_is_reported_when_its_handler_has_cleaned_up_or_some_seconds_later(self):
+        ended = threading.Event()
+        self.addCleanup(ended.set)
+        cleaned = []
+
+        def handler(task):
+            if task.id == "hangs":
+                ended.wait(90)
+                return
+            until(lambda: task.cancelled, "the end of its time")
+            time.sleep(2)
+            cleaned.append(self.status(task.id))
+
+        self.client.enqueue("slow", 1, id="cleans", max_retries=0)
+        self.client.enqueue("slow", 2, id="hangs", max_retries=0)
+        with unittest.mock.patch.object(daybook, "_overdue_seconds", 8.0):
+            self.work(handler, concurrency=2, lease_seconds=10, max_run_seconds=0.3)
+            until(lambda: self.status("cleans") == "dead-letter", "its report")
+            self.assertEqual((cleaned, self.status("hangs")), (["in-progress"], "in-progress"))
+            until(lambda: self.status("hangs") == "dead-letter", "the other report", 60)
+        self.assertIn("longer than 0.3 seconds", self.client.show("hangs").last_error)
+
     def test_connections_are_used_again_by_other_threads(self):
         before = len(self.client._open)
         for _ in range(20):
