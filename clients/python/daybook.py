@@ -826,6 +826,22 @@ _ending_seconds = 1.0
 _answer_seconds = 1.0
 
 
+# The signals that a worker has taken for itself, with their handlers before.
+_signals_before: Dict[int, Any] = {}
+
+
+def _give_signals_back() -> None:
+    while _signals_before:
+        number, handler = _signals_before.popitem()
+        # A handler that was not set from Python is None, and cannot be set again.
+        signal.signal(number, signal.SIG_DFL if handler is None else handler)
+
+
+# They are not those of a process that a handler forks: there, nobody would end at SIGTERM.
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_give_signals_back)
+
+
 class Worker:
     """Claims tasks and calls ``handler`` for each, in ``concurrency`` threads.
 
@@ -879,14 +895,13 @@ class Worker:
             raise RuntimeError("this worker has run; make another one")
         self._has_run = True
         if handle_signals and threading.current_thread() is threading.main_thread():
-            self._process = os.getpid()
-            before = {number: signal.signal(number, self._on_signal) for number in (signal.SIGTERM, signal.SIGINT)}
+            for number in (signal.SIGTERM, signal.SIGINT):
+                _signals_before[number] = signal.signal(number, self._on_signal)
             try:
                 self._run(until_empty)
             finally:
-                # Afterwards Ctrl-C ends the program again. A handler that was not set from Python is None, and cannot be set again.
-                for number, handler in before.items():
-                    signal.signal(number, signal.SIG_DFL if handler is None else handler)
+                # Afterwards Ctrl-C ends the program again.
+                _give_signals_back()
         else:
             self._run(until_empty)
 
@@ -898,14 +913,9 @@ class Worker:
 
     # ---------------------------------------------------------------------------------- internals
 
-    def _on_signal(self, number: int, *_: object) -> None:
+    def _on_signal(self, *_: object) -> None:
         """Sets no ``Event``: the main thread may have its lock just now, and would wait for itself."""
-        if os.getpid() == self._process:
-            self._is_signalled = True
-        else:
-            # A process that a handler has forked. The signal ends it, as if there were no worker.
-            signal.signal(number, signal.SIG_DFL)
-            signal.raise_signal(number)
+        self._is_signalled = True
 
     def _run(self, until_empty: bool) -> None:
         threads = [threading.Thread(target=self._work, daemon=True, name=f"daybook-{i}") for i in range(self.concurrency)]

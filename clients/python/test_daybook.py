@@ -476,9 +476,15 @@ worker.run(handle_signals=False)
         program = f"""
 import multiprocessing, sys, time; sys.path.insert(0, {HERE!r})
 from daybook import Client, Worker
+fork = multiprocessing.get_context("fork")
+def sleeps(begun):
+    begun.send(1)
+    time.sleep(60)
 def handler(task):
-    process = multiprocessing.get_context("fork").Process(target=time.sleep, args=(60,))
+    ours, theirs = fork.Pipe()
+    process = fork.Process(target=sleeps, args=(theirs,))
     process.start()
+    ours.recv()
     process.terminate()
     process.join(20)
     return process.exitcode
