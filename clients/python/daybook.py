@@ -788,7 +788,7 @@ class Task:
         self.raise_if_cancelled()
         sent = time.monotonic()
         try:
-            self._worker.client.heartbeat(self.id, self._worker.agent_id, self.token, **more)
+            self._worker._notes.heartbeat(self.id, self._worker.agent_id, self.token, **more)
             self._extended(sent)
         except (LeaseLost, NotFound, WrongState) as error:
             self._cancel(error.detail)
@@ -873,8 +873,10 @@ class Worker:
 
         # The claims have a client of their own, so that one that waits can be cut off.
         self._claims = own_client(client.timeout)
-        # Heartbeats are not sent again: the next round comes soon, and the times of the runs are to be looked at, too. One without an answer leaves time for others.
-        self._heartbeats = own_client(min(client.timeout, max(1.0, lease_seconds / 8)))
+        # Heartbeats are not sent again: the next round comes soon, and the times of the runs are to be looked at, too.
+        self._heartbeats = own_client(self._answer_seconds(lease_seconds))
+        # Those of handlers, with progress and checkpoints, are.
+        self._notes = own_client(self._answer_seconds(lease_seconds), client.retry_seconds)
         # The work is done, so its outcome is sent for longer than the caller's own requests.
         self._reports = own_client(client.timeout, max(client.retry_seconds, _report_seconds))
         self._ready: "queues.Queue[Optional[Task]]" = queues.Queue()
@@ -961,6 +963,7 @@ class Worker:
         self._release(*left, patience=_ending_seconds)
         self._ended.set()
         self._heartbeats.close()
+        self._notes._forget_idle()
         # One about a run that took too long may still be under way.
         self._reports._forget_idle()
         for _ in range(self.concurrency):
@@ -1071,8 +1074,14 @@ class Worker:
         for begin in range(0, len(due), _outcomes_max):
             self._beat(due[begin:begin + _outcomes_max])
 
+    def _answer_seconds(self, lease_seconds: float) -> float:
+        """How long a heartbeat may wait for its answer. Its connection may hang, and there must be time for others before the lease ends."""
+        return min(self.client.timeout, max(1.0, lease_seconds / 8))
+
     def _beat(self, tasks: Sequence[Task]) -> None:
         sent = time.monotonic()
+        # The timeout of a task may make its lease shorter than the worker's.
+        self._heartbeats.timeout = self._answer_seconds(min(task._lease_seconds for task in tasks))
         try:
             answers = self._heartbeats.report([{"taskId": task.id, "kind": "heartbeat", "agentId": self.agent_id, "token": task.token} for task in tasks])
         except DaybookError as error:

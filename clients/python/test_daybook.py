@@ -613,6 +613,36 @@ Worker(Client({self.server.url!r}, {TOKEN!r}, {self.client.queue!r}), "w", None,
             until(lambda: self.status("hangs") == "dead-letter", "the other report", 60)
         self.assertIn("longer than 0.3 seconds", self.client.show("hangs").last_error)
 
+    def hanging(self, what):
+        """The first request of this kind hangs until its time is over."""
+        once, hung = Client._once, []
+
+        def hang(client, method, path, text, headers, timeout):
+            if path.endswith(what) and not hung:
+                hung.append(timeout)
+                time.sleep(timeout)
+                raise daybook.Unreachable("timed out")
+            return once(client, method, path, text, headers, timeout)
+
+        patch = unittest.mock.patch.object(Client, "_once", hang)
+        patch.start()
+        self.addCleanup(patch.stop)
+        return hung
+
+    def test_a_checkpoint_on_a_connection_that_hangs_is_sent_again(self):
+        hung = self.hanging("/heartbeat")
+        self.client.enqueue("w", id="t")
+        self.work(lambda task: task.checkpoint(7), lease_seconds=16)
+        until(lambda: self.status("t") != "pending" and self.status("t") != "in-progress", "its end", 60)
+        self.assertEqual((self.status("t"), hung), ("completed", [2.0]))
+
+    def test_a_lease_that_the_timeout_of_a_task_makes_short_survives_a_heartbeat_that_hangs(self):
+        hung = self.hanging("/outcomes")
+        self.client.enqueue("w", id="t", timeout=6, max_retries=0)
+        self.work(lambda task: task.wait(8))
+        until(lambda: self.status("t") != "pending" and self.status("t") != "in-progress", "its end", 60)
+        self.assertEqual((self.status("t"), hung), ("completed", [1.0]))
+
     def test_connections_are_used_again_by_other_threads(self):
         before = len(self.client._open)
         for _ in range(20):
