@@ -822,6 +822,8 @@ _report_seconds = 600.0
 _overdue_seconds = 6.0
 # How long a handler may take to end after its worker has told it to, before the task is given back in any case.
 _ending_seconds = 1.0
+# Ahead of runs that take longer, no tasks are claimed by default.
+_quick_seconds = 0.05
 # A claim that finds tasks is mostly answered within this time. After that, it is a long poll that waits for tasks.
 _answer_seconds = 1.0
 
@@ -854,7 +856,8 @@ class Worker:
     def __init__(self, client: Client, agent_id: str, types: Optional[Sequence[str]], handler: Handler, *, concurrency: int = 1, ahead: Optional[int] = None,
                  lease_seconds: float = 60.0, poll_seconds: float = 20.0, max_run_seconds: float = 21_600.0, skills: Optional[Sequence[str]] = None,
                  on_event: Optional[Callable[[str, Dict[str, Any]], None]] = None) -> None:
-        """``ahead``: tasks that are claimed before a thread is free; default as many as ``concurrency``. ``on_event``: is told ``settled`` and ``error``. Without it, errors are warnings of the logger ``daybook``."""
+        """``ahead``: tasks that are claimed before a thread is free; default as many as ``concurrency``, and none while a run takes more than 50 ms on average:
+        others could begin them at once. ``on_event``: is told ``settled`` and ``error``. Without it, errors are warnings of the logger ``daybook``."""
         if concurrency < 1 or lease_seconds <= 0:
             raise ValueError("concurrency must be 1 or more, and lease_seconds more than 0")
         self.client = client
@@ -862,7 +865,9 @@ class Worker:
         self.types = types
         self.handler = handler
         self.concurrency = concurrency
-        self.ahead = concurrency if ahead is None else ahead
+        self.ahead = ahead
+        # The average time of a run, in seconds; the latest count most.
+        self._run_seconds = float("inf")
         self.lease_seconds = lease_seconds
         self.poll_seconds = poll_seconds
         self.max_run_seconds = max_run_seconds
@@ -1000,13 +1005,18 @@ class Worker:
             self._held.pop(task.token, None)
             self._changed.notify_all()
 
+    def _held_max(self) -> int:
+        if self.ahead is not None:
+            return self.concurrency + self.ahead
+        return self.concurrency * (2 if self._run_seconds <= _quick_seconds else 1)
+
     def _claim(self, until_empty: bool) -> None:
         pause = 0.05
         while not self._stopping.is_set():
             with self._changed:
-                while not self._stopping.is_set() and len(self._held) >= self.concurrency + self.ahead:
+                while not self._stopping.is_set() and len(self._held) >= self._held_max():
                     self._changed.wait(0.5)
-                room = self.concurrency + self.ahead - len(self._held)
+                room = self._held_max() - len(self._held)
                 was_idle = not self._held
             if self._stopping.is_set():
                 return
@@ -1106,6 +1116,8 @@ class Worker:
                 report = self._outcome(task)
             except BaseException as odd:  # noqa: B902: what the handler raised or returned cannot even be read. Its thread goes on.
                 report = functools.partial(self._reports.fail, task.id, self.agent_id, task.token, _kept(f"the handler's outcome cannot be read: {_text_of(odd)}", 4_000))
+            took = time.monotonic() - task._started
+            self._run_seconds = took if self._run_seconds == float("inf") else 0.8 * self._run_seconds + 0.2 * took
             if task._overdue is not None:
                 report = self._ran_too_long(task)
             if task._settle() and report is not None:

@@ -643,6 +643,21 @@ Worker(Client({self.server.url!r}, {TOKEN!r}, {self.client.queue!r}), "w", None,
         until(lambda: self.status("t") != "pending" and self.status("t") != "in-progress", "its end", 60)
         self.assertEqual((self.status("t"), hung), ("completed", [1.0]))
 
+    def test_nothing_is_claimed_ahead_of_a_slow_handler(self):
+        self.client.enqueue_all([NewTask("w", i) for i in range(3)])
+        begun = threading.Event()
+        worker = self.work(lambda task: (begun.set(), task.wait(60)))
+        until(begun.is_set, "a run")
+        # Time for another claim.
+        time.sleep(1)
+        self.assertEqual((len(worker._held), self.client.depth()["byStatus"]["pending"]), (1, 2))
+
+    def test_a_task_is_claimed_ahead_of_a_quick_handler(self):
+        worker = Worker(self.client, "w", None, lambda _task: None, concurrency=3)
+        self.assertEqual(worker._held_max(), 3)
+        worker._run_seconds = 0.01
+        self.assertEqual(worker._held_max(), 6)
+
     def test_connections_are_used_again_by_other_threads(self):
         before = len(self.client._open)
         for _ in range(20):
@@ -830,7 +845,7 @@ Worker(Client({self.server.url!r}, {TOKEN!r}, {self.client.queue!r}), "w", None,
 
     def test_sigterm_gives_unfinished_tasks_back(self):
         self.client.enqueue_all([NewTask("slow", i) for i in range(2)])
-        program = self.run_program("task.wait(60)", lease_seconds=600)
+        program = self.run_program("task.wait(60)", ahead=1, lease_seconds=600)
         until(lambda: self.types()["Claimed"] == 2, "claims")
         program.send_signal(signal.SIGTERM)
         self.assertEqual(program.wait(30), 0)
