@@ -1108,6 +1108,9 @@ class Worker:
             task = self._ready.get()
             if task is None:
                 return
+            # The worker may have been suspended, so that nobody has looked at the lease.
+            if task._lease_ends <= time.monotonic():
+                task._cancel("its lease ended before it was begun")
             if task.cancelled or self._stopping.is_set():
                 self._release(task)
                 continue

@@ -658,6 +658,23 @@ Worker(Client({self.server.url!r}, {TOKEN!r}, {self.client.queue!r}), "w", None,
         worker._run_seconds = 0.01
         self.assertEqual(worker._held_max(), 6)
 
+    def test_a_task_whose_lease_has_ended_is_not_begun(self):
+        self.client.enqueue_all([NewTask("w", i, max_retries=0) for i in range(2)])
+        begun = []
+
+        def handler(task):
+            begun.append(task.id)
+            if len(begun) == 1:
+                until(lambda: len(worker._held) == 2, "the other's claim")
+                for held in worker._held.values():
+                    held._lease_ends = time.monotonic()
+
+        with unittest.mock.patch.object(Worker, "_look", lambda _: None):
+            worker = self.work(handler, ahead=1)
+            until(lambda: self.types()["Completed"] == 2, "the ends of both")
+        # The other one was given back, and begun with its next lease.
+        self.assertEqual(self.types()["ClaimReturned"], 1)
+
     def test_connections_are_used_again_by_other_threads(self):
         before = len(self.client._open)
         for _ in range(20):
