@@ -10,6 +10,7 @@ const stopping = ['test/worker/stopping.test.ts']
 const working = ['test/worker/working.test.ts']
 
 export const workerPlants: ReadonlyArray<Plant> = [
+  { title: 'worker: a heartbeat waits for its answer for as long as the client does', file: `${worker}http-source.ts`, find: 'Math.min(heartbeatMsMax, timeoutMs)', replace: 'heartbeatMsMax', killedBy: lostAnswers, named: 'on a connection that hangs' },
   { title: 'worker: heartbeats of a lost lease go on while the outcome is on its way', file: `${worker}leases.ts`, find: 'if (this.held.delete(run) && run.state', replace: 'if (run.state', killedBy: leases, named: 'are not repeated while the outcome is on its way' },
   { title: 'worker: each look whether the queue is drained leaves a waiter behind', file: `${worker}gate.ts`, find: 'this.waiting.delete(opened)', replace: '', killedBy: working, named: 'keeps nothing of each look' },
   { title: 'worker: an error whose stack is no text stops the worker', file: `${worker}outcome.ts`, find: "typeof stack === 'string'", replace: 'stack !== undefined', killedBy: working, named: 'a stack that is no text' },
