@@ -1,20 +1,18 @@
 /** Agents register what they can take (TQM-ASSIGN-001), and operators terminate agents. */
 import * as E from 'fp-ts/lib/Either.js'
 import { agentsMax, type RegisteredAgent } from '../state/agent-register.js'
-import type { CommandOf, Envelope } from '../model/commands.js'
+import type { CommandOf } from '../model/commands.js'
 import type { QueueEvent } from '../model/events.js'
 import { refusalOfAgent } from '../model/isolation.js'
-import { reject, type Rejection } from '../model/rejections.js'
+import { reject } from '../model/rejections.js'
 import { toInstant } from '../model/scalars.js'
 import { isHeld } from '../records/records.js'
-import type { Tables } from '../state/tables.js'
-
-type Decision = E.Either<Rejection, ReadonlyArray<QueueEvent>>
+import type { Decider } from './decision.js'
 
 /** Default length of a registration after the agent was last heard of, in seconds. */
 export const registrationSeconds = 600
 
-export const decideRegisterAgent = (command: CommandOf<'RegisterAgent'>, tables: Tables, { at }: Envelope): Decision => {
+export const decideRegisterAgent: Decider<'RegisterAgent'> = (command, tables, { at }) => {
   const { agent, types, phases, skills, tenant, maxTasks, ttlSeconds = registrationSeconds } = command
   const refused = refusalOfAgent(agent, tenant, tables)
   if (refused !== undefined) return E.left(refused)
@@ -40,7 +38,7 @@ const isSame = (command: CommandOf<'RegisterAgent'>, known: RegisteredAgent): bo
 const wordsOf = ({ types, phases, skills, tenant, maxTasks }: Omit<RegisteredAgent, 'agent' | 'ttlMs' | 'seenAt' | 'endsAt'>): ReadonlyArray<unknown> =>
   [types, phases, skills, tenant, maxTasks]
 
-export const decideTerminateAgent = (command: CommandOf<'TerminateAgent'>, tables: Tables, { at }: Envelope): Decision => {
+export const decideTerminateAgent: Decider<'TerminateAgent'> = (command, tables, { at }) => {
   const { agent: ended, reason } = command
   const leases = tables.leases.get(ended)
   if (leases === undefined && tables.agents.at(ended, at) === undefined && !tables.sleepers.has(ended)) {

@@ -1,18 +1,18 @@
 /** Changes a task that nobody holds: its priority, its times, its payload (LK-11). The former values stay in the log. */
 import * as E from 'fp-ts/lib/Either.js'
 import { pipe } from 'fp-ts/lib/function.js'
-import type { CommandOf, Envelope } from '../model/commands.js'
+import type { CommandOf } from '../model/commands.js'
 import type { EventOf, QueueEvent } from '../model/events.js'
 import { invalid, reject, type Rejection } from '../model/rejections.js'
 import { contentRevisionOf, isHeld, type TaskRecord } from '../records/records.js'
-import type { Tables } from '../state/tables.js'
 import { isFinal } from '../model/task.js'
+import type { Decider } from './decision.js'
 import { taskById } from './lookup.js'
 
 type Amend = CommandOf<'AmendTask'>
 type Data = EventOf<'TaskAmended'>['data']
 
-export const decideAmend = (command: Amend, tables: Tables, { at }: Envelope): E.Either<Rejection, ReadonlyArray<QueueEvent>> =>
+export const decideAmend: Decider<'AmendTask'> = (command, tables, { at }) =>
   pipe(
     taskById(tables, command.task, at),
     E.chain((task) => {

@@ -2,19 +2,17 @@
 import * as E from 'fp-ts/lib/Either.js'
 import { pipe } from 'fp-ts/lib/function.js'
 import type { Approval } from '../state/approvals.js'
-import type { CommandOf, Envelope } from '../model/commands.js'
 import type { QueueEvent } from '../model/events.js'
 import { reject, type Rejection } from '../model/rejections.js'
 import { holderOfKey } from '../state/retention.js'
 import type { Tables } from '../state/tables.js'
 import type { PlannedTask } from '../model/task-fields.js'
 import { isFinal } from '../model/task.js'
+import type { Decider, Decision } from './decision.js'
 import { findTask } from './lookup.js'
 import { factsOf } from './spawn.js'
 
-type Decision = E.Either<Rejection, ReadonlyArray<QueueEvent>>
-
-export const decideApprove = ({ approval: id, reason, contents = [] }: CommandOf<'Approve'>, tables: Tables, { at }: Envelope): Decision =>
+export const decideApprove: Decider<'Approve'> = ({ approval: id, reason, contents = [] }, tables, { at }) =>
   pipe(
     openApproval(tables, id),
     E.chain((approval): Decision => {
@@ -33,7 +31,7 @@ export const decideApprove = ({ approval: id, reason, contents = [] }: CommandOf
     }),
   )
 
-export const decideRefuse = ({ approval, reason }: CommandOf<'Refuse'>, tables: Tables, { at }: Envelope): Decision =>
+export const decideRefuse: Decider<'Refuse'> = ({ approval, reason }, tables, { at }) =>
   pipe(
     openApproval(tables, approval),
     E.map(() => [{ type: 'SpawnRefused', at, data: { approval, reason } }]),

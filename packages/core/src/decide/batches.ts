@@ -1,7 +1,7 @@
 /** Batches: made, closed and cancelled. What finishes them is in `batch-ends.ts`. */
 import * as E from 'fp-ts/lib/Either.js'
 import { type Batch, batchesMax, callbackTextMax, callbackTextsMax } from '../state/batches.js'
-import type { CommandOf, Envelope } from '../model/commands.js'
+import type { CommandOf } from '../model/commands.js'
 import type { QueueEvent } from '../model/events.js'
 import { isIsolated, isUnder, refusalOfPlanned, refusalOfTenant } from '../model/isolation.js'
 import { canonicalJson } from '../text/json-text.js'
@@ -11,13 +11,12 @@ import type { TaskRecord } from '../records/records.js'
 import type { Tables } from '../state/tables.js'
 import type { ScheduledTask } from '../model/task-fields.js'
 import { cancelDependents, cancelledEvent, cancelMax } from './cancel.js'
+import type { Decider } from './decision.js'
 import { takeInNew } from './enqueue.js'
 import { noBatch } from './joining.js'
 import { canonicalTask } from './planned-content.js'
 
-type Decision = E.Either<Rejection, ReadonlyArray<QueueEvent>>
-
-export const decideCreateBatch = (command: CommandOf<'CreateBatch'>, tables: Tables, { at }: Envelope): Decision => {
+export const decideCreateBatch: Decider<'CreateBatch'> = (command, tables, { at }) => {
   const { id, tenant, description, on = 'finished' } = command
   const refused = refusalOfTenants(command, tables)
   if (refused !== undefined) return E.left(refused)
@@ -47,13 +46,13 @@ export const decideCreateBatch = (command: CommandOf<'CreateBatch'>, tables: Tab
 }
 
 /** Nothing more joins it from outside. */
-export const decideCloseBatch = ({ id }: CommandOf<'CloseBatch'>, tables: Tables, { at }: Envelope): Decision => {
+export const decideCloseBatch: Decider<'CloseBatch'> = ({ id }, tables, { at }) => {
   const batch = batchAt(tables, id, at)
   if (batch === undefined) return E.left(noBatch(tables, id))
   return E.right(batch.closedAt > 0 ? [] : [{ type: 'BatchClosed', at, data: { batch: id } }])
 }
 
-export const decideCancelBatch = ({ id, reason, runsCallback, max = cancelMax }: CommandOf<'CancelBatch'>, tables: Tables, { at }: Envelope): Decision => {
+export const decideCancelBatch: Decider<'CancelBatch'> = ({ id, reason, runsCallback, max = cancelMax }, tables, { at }) => {
   const batch = batchAt(tables, id, at)
   if (batch === undefined) return E.left(noBatch(tables, id))
   if (batch.cancelled === null && batch.finishedAt > 0) return E.left(reject('wrong-state', `batch ${id} is finished: there is nothing left to cancel`))

@@ -3,18 +3,18 @@ import * as E from 'fp-ts/lib/Either.js'
 import { pipe } from 'fp-ts/lib/function.js'
 import { activeAgents } from '../state/capacity.js'
 import { isBumped } from '../records/records.js'
-import type { CommandOf, Envelope } from '../model/commands.js'
 import type { QueueEvent } from '../model/events.js'
 import { plural } from '../text/plural.js'
 import { reject, type Rejection } from '../model/rejections.js'
 import type { TaskRecord } from '../records/records.js'
 import type { Tables } from '../state/tables.js'
+import type { Decider } from './decision.js'
 import { taskById } from './lookup.js'
 
 /** The largest number of bumped tasks that wait at the same time. Each claim looks at all of them. */
 export const bumpedMax = 100
 
-export const decideBump = (command: CommandOf<'Bump'>, tables: Tables, { at }: Envelope): E.Either<Rejection, ReadonlyArray<QueueEvent>> =>
+export const decideBump: Decider<'Bump'> = (command, tables, { at }) =>
   pipe(
     taskById(tables, command.task, at),
     E.chain((task) => {

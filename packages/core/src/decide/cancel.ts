@@ -1,20 +1,16 @@
 /** Cancels a task and all tasks that depend on it (LK-12, INV-8). */
 import * as E from 'fp-ts/lib/Either.js'
 import { pipe } from 'fp-ts/lib/function.js'
-import type { CommandOf, Envelope, TaskFilter } from '../model/commands.js'
+import type { TaskFilter } from '../model/commands.js'
 import type { QueueEvent } from '../model/events.js'
-import { reject, type Rejection } from '../model/rejections.js'
+import { reject } from '../model/rejections.js'
 import { isHeld, type TaskRecord } from '../records/records.js'
-import type { Tables } from '../state/tables.js'
 import { cancellable, isFinal, type Status } from '../model/task.js'
 import { tasksMatching } from '../search/matching-tasks.js'
+import type { Decider } from './decision.js'
 import { taskById } from './lookup.js'
 
-export const decideCancel = (
-  command: CommandOf<'Cancel'>,
-  tables: Tables,
-  { at }: Envelope,
-): E.Either<Rejection, ReadonlyArray<QueueEvent>> =>
+export const decideCancel: Decider<'Cancel'> = (command, tables, { at }) =>
   pipe(
     taskById(tables, command.task, at),
     E.chain((task) => {
@@ -39,11 +35,7 @@ export const cancelledEvent = (task: TaskRecord, at: number, reason: string): Qu
 /** Maximum number of events of one command by filter; a single task with its dependents may have more. */
 export const cancelMax = 1_000
 
-export const decideCancelAll = (
-  command: CommandOf<'CancelAll'>,
-  tables: Tables,
-  { at }: Envelope,
-): E.Either<Rejection, ReadonlyArray<QueueEvent>> => {
+export const decideCancelAll: Decider<'CancelAll'> = (command, tables, { at }) => {
   const { reason, max = cancelMax } = command
   const filter = cancellableOf(command.filter)
   const wrong = filter.statuses.find((status) => !cancellable.includes(status))

@@ -3,11 +3,11 @@
  * among the first tasks of the lanes of that tenant's groups. Only open groups that match the claim are looked at (INV-28).
  */
 import * as E from 'fp-ts/lib/Either.js'
+import type { Decider } from './decision.js'
 import { runMs } from './run-time.js'
 import { lastUntil, roomOf, takeOver } from '../gates/assignment.js'
 import { isBumped } from '../records/records.js'
-import type { CommandOf, Envelope } from '../model/commands.js'
-import type { QueueEvent } from '../model/events.js'
+import type { CommandOf } from '../model/commands.js'
 import type { Asker } from '../gates/reason.js'
 import { isAgentShut, isAskerShut, isGroupShut, isLastShut, isQueueShut } from '../gates/gates.js'
 import { Heap } from '../structures/heap.js'
@@ -23,18 +23,13 @@ import { addRuns, type Instant, isBetter, type Run } from '../ready/runs.js'
 import type { ShapeTurn } from '../ready/shape-turn.js'
 import { byName } from '../ready/turn-list.js'
 import type { TurnWalk } from '../ready/turn-walk.js'
-import type { Rejection } from '../model/rejections.js'
 import { toInstant } from '../model/scalars.js'
 import type { TaskRecord } from '../records/records.js'
 import type { Tables } from '../state/tables.js'
 
 export type ClaimRequest = ShapeOf & Pick<CommandOf<'Claim'>, 'agent'>
 
-export const decideClaim = (
-  command: CommandOf<'Claim'>,
-  tables: Tables,
-  envelope: Envelope,
-): E.Either<Rejection, ReadonlyArray<QueueEvent>> => {
+export const decideClaim: Decider<'Claim'> = (command, tables, envelope) => {
   const { at } = envelope
   const { agent, tenant, leaseSeconds } = command
   const refused = refusalOfAgent(agent, tenant, tables)

@@ -1,7 +1,7 @@
 /** The review of dead letters: retry or discard one dead letter, or all that match a filter (LK-11). */
 import * as E from 'fp-ts/lib/Either.js'
 import { pipe } from 'fp-ts/lib/function.js'
-import type { CommandOf, DeadLetterFilter, Envelope } from '../model/commands.js'
+import type { CommandOf, DeadLetterFilter } from '../model/commands.js'
 import type { QueueEvent } from '../model/events.js'
 import { invalid, reject, type Rejection } from '../model/rejections.js'
 import { holderOfKey } from '../state/retention.js'
@@ -10,16 +10,15 @@ import type { Tables } from '../state/tables.js'
 import { payloadAmended, staleContent } from './amend.js'
 import { cancelDependents } from './cancel.js'
 import { matchesType } from '../text/type-pattern.js'
+import type { Decider, Decision } from './decision.js'
 import { taskById } from './lookup.js'
-
-type Decision = E.Either<Rejection, ReadonlyArray<QueueEvent>>
 
 /** Maximum number of dead letters in one command by filter. They are one atomic append. */
 export const reviewMax = 1_000
 /** How many dead letters a command by filter passes over at most. To look at each costs about half a microsecond. */
 const leftOutMax = 50_000
 
-export const decideRetry = (command: CommandOf<'Retry'>, tables: Tables, { at }: Envelope): Decision =>
+export const decideRetry: Decider<'Retry'> = (command, tables, { at }) =>
   pipe(
     oneForPayload(command),
     E.chain(() => chosen(command, tables, at)),
@@ -50,7 +49,7 @@ const oneForPayload = ({ task, content, contentRevision }: CommandOf<'Retry'>): 
     ? E.left(invalid([{ path: 'payload', message: 'is only for a dead letter that is named: leave it out, or retry them one by one' }]))
     : E.right(null)
 
-export const decideDiscard = (command: CommandOf<'Discard'>, tables: Tables, { at }: Envelope): Decision =>
+export const decideDiscard: Decider<'Discard'> = (command, tables, { at }) =>
   pipe(
     chosen(command, tables, at),
     E.map((tasks) => {
@@ -65,7 +64,7 @@ export const decideDiscard = (command: CommandOf<'Discard'>, tables: Tables, { a
     }),
   )
 
-export const decideSnooze = (command: CommandOf<'Snooze'>, tables: Tables, { at }: Envelope): Decision => {
+export const decideSnooze: Decider<'Snooze'> = (command, tables, { at }) => {
   const { until, reviewer, reason } = command
   if (until <= at) return E.left(invalid([{ path: 'until', message: 'must be in the future: to send it back now, retry it' }]))
   return pipe(
@@ -74,7 +73,7 @@ export const decideSnooze = (command: CommandOf<'Snooze'>, tables: Tables, { at 
   )
 }
 
-export const decideEscalate = (command: CommandOf<'Escalate'>, tables: Tables, { at }: Envelope): Decision =>
+export const decideEscalate: Decider<'Escalate'> = (command, tables, { at }) =>
   pipe(
     chosen(command, tables, at),
     E.map((tasks) => {

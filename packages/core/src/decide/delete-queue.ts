@@ -1,19 +1,13 @@
 /** Deletes a queue without unfinished tasks. Its log stays (ADR 19). */
 import * as E from 'fp-ts/lib/Either.js'
-import type { CommandOf, Envelope } from '../model/commands.js'
-import type { QueueEvent } from '../model/events.js'
-import { reject, type Rejection } from '../model/rejections.js'
-import type { Tables } from '../state/tables.js'
+import { reject } from '../model/rejections.js'
 import { isFinal, statuses } from '../model/task.js'
+import type { Decider } from './decision.js'
 
 /** The largest number of finished tasks that one event forgets. The queue decides nothing else meanwhile. */
 export const deletableMax = 10_000
 
-export const decideDeleteQueue = (
-  { reason }: CommandOf<'DeleteQueue'>,
-  tables: Tables,
-  { at }: Envelope,
-): E.Either<Rejection, ReadonlyArray<QueueEvent>> => {
+export const decideDeleteQueue: Decider<'DeleteQueue'> = ({ reason }, tables, { at }) => {
   const { queue, counts, head, finished } = tables
   if (head.deleted !== null) return E.right([])
   const unfinished = statuses.filter((status) => !isFinal(status) && counts[status] > 0)

@@ -1,8 +1,9 @@
 /** Enqueues and imports tasks: each task once (LK-05), all tasks of a command or none, with known dependencies and without cycles. */
 import * as E from 'fp-ts/lib/Either.js'
-import type { CommandOf, Envelope, ImportedTask, PreparedTask } from '../model/commands.js'
+import type { ImportedTask, PreparedTask } from '../model/commands.js'
 import type { QueueEvent } from '../model/events.js'
 import { invalid, reject, type Rejection } from '../model/rejections.js'
+import type { Decider, Decision } from './decision.js'
 import { limitsGivenBy } from './limit.js'
 import { KnownTasks } from '../state/retention.js'
 import { isIsolated, isolated, refusalOfIsolation } from '../model/isolation.js'
@@ -15,9 +16,7 @@ import { copierOf, unrolled } from '../structures/unrolled.js'
 import { type Earlier, judge, ownKeyOf } from './duplicates.js'
 import { refusalOfDuplicate, refusalOfJoining } from './joining.js'
 
-type Decision = E.Either<Rejection, ReadonlyArray<QueueEvent>>
-
-export const decideEnqueue = (command: CommandOf<'Enqueue'>, tables: Tables, { at }: Envelope): Decision => takeInNew(command.tasks, tables, at)
+export const decideEnqueue: Decider<'Enqueue'> = (command, tables, { at }) => takeInNew(command.tasks, tables, at)
 
 /** `newBatch`: the id of a batch that the same command makes. */
 export const takeInNew = (tasks: ReadonlyArray<PreparedTask>, tables: Tables, at: number, newBatch?: string): Decision =>
@@ -36,7 +35,7 @@ export const takeInNew = (tasks: ReadonlyArray<PreparedTask>, tables: Tables, at
   )
 
 /** Like an enqueue, but a task that is already known, in any status, is skipped (EV-09). */
-export const decideImport = (command: CommandOf<'Import'>, tables: Tables, { at }: Envelope): Decision => {
+export const decideImport: Decider<'Import'> = (command, tables, { at }) => {
   const inBatch = command.tasks.findIndex(({ batchId }) => batchId !== undefined)
   if (inBatch >= 0) return E.left(invalid([{ path: `tasks[${inBatch}].batchId`, message: 'is not for imports: the batch is another queue\'s. Leave it out' }]))
   return takeIn(command.tasks, new KnownTasks(tables, at), true, at, (task, facts) => {

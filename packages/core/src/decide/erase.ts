@@ -3,14 +3,12 @@
  * it.
  */
 import * as E from 'fp-ts/lib/Either.js'
-import type { CommandOf, Envelope } from '../model/commands.js'
-import type { QueueEvent } from '../model/events.js'
 import { reject, type Rejection } from '../model/rejections.js'
-import type { Tables } from '../state/tables.js'
 import { isFinal, type Status } from '../model/task.js'
+import type { Decider } from './decision.js'
 import { findTask, taskById } from './lookup.js'
 
-export const decideErase = ({ task: id, reason, outlived }: CommandOf<'Erase'>, tables: Tables, { at }: Envelope): E.Either<Rejection, ReadonlyArray<QueueEvent>> => {
+export const decideErase: Decider<'Erase'> = ({ task: id, reason, outlived }, tables, { at }) => {
   const task = findTask(tables, id, at)
   if (task === undefined && (outlived !== true || id.startsWith('#'))) return taskById(tables, id, at) as E.Left<Rejection>
   if (task !== undefined && !isFinal(task.status)) return E.left(reject('wrong-state', `${task.id} is ${task.status}: only a finished task can be erased. ${remedy(task.status)}`))

@@ -1,17 +1,16 @@
 /** Sets and removes limits. */
 import * as E from 'fp-ts/lib/Either.js'
-import type { CommandOf, PreparedTask } from '../model/commands.js'
+import type { PreparedTask } from '../model/commands.js'
 import type { QueueEvent } from '../model/events.js'
 import { isSameLimit, limitsMax } from '../model/limit.js'
 import { invalid, reject, type Rejection } from '../model/rejections.js'
 import type { Tables } from '../state/tables.js'
-
-type Decision = E.Either<Rejection, ReadonlyArray<QueueEvent>>
+import type { Decider, Decision } from './decision.js'
 
 const tooMany = (queue: string): Rejection =>
   reject('conflict', `queue ${queue} has ${limitsMax} limits, and cannot have more: remove some, or set one for all keys (*), types (type:*) or tenants (tenant:*)`)
 
-export const decideSetLimit = ({ key, concurrency, rate }: CommandOf<'SetLimit'>, { limits, queue }: Tables, at: number): Decision => {
+export const decideSetLimit: Decider<'SetLimit'> = ({ key, concurrency, rate }, { limits, queue }, { at }) => {
   if (concurrency === undefined && rate === undefined) {
     return E.left(invalid([{ path: 'concurrency', message: 'must be given, or rate' }]))
   }
@@ -22,7 +21,7 @@ export const decideSetLimit = ({ key, concurrency, rate }: CommandOf<'SetLimit'>
   return E.right([{ type: 'LimitSet', at, data: { limit: key, ...limit } }])
 }
 
-export const decideRemoveLimit = ({ key }: CommandOf<'RemoveLimit'>, { limits, queue }: Tables, at: number): Decision =>
+export const decideRemoveLimit: Decider<'RemoveLimit'> = ({ key }, { limits, queue }, { at }) =>
   limits.set.has(key) ? E.right([{ type: 'LimitRemoved', at, data: { limit: key } }]) : E.left(reject('not-found', `queue ${queue} has no limit ${key}`))
 
 /**

@@ -1,19 +1,16 @@
 /** Parks a task until a callback comes (a person's approval, a webhook), and takes the callback. */
 import * as E from 'fp-ts/lib/Either.js'
 import { pipe } from 'fp-ts/lib/function.js'
-import type { CommandOf, Envelope } from '../model/commands.js'
-import type { QueueEvent } from '../model/events.js'
 import { isolatedCallback } from '../model/isolation.js'
-import { reject, type Rejection } from '../model/rejections.js'
+import { reject } from '../model/rejections.js'
 import { knownAt } from '../state/retention.js'
 import { toInstant } from '../model/scalars.js'
 import type { TaskRecord } from '../records/records.js'
 import type { Tables } from '../state/tables.js'
+import type { Decider, Decision } from './decision.js'
 import { heldBy } from './lookup.js'
 
-type Decision = E.Either<Rejection, ReadonlyArray<QueueEvent>>
-
-export const decidePark = (command: CommandOf<'Park'>, tables: Tables, { at }: Envelope): Decision =>
+export const decidePark: Decider<'Park'> = (command, tables, { at }) =>
   pipe(
     heldBy(tables, command, at),
     E.chain(({ task, lease }): Decision => {
@@ -37,7 +34,7 @@ export const decidePark = (command: CommandOf<'Park'>, tables: Tables, { at }: E
     }),
   )
 
-export const decideCallback = ({ callbackKey, content }: CommandOf<'Callback'>, tables: Tables, { at }: Envelope): Decision => {
+export const decideCallback: Decider<'Callback'> = ({ callbackKey, content }, tables, { at }) => {
   const task = ownerOf(tables, callbackKey, at)
   if (task === undefined) {
     return E.left(reject('not-found', `no task of queue ${tables.queue} waits for the callback ${callbackKey}: its wait timed out, it was cancelled, or the key is wrong`))

@@ -1,25 +1,22 @@
 /** Sends dead letters back at a steady rate, until none is left, a breaker opens again, or a reviewer stops it (LK-11). */
 import * as E from 'fp-ts/lib/Either.js'
-import type { CommandOf, Envelope } from '../model/commands.js'
 import type { QueueEvent } from '../model/events.js'
-import { reject, type Rejection } from '../model/rejections.js'
+import { reject } from '../model/rejections.js'
 import { holderOfKey } from '../state/retention.js'
 import { toInstant } from '../model/scalars.js'
 import type { Redrive, TaskRecord } from '../records/records.js'
-import type { Tables } from '../state/tables.js'
 import { cursorBeyond, tasksMatching } from '../search/matching-tasks.js'
+import type { Decider } from './decision.js'
 import type { Draft } from './draft.js'
-
-type Decision = E.Either<Rejection, ReadonlyArray<QueueEvent>>
 
 export const isUnderWay = (redrive: Redrive | null): redrive is Redrive => redrive !== null && redrive.nextAt > 0
 
-export const decideRedrive = ({ filter, perMinute, reviewer, reason }: CommandOf<'Redrive'>, { head, queue }: Tables, { at }: Envelope): Decision =>
+export const decideRedrive: Decider<'Redrive'> = ({ filter, perMinute, reviewer, reason }, { head, queue }, { at }) =>
   isUnderWay(head.redrive)
     ? E.left(reject('conflict', `queue ${queue} has a redrive under way, by ${head.redrive.reviewer}: stop it first, or wait for its end`))
     : E.right([{ type: 'RedriveStarted', at, data: { filter, perMinute, reviewer, reason } }])
 
-export const decideStopRedrive = ({ reviewer, reason }: CommandOf<'StopRedrive'>, { head, queue }: Tables, { at }: Envelope): Decision =>
+export const decideStopRedrive: Decider<'StopRedrive'> = ({ reviewer, reason }, { head, queue }, { at }) =>
   isUnderWay(head.redrive)
     ? E.right([{ type: 'RedriveStopped', at, data: { cause: 'by-hand', reviewer, reason } }])
     : E.left(reject('not-found', `queue ${queue} has no redrive under way`))

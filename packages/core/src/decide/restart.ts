@@ -1,19 +1,19 @@
 /** Runs a finished task or a dead letter again as a new task (TQM §11). The old one stays as it is. */
 import * as E from 'fp-ts/lib/Either.js'
 import { pipe } from 'fp-ts/lib/function.js'
-import type { CommandOf, Envelope } from '../model/commands.js'
+import type { CommandOf } from '../model/commands.js'
 import type { QueueEvent } from '../model/events.js'
-import { reject, type Rejection } from '../model/rejections.js'
+import { reject } from '../model/rejections.js'
 import { KnownTasks } from '../state/retention.js'
 import type { TaskRecord } from '../records/records.js'
-import type { Tables } from '../state/tables.js'
 import { isFinal } from '../model/task.js'
 import { extraFields, shownInGroup, type TaskFacts } from '../model/task-fields.js'
 import { copierOf } from '../structures/unrolled.js'
+import type { Decider } from './decision.js'
 import { ownKeyOf } from './duplicates.js'
 import { taskById } from './lookup.js'
 
-export const decideRestart = (command: CommandOf<'Restart'>, tables: Tables, { at }: Envelope): E.Either<Rejection, ReadonlyArray<QueueEvent>> =>
+export const decideRestart: Decider<'Restart'> = (command, tables, { at }) =>
   pipe(
     taskById(tables, command.task, at),
     E.chain((task) => {

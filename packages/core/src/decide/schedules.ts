@@ -3,8 +3,6 @@
  * task's id is made from the schedule's name and the instant, so another server cannot enqueue it as well.
  */
 import * as E from 'fp-ts/lib/Either.js'
-import type { CommandOf, Envelope } from '../model/commands.js'
-import type { QueueEvent } from '../model/events.js'
 import { isOver } from '../fold/schedules.js'
 import { canonicalJson } from '../text/json-text.js'
 import { dueAfter, firstDue, lastDueBy, type Recurrence, whyNoRecurrence } from '../state/recurrence.js'
@@ -14,11 +12,10 @@ import { KnownTasks } from '../state/retention.js'
 import { type Schedule, scheduledTextMax, scheduledTextsMax, schedulesMax } from '../state/schedules.js'
 import type { SkipReason } from '../model/schedule.js'
 import type { Tables } from '../state/tables.js'
+import type { Decider, Decision } from './decision.js'
 import type { Draft } from './draft.js'
 import { factsOf } from './enqueue.js'
 import { canonicalTask, preparedFrom } from './planned-content.js'
-
-type Decision = E.Either<Rejection, ReadonlyArray<QueueEvent>>
 
 /** A run that is later than this many milliseconds counts as missed. */
 export const lateAfterMs = 60_000
@@ -27,7 +24,7 @@ export const runsPerTick = 100
 
 // ------------------------------------------------------------------------------------- set and remove
 
-export const decideCreateSchedule = (command: CommandOf<'CreateSchedule'>, tables: Tables, { at }: Envelope): Decision => {
+export const decideCreateSchedule: Decider<'CreateSchedule'> = (command, tables, { at }) => {
   const { name, cron, every, timeZone = 'UTC', missed = 'once', overlap = 'allow', paused = false } = command
   const rule = ruleOf(cron, every, timeZone)
   const task = canonicalTask(command.task, 'task')
@@ -44,7 +41,7 @@ export const decideCreateSchedule = (command: CommandOf<'CreateSchedule'>, table
   return setWith(tables, at, wanted, firstDue(rule.right, at))
 }
 
-export const decideChangeSchedule = (command: CommandOf<'ChangeSchedule'>, tables: Tables, { at }: Envelope): Decision => {
+export const decideChangeSchedule: Decider<'ChangeSchedule'> = (command, tables, { at }) => {
   const { name, cron, every, timeZone, missed, overlap, paused } = command
   const known = tables.schedules.get(name)
   if (known === undefined) return E.left(noSchedule(tables, name))
@@ -61,7 +58,7 @@ export const decideChangeSchedule = (command: CommandOf<'ChangeSchedule'>, table
   return setWith(tables, at, wanted, nextOf(known, wanted, at))
 }
 
-export const decideRemoveSchedule = ({ name }: CommandOf<'RemoveSchedule'>, tables: Tables, { at }: Envelope): Decision =>
+export const decideRemoveSchedule: Decider<'RemoveSchedule'> = ({ name }, tables, { at }) =>
   tables.schedules.get(name) === undefined ? E.left(noSchedule(tables, name)) : E.right([{ type: 'ScheduleRemoved', at, data: { name } }])
 
 const noSchedule = ({ queue }: Pick<Tables, 'queue'>, name: string): Rejection => reject('not-found', `queue ${queue} has no schedule ${name}`)

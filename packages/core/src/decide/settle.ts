@@ -1,21 +1,17 @@
 /** The reports of an agent that holds a task: heartbeat, completion, failure, release. */
 import * as E from 'fp-ts/lib/Either.js'
 import { pipe } from 'fp-ts/lib/function.js'
+import type { Decider } from './decision.js'
 import { runEndsAt } from './run-time.js'
-import type { CommandOf, Envelope } from '../model/commands.js'
 import type { QueueEvent } from '../model/events.js'
-import type { Rejection } from '../model/rejections.js'
 import { toInstant } from '../model/scalars.js'
 import { failureSignature } from '../text/signature.js'
-import type { Tables } from '../state/tables.js'
 import { Draft } from './draft.js'
 import { findTask, heldBy } from './lookup.js'
 import { decideRateLimit } from './rate-limit.js'
 import { spawnEvents } from './spawn.js'
 
-type Decision = E.Either<Rejection, ReadonlyArray<QueueEvent>>
-
-export const decideHeartbeat = (command: CommandOf<'Heartbeat'>, tables: Tables, { at }: Envelope): Decision =>
+export const decideHeartbeat: Decider<'Heartbeat'> = (command, tables, { at }) =>
   pipe(
     heldBy(tables, command, at),
     E.map(({ task, lease }) => [
@@ -34,7 +30,7 @@ export const decideHeartbeat = (command: CommandOf<'Heartbeat'>, tables: Tables,
     ]),
   )
 
-export const decideComplete = (command: CommandOf<'Complete'>, tables: Tables, { at }: Envelope): Decision => {
+export const decideComplete: Decider<'Complete'> = (command, tables, { at }) => {
   const holding = heldBy(tables, command, at)
   if (E.isLeft(holding)) {
     // A repetition of a report whose answer was lost.
@@ -57,7 +53,7 @@ export const decideComplete = (command: CommandOf<'Complete'>, tables: Tables, {
   return E.right(events)
 }
 
-export const decideFail = (command: CommandOf<'Fail'>, tables: Tables, envelope: Envelope): Decision =>
+export const decideFail: Decider<'Fail'> = (command, tables, envelope) =>
   pipe(
     heldBy(tables, command, envelope.at),
     E.map(({ task, lease }) => {
@@ -82,7 +78,7 @@ export const decideFail = (command: CommandOf<'Fail'>, tables: Tables, envelope:
     }),
   )
 
-export const decideRelease = (command: CommandOf<'Release'>, tables: Tables, envelope: Envelope): Decision =>
+export const decideRelease: Decider<'Release'> = (command, tables, envelope) =>
   pipe(
     heldBy(tables, command, envelope.at),
     E.map(({ task, lease }) => {

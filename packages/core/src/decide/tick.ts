@@ -1,9 +1,7 @@
 /** Decides what is due at a time. */
 import * as E from 'fp-ts/lib/Either.js'
+import type { Decider } from './decision.js'
 import { runEndsAt } from './run-time.js'
-import type { CommandOf, Envelope } from '../model/commands.js'
-import type { QueueEvent } from '../model/events.js'
-import type { Rejection } from '../model/rejections.js'
 import type { Tables } from '../state/tables.js'
 import { holderOfKey } from '../state/retention.js'
 import { decideAlerts } from './alerts.js'
@@ -15,11 +13,7 @@ import { runSchedules } from './schedules.js'
 /** The largest number of tasks in one tick. The rest is due again at once. */
 export const tickMax = 1_000
 
-export const decideTick = (
-  { leasesUntil, alerts }: CommandOf<'Tick'>,
-  tables: Tables,
-  envelope: Envelope,
-): E.Either<Rejection, ReadonlyArray<QueueEvent>> => {
+export const decideTick: Decider<'Tick'> = ({ leasesUntil, alerts }, tables, envelope) => {
   const draft = new Draft(tables, envelope)
   const { at } = envelope
   /** Idempotency keys that tasks take with this tick: those of scheduled runs, and of dead letters that are sent back. */
