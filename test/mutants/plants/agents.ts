@@ -143,8 +143,8 @@ export const agentPlants: ReadonlyArray<Plant> = [
   {
     title: 'a rollback keeps registrations',
     file: `${core}state/agent-register.ts`,
-    find: 'this.undoLog.note({ undo: () => this.put(agent, before) })',
-    replace: 'this.undoLog.note({ undo: () => undefined })',
+    find: 'this.undoLog.note(() => this.put(agent, before))',
+    replace: 'this.undoLog.note(() => undefined)',
     killedBy: agents,
   },
   {

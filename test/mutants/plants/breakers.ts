@@ -79,9 +79,9 @@ export const breakerPlants: ReadonlyArray<Plant> = [
   },
   {
     title: 'each rate limit looks at all groups of the type',
-    file: `${core}state/tables.ts`,
-    find: '    if (this.slowdowns.has(type) === wasSlow) return\n',
-    replace: '',
+    file: `${core}state/deadlines.ts`,
+    find: 'if (before === 0 || until === 0) this.moved(name)',
+    replace: 'this.moved(name)',
     killedBy: ['test/core/breaker-cost.test.ts'],
   },
 ]

@@ -180,7 +180,7 @@ export const lanePlants: ReadonlyArray<Plant> = [
   {
     title: 'a rollback leaves the turns of tenants as they are',
     file: `${ready}fair-share.ts`,
-    find: '!this.undoLog.isUndoing && this.undoLog.mustSave(account)',
+    find: 'this.undoLog.mustSave(account)',
     replace: 'this.undoLog.isUndoing',
     killedBy: shares,
   },

@@ -10,7 +10,7 @@ export const limitPlants: ReadonlyArray<Plant> = [
   { title: 'one claim takes more than a limit leaves', file: `${core}limits/room.ts`, find: 'live + wanted > limit.concurrency', replace: 'live >= limit.concurrency', killedBy },
   { title: 'a rate admits as many again after half its period', file: `${core}limits/meter.ts`, find: '(times[next] as number) + period', replace: '(times[next] as number) + period / 2', killedBy },
   { title: 'a limit does not count what runs already', file: limits, find: 'if (!known.has(meter)) meter.live++', replace: 'void known', killedBy },
-  { title: 'a rollback keeps the starts', file: limits, find: '      this.noteUndo(() => starts.takeBack(replaced))\n', replace: '      void replaced\n', killedBy },
+  { title: 'a rollback keeps the starts', file: limits, find: '      this.undoLog.note(() => starts.takeBack(replaced))\n', replace: '      void replaced\n', killedBy },
   { title: 'a snapshot forgets the starts', file: `${core}snapshot/head.ts`, find: '  tables.limits.restore(meters)\n', replace: '', killedBy },
   { title: 'a rate that is changed forgets the starts that count', file: limits, find: 'counted.slice(-rate.starts)', replace: '[]', killedBy },
   { title: 'a rate stays used up', file: `${core}decide/tick.ts`, find: "    draft.emit({ type: 'LimitOpened', at, data: { limit: key } })\n", replace: '    void key\n', killedBy },

@@ -34,8 +34,8 @@ export const tablePlants: ReadonlyArray<Plant> = [
   {
     title: 'a rollback leaves a dependent that was taken back',
     file: `${core}state/dependents.ts`,
-    find: 'undo: () => dependents.pop()',
-    replace: 'undo: () => undefined',
+    find: 'undoLog.note(() => dependents.pop())',
+    replace: 'void undoLog',
     killedBy: rollbacks,
   },
   {
@@ -238,8 +238,8 @@ export const tablePlants: ReadonlyArray<Plant> = [
   {
     title: 'a finished task that is answered elsewhere keeps the answer after a rollback',
     file: `${core}state/tables.ts`,
-    find: 'if (this.undoLog.isRecording) this.undoLog.note({ undo })',
-    replace: '',
+    find: 'this.undoLog.note(this.finished.rewrite(task))',
+    replace: 'this.finished.rewrite(task)',
     killedBy: ['test/core/finished.test.ts'],
   },
   // The log as it is.

@@ -100,8 +100,8 @@ export const tenantPlants: ReadonlyArray<Plant> = [
   {
     title: 'tenants: a rollback leaves a queue counting',
     file: 'packages/core/src/state/settings-changed.ts',
-    find: 'undo: () => tenantCounts.turn(before, tables.byNumber.values())',
-    replace: 'undo: () => undefined',
+    find: 'undoLog.note(() => tenantCounts.turn(before, tables.byNumber.values()))',
+    replace: 'void undoLog',
     killedBy: core,
   },
   {

@@ -102,7 +102,7 @@ const applyTo = (tables: Tables, event: QueueEvent): void => {
     case 'SlowdownSignalled':
       return slowdownSignalled(tables, event)
     case 'SlowdownEnded':
-      return tables.slowDown(event.data.taskType, 0)
+      return tables.slowdowns.set(event.data.taskType, 0)
     case 'AgentResumed':
       return agentResumed(tables, event.data.agent)
     case 'TaskParked':

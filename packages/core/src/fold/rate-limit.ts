@@ -14,7 +14,7 @@ export const rateLimited = (tables: Tables, { data }: EventOf<'RateLimited'>): v
 }
 
 export const slowdownSignalled = (tables: Tables, { data: { taskType, until } }: EventOf<'SlowdownSignalled'>): void =>
-  tables.slowDown(taskType, Math.max(tables.slowdowns.until(taskType), until))
+  tables.slowdowns.set(taskType, Math.max(tables.slowdowns.until(taskType), until))
 
 export const agentResumed = (tables: Tables, agent: string): void => {
   if (!tables.sleepers.has(agent)) return

@@ -88,7 +88,7 @@ export class Limits {
       const { starts, limit } = meter
       if (starts === undefined || limit?.rate === undefined) continue
       const replaced = starts.add(at)
-      this.noteUndo(() => starts.takeBack(replaced))
+      this.undoLog.note(() => starts.takeBack(replaced))
       const until = starts.shutUntil(at, periodMs(limit.rate))
       if (until !== meter.shutUntil) this.shut(meter.key, until)
     }
@@ -106,7 +106,7 @@ export class Limits {
   put(key: string, limit: Limit | undefined): void {
     const before = this.set.get(key)
     const saved = [...this.affected(key)].map((meter) => ({ ...meter }))
-    this.noteUndo(() => {
+    this.undoLog.note(() => {
       this.apply(key, before)
       for (const one of saved) this.putBack(one)
     })
@@ -118,7 +118,7 @@ export class Limits {
     const [limits, meters] = [[...this.set], [...this.meters.values()]]
     this.set.clear()
     for (const meter of meters) this.drop(meter)
-    this.noteUndo(() => {
+    this.undoLog.note(() => {
       for (const [key, limit] of limits) this.set.set(key, limit)
       for (const meter of meters) this.keep(meter)
     })
@@ -130,7 +130,7 @@ export class Limits {
       const first = this.idle.first()
       if (first === undefined || countsUntil(first) > this.head.at || first.shutUntil > 0) return
       this.drop(first)
-      this.noteUndo(() => this.keep(first))
+      this.undoLog.note(() => this.keep(first))
     }
   }
 
@@ -215,7 +215,7 @@ export class Limits {
     const meter = this.meters.get(key)
     if (meter === undefined) return
     const before = meter.shutUntil
-    this.noteUndo(() => this.shut(key, before))
+    this.undoLog.note(() => this.shut(key, before))
     this.closed.remove(meter)
     meter.shutUntil = until
     if (until > 0) this.closed.add(meter)
@@ -302,10 +302,6 @@ export class Limits {
     Object.assign(meter, { limit, starts, shutUntil })
     this.keep(meter)
     this.turned(meter)
-  }
-
-  private noteUndo(undo: () => void): void {
-    if (this.undoLog.isRecording && !this.undoLog.isUndoing) this.undoLog.note({ undo })
   }
 }
 

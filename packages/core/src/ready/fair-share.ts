@@ -202,7 +202,7 @@ export class FairShare {
   private enter(account: Account): void {
     if (account.groupCount++ > 0) return
     this.keep(account)
-    if (account.pool.idle.remove(account)) this.noteUndo(() => this.keepIdle(account))
+    if (account.pool.idle.remove(account)) this.undoLog.note(() => this.keepIdle(account))
   }
 
   private leave(account: Account): void {
@@ -235,16 +235,16 @@ export class FairShare {
   private setPool(pool: Pool, turn: number, leases: number): void {
     if (this.undoLog.mustSave(pool)) {
       const before = { turn: pool.turn, leases: pool.leases }
-      this.undoLog.note({ undo: () => Object.assign(pool, before) })
+      this.undoLog.note(() => Object.assign(pool, before))
     }
     pool.turn = turn
     pool.leases = leases
   }
 
   private setTurn(account: Account, turn: number, lastLease: number): void {
-    if (!this.undoLog.isUndoing && this.undoLog.mustSave(account)) {
+    if (this.undoLog.mustSave(account)) {
       const { turn: turnBefore, lastLease: leaseBefore } = account
-      this.undoLog.note({ undo: () => this.moveTo(account, turnBefore, leaseBefore) })
+      this.undoLog.note(() => this.moveTo(account, turnBefore, leaseBefore))
     }
     this.moveTo(account, turn, lastLease)
   }
@@ -265,7 +265,7 @@ export class FairShare {
       const account = first
       idle.remove(account)
       this.drop(account)
-      this.noteUndo(() => this.keepIdle(account))
+      this.undoLog.note(() => this.keepIdle(account))
     }
   }
 
@@ -283,10 +283,6 @@ export class FairShare {
   private drop({ pool, name }: Account): void {
     pool.byTenant.delete(name)
     if (pool.type !== undefined && pool.byTenant.size === 0) this.byType.delete(pool.type)
-  }
-
-  private noteUndo(undo: () => void): void {
-    if (this.undoLog.isRecording && !this.undoLog.isUndoing) this.undoLog.note({ undo })
   }
 
   private countAnew(pool: Pool): void {

@@ -107,7 +107,7 @@ export const restoreRest = ({ breakers, slowdowns, sleepers, meters, turns }: He
       breaker.probe = probe === null ? null : (tables.byNumber.get(probe) ?? null)
     })
   }
-  for (const { name, until } of slowdowns) tables.slowDown(name, until)
+  for (const { name, until } of slowdowns) tables.slowdowns.set(name, until)
   for (const { name, until } of sleepers) tables.sleepers.set(name, until)
   tables.limits.restore(meters)
   tables.shares.restore(turns)

@@ -92,6 +92,6 @@ export class AgentRegister {
       this.byName.set(agent, to)
       this.byEnd.add(to)
     }
-    if (this.undoLog.isRecording && !this.undoLog.isUndoing) this.undoLog.note({ undo: () => this.put(agent, before) })
+    this.undoLog.note(() => this.put(agent, before))
   }
 }

@@ -128,11 +128,7 @@ export class Alerts {
 
   private setRaised(key: string, alert: Alert | undefined): void {
     const before = this.raised.get(key)
-    this.place(key, alert)
-    if (this.undoLog.isRecording) this.undoLog.note({ undo: () => this.place(key, before) })
-  }
-
-  private place(key: string, alert: Alert | undefined): void {
+    this.undoLog.note(() => this.setRaised(key, before))
     if (alert === undefined) this.raised.delete(key)
     else this.raised.set(key, alert)
     this.compare(key)
@@ -140,11 +136,7 @@ export class Alerts {
 
   setFailures(about: string, counts: FailureCounts | undefined): void {
     const before = this.failures.get(about)
-    this.placeFailures(about, counts)
-    if (this.undoLog.isRecording) this.undoLog.note({ undo: () => this.placeFailures(about, before) })
-  }
-
-  private placeFailures(about: string, counts: FailureCounts | undefined): void {
+    this.undoLog.note(() => this.setFailures(about, before))
     if (counts === undefined) this.failures.delete(about)
     else this.failures.set(about, counts)
     if (typeof counts?.spike === 'number') this.spiking.add(about)

@@ -50,14 +50,10 @@ export const updateChain = (tables: Tables, root: string, change: (chain: Chain)
   if (chain === undefined) {
     chain = { savedFor: 0, root, rounds: 0, signatures: {}, approvals: 0 }
     chains.set(root, chain)
-    if (undoLog.isRecording) undoLog.note({ undo: () => chains.delete(root) })
+    undoLog.note(() => chains.delete(root))
   }
-  const changed = chain
-  if (undoLog.mustSave(changed)) {
-    const before = { ...changed }
-    undoLog.note({ undo: () => Object.assign(changed, before) })
-  }
-  change(changed)
+  undoLog.save(chain)
+  change(chain)
 }
 
 /** Forgets a chain that cannot go on. `goesOn`: the next events add tasks to the chain, though it may have none now. */
@@ -65,32 +61,30 @@ export const dropEndedChain = ({ chains, byRoot, undoLog }: Tables, root: string
   const chain = chains.get(root)
   if (chain === undefined || chain.approvals > 0 || (chain.rounds > 0 && (goesOn || byRoot.has(root)))) return
   chains.delete(root)
-  if (undoLog.isRecording) undoLog.note({ undo: () => chains.set(root, chain) })
+  undoLog.note(() => chains.set(root, chain))
 }
 
-const put = ({ approvals, batches }: Tables, approval: Approval): void => {
-  approvals.set(approval.id, approval)
-  batches.awaits(approval, true)
+const put = (tables: Tables, approval: Approval): void => {
+  tables.approvals.set(approval.id, approval)
+  tables.batches.awaits(approval, true)
+  tables.undoLog.note(() => takeAway(tables, approval))
 }
-const takeAway = ({ approvals, batches }: Tables, approval: Approval): void => {
-  approvals.delete(approval.id)
-  batches.awaits(approval, false)
+const takeAway = (tables: Tables, approval: Approval): void => {
+  tables.approvals.delete(approval.id)
+  tables.batches.awaits(approval, false)
+  tables.undoLog.note(() => put(tables, approval))
 }
 
 export const openApproval = (tables: Tables, approval: Approval): void => {
-  const { undoLog } = tables
   put(tables, approval)
-  if (undoLog.isRecording) undoLog.note({ undo: () => takeAway(tables, approval) })
   updateChain(tables, approval.root, (chain) => chain.approvals++)
 }
 
 /** `goesOn`: as in {@link dropEndedChain}. */
 export const closeApproval = (tables: Tables, id: string, goesOn = false): void => {
-  const { approvals, undoLog } = tables
-  const approval = approvals.get(id)
+  const approval = tables.approvals.get(id)
   if (approval === undefined) return
   takeAway(tables, approval)
-  if (undoLog.isRecording) undoLog.note({ undo: () => put(tables, approval) })
   updateChain(tables, approval.root, (chain) => chain.approvals--)
   dropEndedChain(tables, approval.root, goesOn)
 }

@@ -191,13 +191,9 @@ export class Batches {
     this.list(batch)
   }
 
-  private replace(id: string, batch: Batch | undefined): void {
-    const before = this.byId.get(id)
-    this.place(before, batch, id)
-    if (this.undoLog.isRecording) this.undoLog.note({ undo: () => this.place(batch, before, id) })
-  }
-
-  private place(from: Batch | undefined, to: Batch | undefined, id: string): void {
+  private replace(id: string, to: Batch | undefined): void {
+    const from = this.byId.get(id)
+    this.undoLog.note(() => this.replace(id, from))
     if (from !== undefined) {
       this.unlist(from)
       this.textSize -= from.size

@@ -36,19 +36,15 @@ export class Breakers {
     if (known !== undefined) return known
     const breaker = newBreaker(type)
     this.byType.set(type, breaker)
-    if (this.undoLog.isRecording) this.undoLog.note({ undo: () => this.byType.delete(type) })
+    this.undoLog.note(() => this.byType.delete(type))
     return breaker
   }
 
   update(breaker: Breaker, change: (breaker: Breaker) => void): void {
     if (this.undoLog.mustSave(breaker)) {
       const before = { ...breaker }
-      this.undoLog.note({ undo: () => this.apply(breaker, () => Object.assign(breaker, before)) })
+      this.undoLog.note(() => this.update(breaker, () => Object.assign(breaker, before)))
     }
-    this.apply(breaker, change)
-  }
-
-  private apply(breaker: Breaker, change: (breaker: Breaker) => void): void {
     const { state, probe } = breaker
     this.unlink(breaker)
     change(breaker)
@@ -61,12 +57,9 @@ export class Breakers {
     for (const breaker of [...this.byType.values()]) {
       this.unlink(breaker)
       this.byType.delete(breaker.type)
-      if (!this.undoLog.isRecording) continue
-      this.undoLog.note({
-        undo: () => {
-          this.byType.set(breaker.type, breaker)
-          this.link(breaker)
-        },
+      this.undoLog.note(() => {
+        this.byType.set(breaker.type, breaker)
+        this.link(breaker)
       })
     }
   }

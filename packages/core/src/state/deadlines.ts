@@ -15,10 +15,10 @@ export class Deadlines {
   private readonly byName = new Map<string, Deadline>()
   private readonly byTime = new SortedList<Deadline>((deadline) => deadline.until, (a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))
 
-  /** `undone` is called with the name after each undo. */
+  /** `moved`: called when a name gets its first deadline, or has none any more. */
   constructor(
     private readonly undoLog: UndoLog,
-    private readonly undone: (name: string) => void = () => undefined,
+    private readonly moved: (name: string) => void = () => undefined,
   ) {}
 
   get size(): number {
@@ -44,21 +44,7 @@ export class Deadlines {
   set(name: string, until: number): void {
     const before = this.until(name)
     if (before === until) return
-    this.put(name, until)
-    if (!this.undoLog.isRecording) return
-    this.undoLog.note({
-      undo: () => {
-        this.put(name, before)
-        this.undone(name)
-      },
-    })
-  }
-
-  clear(): void {
-    for (const { name } of [...this]) this.set(name, 0)
-  }
-
-  private put(name: string, until: number): void {
+    this.undoLog.note(() => this.set(name, before))
     const known = this.byName.get(name)
     if (known !== undefined) this.byTime.remove(known)
     this.byName.delete(name)
@@ -67,5 +53,11 @@ export class Deadlines {
       this.byName.set(name, deadline)
       this.byTime.add(deadline)
     }
+    // A longer wait begins and ends nothing.
+    if (before === 0 || until === 0) this.moved(name)
+  }
+
+  clear(): void {
+    for (const { name } of [...this]) this.set(name, 0)
   }
 }

@@ -13,7 +13,7 @@ export const leaveDependencies = (tables: Tables, task: TaskRecord): void => {
     const index = dependents?.indexOf(task) ?? -1
     if (dependents === undefined || index < 0) continue
     dependents.splice(index, 1)
-    if (tables.undoLog.isRecording) tables.undoLog.note({ undo: () => dependents.splice(index, 0, task) })
+    tables.undoLog.note(() => dependents.splice(index, 0, task))
   }
 }
 
@@ -22,12 +22,12 @@ export const addDependent = (tables: Tables, dependency: TaskRecord, task: TaskR
   tables.update(dependency, (record) => record.blocking++)
   if (dependency.dependents === noTasks) {
     dependency.dependents = [task]
-    if (undoLog.isRecording) undoLog.note({ undo: () => (dependency.dependents = noTasks) })
+    undoLog.note(() => (dependency.dependents = noTasks))
     return
   }
   const { dependents } = dependency
   dependents.push(task)
-  if (undoLog.isRecording) undoLog.note({ undo: () => dependents.pop() })
+  undoLog.note(() => dependents.pop())
 }
 
 /** Called for a task that ends without being completed. Its dependencies no longer count it among the tasks that they block. */

@@ -99,13 +99,9 @@ export class Schedules {
     this.replace(name, undefined)
   }
 
-  private replace(name: string, schedule: Schedule | undefined): void {
-    const before = this.byName.get(name)
-    this.place(before, schedule, name)
-    if (this.undoLog.isRecording) this.undoLog.note({ undo: () => this.place(schedule, before, name) })
-  }
-
-  private place(from: Schedule | undefined, to: Schedule | undefined, name: string): void {
+  private replace(name: string, to: Schedule | undefined): void {
+    const from = this.byName.get(name)
+    this.undoLog.note(() => this.replace(name, from))
     this.textSize += (to?.size ?? 0) - (from?.size ?? 0)
     if (from !== undefined) {
       if (Number.isFinite(actsAt(from))) this.due.remove(from)

@@ -10,7 +10,7 @@ export const reorder = (tables: Tables, before: Settings): void => {
   if (settings.policy === before.policy && settings.score === before.score) return
   const { policy } = tables.ready
   tables.ready.reorder(policyOf(settings))
-  if (tables.undoLog.isRecording) tables.undoLog.note({ undo: () => tables.ready.reorder(policy) })
+  tables.undoLog.note(() => tables.ready.reorder(policy))
 }
 
 /** Called when the setting `tenants` may have changed. It mostly does not, and if it does, the state has few tasks. */
@@ -19,5 +19,5 @@ export const countTenants = (tables: Tables): void => {
   const before = tenantCounts.isOn
   if (isIsolated(tables) === before) return
   tenantCounts.turn(!before, tables.byNumber.values())
-  if (undoLog.isRecording) undoLog.note({ undo: () => tenantCounts.turn(before, tables.byNumber.values()) })
+  undoLog.note(() => tenantCounts.turn(before, tables.byNumber.values()))
 }

@@ -135,12 +135,8 @@ export class Tables {
   }
 
   touchHead(): Head {
-    const { head, undoLog } = this
-    if (undoLog.mustSave(head)) {
-      const before = { ...head }
-      undoLog.note({ undo: () => Object.assign(head, before) })
-    }
-    return head
+    this.undoLog.save(this.head)
+    return this.head
   }
 
   /**
@@ -170,7 +166,7 @@ export class Tables {
     if (isCritical(task)) task.extras = { ...task.extras, readySince: this.head.at }
     this.enter(task)
     this.shares.comeBack(idle)
-    if (this.undoLog.isRecording) this.undoLog.note({ undo: () => this.leave(task) })
+    this.undoLog.note(() => this.leave(task))
     if (isFinal(task.status)) this.retire(task)
   }
 
@@ -234,7 +230,7 @@ export class Tables {
   update<T extends TaskRecord>(task: T, change: (task: T) => void, revision = task.lastRevision): void {
     for (const walk of this.walks) walk.beforeChange(task)
     this.changed?.add(task.number)
-    if (this.undoLog.mustSave(task)) this.undoLog.note(new TaskBefore(this, task))
+    if (this.undoLog.mustSave(task)) this.undoLog.add(new TaskBefore(this, task))
     const idle = this.shares.withoutReady(task.group)
     const wasHeld = this.agents.size > 0 && isHeld(task)
     const wasFinal = isFinal(task.status)
@@ -261,19 +257,15 @@ export class Tables {
     if (task.status !== 'completed') leaveDependencies(this, task)
     const isKeyed = this.leaveUnfinished(task)
     this.finished.push(task, isKeyed)
-    if (!this.undoLog.isRecording) return
-    this.undoLog.note({
-      undo: () => {
-        this.finished.pop()
-        this.enterUnfinished(task, isKeyed)
-      },
+    this.undoLog.note(() => {
+      this.finished.pop()
+      this.enterUnfinished(task, isKeyed)
     })
   }
 
   /** Rewrites a finished task. The record was made for this change. */
   private rewrite(task: TaskRecord): void {
-    const undo = this.finished.rewrite(task)
-    if (this.undoLog.isRecording) this.undoLog.note({ undo })
+    this.undoLog.note(this.finished.rewrite(task))
   }
 
   /** Evicts a finished task from the state. Its history stays in the log. */
@@ -282,15 +274,11 @@ export class Tables {
     const removed = this.finished.remove(task)
     unlink(this, task)
     this.depart(task)
-    if (this.undoLog.isRecording) {
-      this.undoLog.note({
-        undo: () => {
-          this.finished.putBack(removed)
-          this.join(task)
-          link(this, task)
-        },
-      })
-    }
+    this.undoLog.note(() => {
+      this.finished.putBack(removed)
+      this.join(task)
+      link(this, task)
+    })
     const { rootTaskId } = task.extras
     if (rootTaskId !== undefined) dropEndedChain(this, rootTaskId)
   }
@@ -304,15 +292,6 @@ export class Tables {
     const kind = this.kinds.of(type, phase, skills, concurrencyKey)
     const share = this.shares.of(tenant)
     return groupIn(share.groups, kind) ?? new Group(kind, share, this.shares.ofType(tenant, type))
-  }
-
-  /** Until this time other agents get no task of the type; `0` ends the wait. */
-  slowDown(type: string, until: number): void {
-    const wasSlow = this.slowdowns.has(type)
-    this.slowdowns.set(type, until)
-    // A longer wait opens and closes nothing.
-    if (this.slowdowns.has(type) === wasSlow) return
-    this.ready.breakerMoved(type)
   }
 
   private enter(task: TaskRecord): void {

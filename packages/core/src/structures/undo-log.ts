@@ -73,14 +73,27 @@ export class UndoLog {
   /** Whether the record must be copied before it changes: true once per mark. */
   mustSave(record: Undoable): boolean {
     // Checked first, because `marks[-1]` is as slow as a lookup in a map.
-    if (!this.isRecording) return false
+    if (!this.isRecording || this.undoing) return false
     const mark = this.marks[this.marks.length - 1] as Mark
     if (record.savedFor === mark.id) return false
     record.savedFor = mark.id
     return true
   }
 
-  note(undo: Undo): void {
+  /** Copies the record before it changes, if it must be. */
+  save(record: Undoable): void {
+    if (!this.mustSave(record)) return
+    const before = { ...record }
+    this.note(() => Object.assign(record, before))
+  }
+
+  /** Notes the reverse of a change. A reverse may itself call what makes such notes: they are not needed then. */
+  note(undo: () => void): void {
+    if (this.isRecording && !this.undoing) this.add({ undo })
+  }
+
+  /** The same for a change that is known to be recorded. */
+  add(undo: Undo): void {
     this.undos.push(undo)
   }
 }
