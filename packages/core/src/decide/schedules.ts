@@ -5,7 +5,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import { isOver } from '../fold/schedules.js'
 import { canonicalJson } from '../text/json-text.js'
-import { dueAfter, firstDue, lastDueBy, type Recurrence, whyNoRecurrence } from '../state/recurrence.js'
+import { dueAfter, lastDueBy, type Recurrence, whyNoRecurrence } from '../state/recurrence.js'
 import { isolated, refusalOfPlanned } from '../model/isolation.js'
 import { invalid, reject, type Rejection } from '../model/rejections.js'
 import { KnownTasks } from '../state/retention.js'
@@ -38,7 +38,7 @@ export const decideCreateSchedule: Decider<'CreateSchedule'> = (command, tables,
     return E.left(reject('conflict', `queue ${tables.queue} has a schedule ${name} already: change that one (PATCH), remove it first, or use another name`))
   }
   if (tables.schedules.size >= schedulesMax) return E.left(reject('conflict', `queue ${tables.queue} has ${schedulesMax} schedules, which is the limit: remove some`))
-  return setWith(tables, at, wanted, firstDue(rule.right, at))
+  return setWith(tables, at, wanted, dueAfter(rule.right, at))
 }
 
 export const decideChangeSchedule: Decider<'ChangeSchedule'> = (command, tables, { at }) => {
@@ -70,7 +70,7 @@ const definitionText = ({ rule, missed, overlap, paused, task }: Definition): st
 
 /** A changed schedule keeps its next run, unless its rule is new. Runs that came due while it was paused are not made up for. */
 const nextOf = (known: Schedule, wanted: Definition, at: number): number | undefined => {
-  if (known.nextAt === null || JSON.stringify(known.rule) !== JSON.stringify(wanted.rule)) return firstDue(wanted.rule, at)
+  if (known.nextAt === null || JSON.stringify(known.rule) !== JSON.stringify(wanted.rule)) return dueAfter(wanted.rule, at)
   if (!known.paused || wanted.paused || known.nextAt > at) return known.nextAt
   return dueAfter(wanted.rule, lastDueBy(wanted.rule, known.nextAt, at))
 }

@@ -7,7 +7,7 @@ import type { Tables } from '../state/tables.js'
 /** Called when the claim of a probe has ended: another task may become the probe (LK-15). */
 export const freeProbe = (tables: Tables, task: TaskRecord): void => {
   const breaker = tables.breakers.get(task.group.type)
-  if (breaker?.probe === task) tables.updateBreaker(breaker, (b) => (b.probe = null))
+  if (breaker?.probe === task) tables.breakers.update(breaker, (b) => (b.probe = null))
 }
 
 /** Whether each failed attempt counts as a failure, or only each dead letter. */
@@ -20,7 +20,7 @@ export const countFailure = (tables: Tables, task: TaskRecord, lease: Lease): vo
   const breaker = tables.breakers.of(task.group.type)
   if (breaker.state !== 'closed' || lease.epoch !== breaker.epoch) return
   const failures = failuresAt(breaker, breakerSettings(head.settings, breaker.type), head.at) + 1
-  tables.updateBreaker(breaker, (b) => {
+  tables.breakers.update(breaker, (b) => {
     b.failures = failures
     b.lastFailure = head.at
   })
@@ -29,7 +29,7 @@ export const countFailure = (tables: Tables, task: TaskRecord, lease: Lease): vo
 export const succeeded = (tables: Tables, breaker: Breaker, task: TaskRecord, lease: Lease): void => {
   const resets = breaker.state === 'closed' && lease.epoch === breaker.epoch && breaker.failures > 0
   if (!resets && breaker.probe !== task) return
-  tables.updateBreaker(breaker, (b) => {
+  tables.breakers.update(breaker, (b) => {
     if (resets) b.failures = 0
     if (b.probe === task) b.probe = null
   })
@@ -58,7 +58,7 @@ export const breakerMoved = (tables: Tables, event: BreakerMove): void => {
     return
   }
   const { halfOpenAfter } = breakerSettings(tables.head.settings, type)
-  tables.updateBreaker(tables.breakers.of(type), (breaker) => {
+  tables.breakers.update(tables.breakers.of(type), (breaker) => {
     breaker.probe = null
     switch (event.type) {
       case 'BreakerOpened':

@@ -44,7 +44,7 @@ export const claimed = (tables: Tables, event: EventOf<'Claimed'>): void => {
   if (task.group.meters.length > 0) tables.limits.started(task.group, event.at)
   // The lease of a bumped task is charged to no tenant.
   if (!isBumped(task)) tables.shares.charge(task.group, head.settings.assignment.tenants)
-  if (probe === true) tables.updateBreaker(tables.breakers.of(task.group.type), (b) => (b.probe = task))
+  if (probe === true) tables.breakers.update(tables.breakers.of(task.group.type), (b) => (b.probe = task))
 }
 
 export const leaseExtended = (tables: Tables, event: EventOf<'LeaseExtended'>): void => {

@@ -2,7 +2,7 @@
 import * as t from 'io-ts'
 import { listOf } from './list.js'
 import { Json, JsonObject } from '../text/json.js'
-import { AgentId, clipped, Name, PositiveSeconds, TaskId, TaskType, Text, textMax, UnicodeText } from './scalars.js'
+import { clipped, Name, PositiveSeconds, TaskId, Text, textMax, UnicodeText } from './scalars.js'
 
 /**
  * The statuses of a task. `completed`, `cancelled` and `discarded` are final. `queued` is only shown (`shownStatus`): the
@@ -137,5 +137,3 @@ export const keptFailure = ({ message, code, retryAfter, stack }: Failure): Fail
   ...(retryAfter === undefined ? {} : { retryAfter: typeof retryAfter === 'string' ? clipped(retryAfter, textMax) : retryAfter }),
   ...(stack === undefined ? {} : { stack: clipped(stack, stackMax) }),
 })
-
-export { AgentId, TaskId, TaskType }

@@ -1,5 +1,5 @@
 /** Schedules as callers see them. */
-import { type Recurrence, upcoming } from '../state/recurrence.js'
+import { upcoming } from '../state/recurrence.js'
 import { QueueState } from '../fold/queue-state.js'
 import type { PastRun, Schedule } from '../state/schedules.js'
 import type { MissedRuns, OverlappingRuns } from '../model/schedule.js'
@@ -26,10 +26,8 @@ const nextShown = 5
 /** `nextMax`: how many next runs to compute. Each but the first takes a tenth of a millisecond. */
 export const viewOfSchedule = (schedule: Schedule, nextMax = nextShown): ScheduleView => {
   const { name, rule, missed, overlap, paused, task, nextAt, runs } = schedule
-  return { name, ...ruleFields(rule), missed, overlap, paused, task, next: paused || nextAt === null ? [] : upcoming(rule, nextAt, nextMax), last: runs.toReversed() }
+  return { name, ...rule, missed, overlap, paused, task, next: paused || nextAt === null ? [] : upcoming(rule, nextAt, nextMax), last: runs.toReversed() }
 }
-
-const ruleFields = (rule: Recurrence): Pick<ScheduleView, 'cron' | 'every' | 'timeZone'> => rule
 
 /** All schedules by name, each with its next run only. */
 export const schedulesOf = (state: QueueState): ReadonlyArray<ScheduleView> =>

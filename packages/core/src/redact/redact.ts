@@ -6,7 +6,7 @@
  */
 import { type Json, jsonDepthMax } from '../text/json.js'
 import { isSecretName } from './secret-names.js'
-import { redactedText, withoutSecrets } from './secret-shapes.js'
+import { redactedText, redactedIn } from './secret-shapes.js'
 
 /**
  * The value without its secrets. Total: a part that is nested deeper than {@link jsonDepthMax} is replaced as a whole.
@@ -19,7 +19,7 @@ import { redactedText, withoutSecrets } from './secret-shapes.js'
 export const redacted = (value: Json): Json => within(value, 0)
 
 const within = (value: Json, depth: number): Json => {
-  if (typeof value === 'string') return withoutSecrets(value)
+  if (typeof value === 'string') return redactedIn(value)
   if (typeof value !== 'object' || value === null) return value
   if (depth >= jsonDepthMax) return redactedText
   if (isList(value)) return value.map((item) => within(item, depth + 1))
@@ -27,7 +27,7 @@ const within = (value: Json, depth: number): Json => {
   const taken = new Map<string, number>()
   for (const [key, member] of Object.entries(value)) {
     // The parser of texts needs a name and its value in one text, so a key is examined twice: as a text, and as a name.
-    const name = unique(withoutSecrets(key), taken)
+    const name = unique(redactedIn(key), taken)
     members.push([name, isSecretName(key) && isWorthHiding(key, member) ? redactedText : within(member, depth + 1)])
   }
   return Object.fromEntries(members)
@@ -48,6 +48,3 @@ const unique = (name: string, taken: Map<string, number>): string => {
   if (found !== name) taken.set(found, 0)
   return found
 }
-
-/** {@link redacted} for a text. */
-export const redactedIn = (text: string): string => withoutSecrets(text)

@@ -95,8 +95,8 @@ export const shapes = {
   element: /<([\w:.-]{1,128})>([^<]*)/g,
 } as const satisfies Readonly<Record<string, RegExp>>
 
-/** The text without its secrets. */
-export const withoutSecrets = (text: string): string => {
+/** The text without its secrets: `redacted` for a text. */
+export const redactedIn = (text: string): string => {
   if (text.length < shortest) return text
   return withoutNamed(
     withoutHeaders(withoutKeys(text).replace(shapes.userInfo, (_, scheme: string) => `${scheme}${redactedText}@`))

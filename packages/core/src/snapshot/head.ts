@@ -102,7 +102,7 @@ export const tablesFrom = (text: HeadText, store: RowStore | undefined): Tables 
 /** Restores what refers to tasks, or what tasks that become ready change. */
 export const restoreRest = ({ breakers, slowdowns, sleepers, meters, turns }: HeadText, tables: Tables): void => {
   for (const { probe, ...fields } of breakers) {
-    tables.updateBreaker(tables.breakers.of(fields.type), (breaker) => {
+    tables.breakers.update(tables.breakers.of(fields.type), (breaker) => {
       Object.assign(breaker, fields)
       breaker.probe = probe === null ? null : (tables.byNumber.get(probe) ?? null)
     })

@@ -4,14 +4,8 @@ import type { TaskRecord } from '../records/records.js'
 import type { TaskNumbers } from './task-numbers.js'
 import type { TextIndex } from '../structures/text-index.js'
 
-/** Finds a task by one of its texts. The record of a finished task is made for each call: compare numbers, not records. */
-export interface TasksByText {
-  readonly size: number
-  readonly get: (text: string) => TaskRecord | undefined
-  readonly has: (text: string) => boolean
-}
-
-export class TasksById implements TasksByText {
+/** By id. The record of a finished task is made for each call: compare numbers, not records. */
+export class TasksById {
   constructor(
     private readonly unfinished: TextIndex<TaskRecord>,
     private readonly finished: FinishedTasks,
@@ -31,7 +25,7 @@ export class TasksById implements TasksByText {
 }
 
 /** By idempotency key: the tasks that block new tasks with the same key as duplicates. */
-export class TasksByKey implements TasksByText {
+export class TasksByKey {
   constructor(
     private readonly unfinished: TextIndex<TaskRecord>,
     private readonly finished: FinishedTasks,

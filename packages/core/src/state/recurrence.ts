@@ -46,10 +46,7 @@ const isTimeZone = (name: string): boolean => {
   }
 }
 
-/** The first instant after `at` of a schedule that begins at `at`; `undefined` for never. */
-export const firstDue = (rule: Recurrence, at: number): number | undefined => dueAfter(rule, at)
-
-/** The instant after `due`. If the rule is an interval, `due` must be one of its instants. */
+/** The instant after `due`; `undefined` for never. If the rule is an interval, `due` must be one of its instants, or the moment when the schedule begins. */
 export const dueAfter = (rule: Recurrence, due: number): number | undefined => {
   const next = 'every' in rule ? due + rule.every * 1_000 : parsed(rule).nextRun(new Date(due))?.getTime()
   return next === undefined || next > instantMax ? undefined : next

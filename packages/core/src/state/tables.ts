@@ -31,7 +31,7 @@ import type { NumberSet } from '../structures/number-set.js'
 import { UndoLog } from '../structures/undo-log.js'
 import { settingsDefault } from '../model/settings.js'
 import { SortedList, sortedByKey } from '../structures/sorted-list.js'
-import { blocksDuplicates, type Breaker, type Head, isHeld, type ListsByStatus, type TaskRecord } from '../records/records.js'
+import { blocksDuplicates, type Head, isHeld, type ListsByStatus, type TaskRecord } from '../records/records.js'
 import { addTo, removeFrom } from '../structures/by-key.js'
 import { newStatusLists } from './status-lists.js'
 import { TaskBefore } from './task-before.js'
@@ -281,10 +281,6 @@ export class Tables {
     })
     const { rootTaskId } = task.extras
     if (rootTaskId !== undefined) dropEndedChain(this, rootTaskId)
-  }
-
-  updateBreaker(breaker: Breaker, change: (breaker: Breaker) => void): void {
-    this.breakers.update(breaker, change)
   }
 
   /** The group with these fields. A new group is not in the state until it has a task. */
