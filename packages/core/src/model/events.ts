@@ -7,7 +7,7 @@
 import * as t from 'io-ts'
 import { AlertKind } from './alert-kind.js'
 import { BatchEnd } from './batch-end.js'
-import { AgentId, BatchId, Count, Instant, InstantOrNone, integer, LimitKey, Name, Priority, RecordedText as Text, TaskId, TaskType, Token } from './scalars.js'
+import { AgentId, BatchId, Count, Instant, InstantOrNone, integer, LimitKey, Name, oneOf, Priority, RecordedText as Text, TaskId, TaskType, Token } from './scalars.js'
 import { RecordedJson as Json } from '../text/json.js'
 import { Concurrency, Rate } from './limit.js'
 import { SettingsPatch } from './settings.js'
@@ -27,32 +27,20 @@ const RecordedFilter = t.exact(t.partial({ type: Text, signature: Text, error: T
  */
 export const expiryCauses = ['lease-expired', 'report-missing', 'agent-terminated', 'ran-too-long'] as const
 export type ExpiryCause = (typeof expiryCauses)[number]
-const ExpiryCause: t.Type<ExpiryCause> = t.keyof({ 'lease-expired': null, 'report-missing': null, 'agent-terminated': null, 'ran-too-long': null })
+const ExpiryCause = oneOf(expiryCauses)
 
 export const deadLetterReasons = ['retries-exhausted', 'attempts-exhausted', 'not-retryable', 'imported'] as const
 export type DeadLetterReason = (typeof deadLetterReasons)[number]
-const DeadLetterReason: t.Type<DeadLetterReason> = t.keyof({
-  'retries-exhausted': null,
-  'attempts-exhausted': null,
-  'not-retryable': null,
-  imported: null,
-})
+const DeadLetterReason = oneOf(deadLetterReasons)
 
 /** What a guardian decides on: the approval's id, the task that caused it, the first task of that task's chain, and the tasks to spawn. */
 const approval = { approval: Name, parent: TaskId, root: TaskId, tasks: t.readonlyArray(PlannedTask) }
 export const proposalCauses = ['other-ticket', 'too-many-generations'] as const
 export type ProposalCause = (typeof proposalCauses)[number]
-const ProposalCause: t.Type<ProposalCause> = t.keyof({ 'other-ticket': null, 'too-many-generations': null })
+const ProposalCause = oneOf(proposalCauses)
 export const haltCauses = ['signature-repeated', 'rounds-exhausted', ...deadLetterReasons] as const
 export type HaltCause = (typeof haltCauses)[number]
-const HaltCause: t.Type<HaltCause> = t.keyof({
-  'signature-repeated': null,
-  'rounds-exhausted': null,
-  'retries-exhausted': null,
-  'attempts-exhausted': null,
-  'not-retryable': null,
-  imported: null,
-})
+const HaltCause = oneOf(haltCauses)
 
 const ImportedStatus = t.keyof({ completed: null, cancelled: null, 'dead-letter': null })
 

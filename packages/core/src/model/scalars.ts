@@ -4,6 +4,10 @@ import * as t from 'io-ts'
 const refine = <C extends t.Any>(codec: C, name: string, holds: (value: t.TypeOf<C>) => boolean): t.Type<t.TypeOf<C>> =>
   t.refinement(codec, holds, name)
 
+/** One of these texts. */
+export const oneOf = <T extends string>(texts: ReadonlyArray<T>, name?: string): t.Type<T> =>
+  t.keyof(Object.fromEntries(texts.map((text) => [text, null])) as Record<T, null>, name)
+
 // eslint-disable-next-line no-control-regex -- it is control characters that are refused here
 const unprintable = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\ud800-\udfff]/u
 

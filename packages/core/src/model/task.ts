@@ -2,7 +2,7 @@
 import * as t from 'io-ts'
 import { listOf } from './list.js'
 import { Json, JsonObject } from '../text/json.js'
-import { clipped, Name, PositiveSeconds, TaskId, Text, textMax, UnicodeText } from './scalars.js'
+import { clipped, Name, oneOf, PositiveSeconds, TaskId, Text, textMax, UnicodeText } from './scalars.js'
 
 /**
  * The statuses of a task. `completed`, `cancelled` and `discarded` are final. `queued` is only shown (`shownStatus`): the
@@ -22,10 +22,7 @@ export const statuses = [
   'discarded',
 ] as const
 export type Status = (typeof statuses)[number]
-export const Status: t.Type<Status> = t.keyof(
-  Object.fromEntries(statuses.map((status) => [status, null])) as Record<Status, null>,
-  'status',
-)
+export const Status = oneOf(statuses, 'status')
 
 export const isFinal = (status: Status): boolean =>
   status === 'completed' || status === 'cancelled' || status === 'discarded'
@@ -38,16 +35,13 @@ export const cancellable = statuses.filter((status) => !isSettled(status))
 
 export const phases = ['REQUIREMENTS', 'IMPLEMENTATION', 'VALIDATION', 'ANALYSIS', 'TESTING'] as const
 export type Phase = (typeof phases)[number]
-export const Phase: t.Type<Phase> = t.keyof(
-  Object.fromEntries(phases.map((phase) => [phase, null])) as Record<Phase, null>,
-  'phase',
-)
+export const Phase = oneOf(phases, 'phase')
 
 /** The names of priorities and their numbers (TQM-DM-001). */
 export const priorityOf = { CRITICAL: 10, HIGH: 8, MEDIUM: 5, LOW: 3 } as const
 export type Band = keyof typeof priorityOf
 export const bands = ['CRITICAL', 'HIGH', 'MEDIUM', 'LOW'] as const satisfies ReadonlyArray<Band>
-export const PriorityName: t.Type<Band> = t.keyof({ CRITICAL: null, HIGH: null, MEDIUM: null, LOW: null }, 'priority name')
+export const PriorityName = oneOf(bands, 'priority name')
 
 /** The band of a priority: 10 CRITICAL, 8–9 HIGH, 5–7 MEDIUM, 1–4 LOW. */
 export const bandOf = (priority: number): Band =>
