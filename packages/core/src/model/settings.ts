@@ -6,8 +6,6 @@ import { between, integer, Name, PositiveSeconds, Priority, Seconds, TaskType } 
 
 const CountOn = t.keyof({ 'dead-letter': null, attempt: null }, 'countOn')
 
-const Tenants = t.keyof({ shared: null, isolated: null }, 'tenants')
-
 const breaker = {
   /** Number of failures in a row that opens the breaker. */
   failureThreshold: integer(1, 1_000_000),
@@ -106,27 +104,31 @@ const loops = {
   maxSpawned: integer(0, 1_000),
 }
 
+const single = {
+  /**
+   * `priority` serves starved tasks first, then by priority, then by score, then first in, first out. `score` serves by score, then by priority.
+   */
+  policy: t.keyof({ priority: null, score: null }, 'policy'),
+  /** With `required`, a task that is completed without a report becomes *incomplete* (LK-02). */
+  decisionReport: t.keyof({ required: null, optional: null }, 'decisionReport'),
+  /** What makes a new task a duplicate of a known one: equal type and payload (`content`), an equal key of the producer (`key`), or nothing (`off`). */
+  deduplicate: Deduplicate,
+  /** Whether the contents of tasks are encrypted in the log, each under a key of its own that can be deleted (EV-07): see `withhold.ts`. */
+  erasable: t.boolean,
+  /** Whether tenants know nothing of each other's tasks (see `isolation.ts`). Can be changed only while the queue is empty. */
+  tenants: t.keyof({ shared: null, isolated: null }, 'tenants'),
+  /** How long finished tasks stay known to the queue (listed, and blocking duplicates), in seconds. */
+  retentionSeconds: Seconds,
+  /** Number of claims without success after which a task becomes a dead letter (GB-02). */
+  maxAttempts: integer(1, 1_000_000),
+}
+
 /** A tenant's share of the leases, relative to the shares of the others (TQM-ASSIGN-004). */
 const Weight = between(0.01, 1_000)
 
-/**
- * `policy: priority` serves starved tasks first, then by priority, then by score, then first in, first out. `policy: score` serves by score, then by
- * priority. With `decisionReport: required`, a task that is completed without a report becomes *incomplete* (LK-02).
- */
 export const Settings = t.type(
   {
-    policy: t.keyof({ priority: null, score: null }, 'policy'),
-    decisionReport: t.keyof({ required: null, optional: null }, 'decisionReport'),
-    /** What makes a new task a duplicate of a known one: equal type and payload (`content`), an equal key of the producer (`key`), or nothing (`off`). */
-    deduplicate: Deduplicate,
-    /** Whether the contents of tasks are encrypted in the log, each under a key of its own that can be deleted (EV-07): see `withhold.ts`. */
-    erasable: t.boolean,
-    /** Whether tenants know nothing of each other's tasks (see `isolation.ts`). Can be changed only while the queue is empty. */
-    tenants: Tenants,
-    /** How long finished tasks stay known to the queue (listed, and blocking duplicates), in seconds. */
-    retentionSeconds: Seconds,
-    /** Number of claims without success after which a task becomes a dead letter (GB-02). */
-    maxAttempts: integer(1, 1_000_000),
+    ...single,
     defaults: t.type(defaults),
     capacity: CapacitySettings,
     score: ScoreSettings,
@@ -183,13 +185,7 @@ export const settingsDefault: Settings = {
 /** A part of the settings; the others are not changed. `null` removes an override, a weight or a discovery. */
 export const SettingsPatch = t.exact(
   t.partial({
-    policy: Settings.props.policy,
-    decisionReport: Settings.props.decisionReport,
-    deduplicate: Deduplicate,
-    erasable: t.boolean,
-    tenants: Tenants,
-    retentionSeconds: Settings.props.retentionSeconds,
-    maxAttempts: Settings.props.maxAttempts,
+    ...single,
     defaults: t.exact(t.partial(defaults)),
     capacity: t.exact(t.partial(capacity)),
     score: t.exact(t.partial(scoreParts)),
@@ -212,11 +208,11 @@ export type SettingsPatch = t.TypeOf<typeof SettingsPatch>
 export const patchSettings = (settings: Settings, patch: SettingsPatch): Settings => {
   const overrides = patchedMembers(settings.breakers.overrides, patch.breakers?.overrides, (before, override) => ({ ...before, ...given(override) }))
   const tenants = patchedMembers(settings.assignment.tenants, patch.assignment?.tenants, (_, weight) => weight)
-  const { capacity: ________, defaults: _, score: __, assignment: ___, breakers: ____, rateLimit: _____, loops: ______, discoveries: _______, alerts: _________, ...scalars } = patch
   const discoveries = patchedMembers(settings.discoveries, patch.discoveries, (before, rule) => ({ ...before, ...given(rule) }))
   return {
     ...settings,
-    ...given(scalars),
+    // The sections among them are replaced below.
+    ...given(patch),
     defaults: { ...settings.defaults, ...given(patch.defaults) },
     capacity: { ...settings.capacity, ...given(patch.capacity) },
     alerts: { ...settings.alerts, ...given(patch.alerts) },
