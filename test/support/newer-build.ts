@@ -19,7 +19,7 @@ const changes: ReadonlyArray<readonly [file: string, from: string, to: string]> 
   ['model/version.js', "daybookVersion = '0.1.0'", "daybookVersion = '0.2.0'"],
   ['model/version.js', 'needsOf = {}', "needsOf = { QueueHeld: '0.2.0' }"],
   ['model/events.js', 'QueuePaused: t.type({ reason: Text }),', 'QueuePaused: t.type({ reason: Text }), QueueHeld: t.type({ reason: Text }),'],
-  ['fold/evolve.js', "case 'QueuePaused':", "case 'QueueHeld': case 'QueuePaused':"],
+  ['fold/evolve.js', 'QueuePaused: (', 'QueueHeld: ({ head }, { data }) => void (head.paused = data.reason), QueuePaused: ('],
   ['decide/index.js', "type: 'QueuePaused'", "type: 'QueueHeld'"],
 ]
 

@@ -357,8 +357,8 @@ export const readyPlants: ReadonlyArray<Plant> = [
   {
     title: 'the end of a pause wakes nobody',
     file: 'packages/core/src/fold/evolve.ts',
-    find: 'tables.head.paused = null\n      tables.ready.wakeAll()',
-    replace: 'tables.head.paused = null',
+    find: 'head.paused = null\n    ready.wakeAll()',
+    replace: 'head.paused = null\n    void ready',
     killedBy: shapes,
   },
 ]

@@ -4,9 +4,10 @@ import type { Settings } from '../model/settings.js'
 import { policyOf } from '../ready/policy.js'
 import type { Tables } from './tables.js'
 
-/** Called when the settings for the order of tasks have changed. */
-export const reorder = (tables: Tables, before: Settings): void => {
-  const { settings } = tables.head
+export const changeSettings = (tables: Tables, settings: Settings): void => {
+  const before = tables.head.settings
+  tables.head.settings = settings
+  countTenants(tables)
   if (settings.policy === before.policy && settings.score === before.score) return
   const { policy } = tables.ready
   tables.ready.reorder(policyOf(settings))
