@@ -109,8 +109,8 @@ export const capacityPlants: ReadonlyArray<Plant> = [
   {
     title: 'a page after a queued task begins anew when the queue has capacity again',
     file: `${core}search/matching-tasks.ts`,
-    find: "statuses.indexOf(status === 'queued' ? 'pending' : status)",
-    replace: 'statuses.indexOf(status)',
+    find: "cursorBeyond(status === 'queued' ? 'pending' : status, ",
+    replace: 'cursorBeyond(status, ',
     killedBy: capacity,
   },
   {

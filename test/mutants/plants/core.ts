@@ -207,8 +207,8 @@ export const corePlants: ReadonlyArray<Plant> = [
   {
     title: 'a bulk cancel skips the first of the tasks that it left over',
     file: `${core}search/matching-tasks.ts`,
-    find: '(rankOf(task) - 1).toString(36)',
-    replace: 'rankOf(task).toString(36)',
+    find: 'rankOf(task) - 1)',
+    replace: 'rankOf(task))',
     killedBy: cancels,
   },
   {

@@ -2,7 +2,7 @@
 import { shownStatus } from '../state/capacity.js'
 import type { TaskFilter } from '../model/commands.js'
 import { knownAt } from '../state/retention.js'
-import { firstRankOf, rankOf, type TaskRecord } from '../records/records.js'
+import { rankOf, type TaskRecord } from '../records/records.js'
 import type { Tables } from '../state/tables.js'
 import { type Status, statuses } from '../model/task.js'
 import { search } from './task-search.js'
@@ -26,10 +26,10 @@ export const tasksMatching = function* (tables: Tables, filter: TaskFilter, afte
 /** The cursor of a page that begins after this task. */
 export const cursorAfter = ({ status, priority, number }: Pick<TaskRecord, 'status' | 'priority' | 'number'>): string =>
   // A queued task is kept as pending, and may be shown as pending on the next page.
-  `${statuses.indexOf(status === 'queued' ? 'pending' : status)}.${(firstRankOf(priority) + number).toString(36)}`
+  cursorBeyond(status === 'queued' ? 'pending' : status, rankOf({ priority, number }))
 
 /** The cursor of a page that begins with this task. */
-export const cursorAt = (task: TaskRecord): string => `${statuses.indexOf(task.status)}.${(rankOf(task) - 1).toString(36)}`
+export const cursorAt = (task: TaskRecord): string => cursorBeyond(task.status, rankOf(task) - 1)
 
 /** The cursor of a page that begins after this rank of a status. */
 export const cursorBeyond = (status: Status, rank: number): string => `${statuses.indexOf(status)}.${rank.toString(36)}`
