@@ -14,7 +14,7 @@ export const limitPlants: ReadonlyArray<Plant> = [
   { title: 'a snapshot forgets the starts', file: `${core}snapshot/head.ts`, find: '  tables.limits.restore(meters)\n', replace: '', killedBy },
   { title: 'a rate that is changed forgets the starts that count', file: limits, find: 'counted.slice(-rate.starts)', replace: '[]', killedBy },
   { title: 'a rate stays used up', file: `${core}decide/tick.ts`, find: "    draft.emit({ type: 'LimitOpened', at, data: { limit: key } })\n", replace: '    void key\n', killedBy },
-  { title: 'nobody wakes when a rate admits starts again', file: `${core}decide/tick.ts`, find: 'earliest(limits.nextOpening, earliest(slowdowns.first()?.until, sleepers.first()?.until))', replace: 'earliest(slowdowns.first()?.until, sleepers.first()?.until)', killedBy },
+  { title: 'nobody wakes when a rate admits starts again', file: `${core}decide/tick.ts`, find: '[...waits, limits.nextOpening, ', replace: '[...waits, ', killedBy },
   { title: 'a tenant called * keeps the limit that it had first', file: limits, find: 'meter.key === key || ', replace: '', killedBy },
   { title: 'starts of keys without tasks are kept for ever', file: limits, find: 'countsUntil(first) > this.head.at', replace: 'countsUntil(first) > 0', killedBy },
   { title: 'a limit of all goes before one of its own', file: limits, find: 'this.set.get(key) ?? this.set.get(defaultOf(key))', replace: 'this.set.get(defaultOf(key)) ?? this.set.get(key)', killedBy },

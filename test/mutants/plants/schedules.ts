@@ -92,8 +92,8 @@ export const schedulePlants: ReadonlyArray<Plant> = [
   {
     title: 'a schedule wakes nobody',
     file: `${core}decide/tick.ts`,
-    find: 'earliest(schedules.nextDue(), other)',
-    replace: 'other',
+    find: 'schedules.nextDue(), isUnderWay',
+    replace: 'isUnderWay',
     killedBy: ['test/engine/schedules.test.ts'],
   },
 ]

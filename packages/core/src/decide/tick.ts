@@ -67,9 +67,9 @@ export const nextLeaseEnd = (tables: Tables): number | undefined => tables.lease
  */
 export const nextOther = ({ batches, delays, breakers, schedules, slowdowns, sleepers, limits, head: { redrive } }: Tables): number | undefined => {
   if (batches.isAnyRipe) return 0
-  const rates = earliest(limits.nextOpening, earliest(slowdowns.first()?.until, sleepers.first()?.until))
-  const other = isUnderWay(redrive) ? earliest(redrive.nextAt, rates) : rates
-  return earliest(delays.first()?.delayedUntil, earliest(breakers.cooling.first()?.halfOpenAt, earliest(schedules.nextDue(), other)))
+  const waits = [delays.first()?.delayedUntil, slowdowns.first()?.until, sleepers.first()?.until]
+  const times = [...waits, limits.nextOpening, breakers.cooling.first()?.halfOpenAt, schedules.nextDue(), isUnderWay(redrive) ? redrive.nextAt : undefined]
+  return times.reduce((first, time) => earliest(first, time), undefined)
 }
 
 /** Sends a snoozed dead letter back, unless another task has its key now. */
@@ -81,4 +81,4 @@ const endSnooze = (draft: Draft, task: TaskRecord, keys: Set<string>): void => {
   draft.emit(isTaken ? { type: 'SnoozeLapsed', at, data: { task: task.id } } : { type: 'Requeued', at, data: { task: task.id, reviewer, reason } })
 }
 
-const earliest = (a: number | undefined, b: number | undefined): number | undefined => (a === undefined ? b : b === undefined ? a : Math.min(a, b))
+export const earliest = (a: number | undefined, b: number | undefined): number | undefined => (a === undefined ? b : b === undefined ? a : Math.min(a, b))

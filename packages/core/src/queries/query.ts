@@ -7,7 +7,7 @@ import { type Alert, failureCountsAt, discoveryIn, spikeStepMs } from '../state/
 import { nextAlert } from '../decide/alerts.js'
 import { deadLettersMatching, reviewMax } from '../decide/dead-letters.js'
 import { findTask, recordOf } from '../decide/lookup.js'
-import { nextLeaseEnd as nextLeaseEndOf, nextOther } from '../decide/tick.js'
+import { earliest, nextLeaseEnd as nextLeaseEndOf, nextOther } from '../decide/tick.js'
 import { type ClaimRequest, pickTasks } from '../decide/claim.js'
 import type { DeadLetterFilter } from '../model/commands.js'
 import type { AlikeDeadLetters } from '../state/dead-letter-index.js'
@@ -293,10 +293,7 @@ export const revisionOf = (state: QueueState): number => QueueState.tablesOf(sta
 export const timeOf = (state: QueueState): number => QueueState.tablesOf(state).head.at
 
 /** When the state next changes by itself, in milliseconds since 1970; `undefined` for never. */
-export const nextDue = (state: QueueState): number | undefined => {
-  const [lease, other] = [nextLeaseEnd(state), nextOtherDue(state)]
-  return lease === undefined ? other : other === undefined ? lease : Math.min(lease, other)
-}
+export const nextDue = (state: QueueState): number | undefined => earliest(nextLeaseEnd(state), nextOtherDue(state))
 /** When the first lease ends; `undefined` when there is none. */
 export const nextLeaseEnd = (state: QueueState): number | undefined => nextLeaseEndOf(QueueState.tablesOf(state))
 /** When anything but a lease ends by itself next, such as a delay; `undefined` for never. */
