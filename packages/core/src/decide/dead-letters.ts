@@ -4,6 +4,7 @@ import { pipe } from 'fp-ts/lib/function.js'
 import type { CommandOf, DeadLetterFilter } from '../model/commands.js'
 import type { QueueEvent } from '../model/events.js'
 import { invalid, reject, type Rejection } from '../model/rejections.js'
+import type { AlikeDeadLetters } from '../state/dead-letter-index.js'
 import { holderOfKey } from '../state/retention.js'
 import type { TaskExtras, TaskRecord } from '../records/records.js'
 import type { Tables } from '../state/tables.js'
@@ -131,9 +132,9 @@ export const deadLettersMatching = (
   const found: Array<TaskRecord> = []
   const error = filter.error?.toLowerCase()
   let leftOut = 0
-  for (const { type, tasks } of deadLetterLists(tables, filter.signature)) {
+  for (const { type, byRank } of [...tables.deadLetters.entries(filter.signature)].sort(byTypeThenSignature)) {
     if (filter.type !== undefined && !matchesType(filter.type, type)) continue
-    for (const task of tasks) {
+    for (const task of byRank) {
       if (found.length >= max) return found
       if (error !== undefined && task.extras.lastError?.toLowerCase().includes(error) !== true) continue
       if (filter.escalated !== undefined && filter.escalated !== (task.extras.escalated !== undefined)) continue
@@ -145,12 +146,4 @@ export const deadLettersMatching = (
   return found
 }
 
-interface DeadLetterList {
-  readonly type: string
-  readonly tasks: Iterable<TaskRecord>
-}
-
-const deadLetterLists = (tables: Tables, signature: string | undefined): ReadonlyArray<DeadLetterList> =>
-  [...tables.deadLetters.entries(signature)]
-    .sort((a, b) => (a.type < b.type || (a.type === b.type && a.signature < b.signature) ? -1 : 1))
-    .map(({ type, byRank }) => ({ type, tasks: byRank }))
+const byTypeThenSignature = (a: AlikeDeadLetters, b: AlikeDeadLetters): number => (a.type < b.type || (a.type === b.type && a.signature < b.signature) ? -1 : 1)
