@@ -1,9 +1,8 @@
 /** The events of a claim, from its beginning to its end. */
 import { withFailure } from '../gates/assignment.js'
-import { isBumped } from '../records/records.js'
 import type { EventOf } from '../model/events.js'
 import { expiryMessage, keptError } from '../model/last-error.js'
-import { type Lease, type LeaseEnd, noExtras, noTasks, type TaskExtras, type TaskRecord } from '../records/records.js'
+import { isBumped, type Lease, type LeaseEnd, noExtras, noTasks, type TaskExtras, type TaskRecord } from '../records/records.js'
 import type { Tables } from '../state/tables.js'
 import { isFinal } from '../model/task.js'
 import { countFailedAttempt } from './alerts.js'

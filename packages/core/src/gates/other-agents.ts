@@ -1,9 +1,8 @@
 /** The other registered agents that could take a task instead of an agent that failed it (TQM-ASSIGN-005). */
 import type { RegisteredAgent } from '../state/agent-register.js'
-import { isBumped } from '../records/records.js'
 import { isBarred, lastUntil, leftUntil } from './assignment.js'
 import { isAskerShut, isGroupShut } from './gates.js'
-import type { TaskRecord } from '../records/records.js'
+import { isBumped, type TaskRecord } from '../records/records.js'
 import type { Tables } from '../state/tables.js'
 
 /** The largest number of registrations that one claim looks at, for all its tasks together. */

@@ -1,11 +1,10 @@
 /** The queue's capacity, and what waits for it (TQM-CAP, TQM §11). */
 import { activeAgents, isAtCapacity, shownStatus } from '../state/capacity.js'
-import { isBumped } from '../records/records.js'
 import { findTask } from '../decide/lookup.js'
 import { depthOf, timeOf } from './query.js'
 import { QueueState } from '../fold/queue-state.js'
 import { inOrder } from '../ready/policy.js'
-import type { TaskRecord } from '../records/records.js'
+import { isBumped, type TaskRecord } from '../records/records.js'
 import type { Tables } from '../state/tables.js'
 import { type Band, bandOf } from '../model/task.js'
 import { tasksMatching } from '../search/matching-tasks.js'

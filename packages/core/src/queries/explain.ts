@@ -5,7 +5,6 @@
 import { type Picked, pickTasks } from '../decide/claim.js'
 import { findTask } from '../decide/lookup.js'
 import { shownStatus } from '../state/capacity.js'
-import { isBumped } from '../records/records.js'
 import { roomOf, takeOver } from '../gates/assignment.js'
 import { isFullBy, isTestedBy, isToBeUsedUp, roomFilled, tooManyPassed } from '../gates/gate-words.js'
 import type { Asker, Question, Reason } from '../gates/reason.js'
@@ -17,7 +16,7 @@ import { QueueState } from '../fold/queue-state.js'
 import { priorityPart, retriesPart, type Score } from '../ready/score.js'
 import { ready, reasonsAt } from './reasons.js'
 import type { Settings } from '../model/settings.js'
-import type { TaskRecord, TenantShare } from '../records/records.js'
+import { isBumped, type TaskRecord, type TenantShare } from '../records/records.js'
 import type { Status } from '../model/task.js'
 
 /** Positions up to this one are exact. */

@@ -1,10 +1,9 @@
 /** A task as it is shown: a copy that does not change with the state. */
 import { shownStatus } from '../state/capacity.js'
-import { isBumped } from '../records/records.js'
 import { type Attempt, attemptOf } from '../model/attempts.js'
 import type { DeadLetterReason } from '../model/events.js'
 import type { Settings } from '../model/settings.js'
-import { contentRevisionOf, type Escalation, holderOf, isHeld, type Parking, type TaskRecord } from '../records/records.js'
+import { contentRevisionOf, type Escalation, holderOf, isBumped, isHeld, type Parking, type TaskRecord } from '../records/records.js'
 import type { Tables } from '../state/tables.js'
 import { isFinal, type OnTimeout, type Status } from '../model/task.js'
 import { type ShownFields, shownInExtras, shownInGroup } from '../model/task-fields.js'

@@ -2,11 +2,10 @@
  * The ready tasks by group, and which groups are open. A group is open if it has a ready task and no gate of its type or limits is shut. Groups
  * without ready tasks cost nothing here.
  */
-import { isBumped } from '../records/records.js'
 import { isTakeable, sectionOf } from '../limits/section.js'
 import type { Group } from '../records/group.js'
 import { addTo, removeFrom } from '../structures/by-key.js'
-import type { Head, TaskRecord, TenantShare } from '../records/records.js'
+import { type Head, isBumped, type TaskRecord, type TenantShare } from '../records/records.js'
 import type { UndoLog } from '../structures/undo-log.js'
 import { ClaimShape, shapeKey, type ShapeOf } from './claim-shape.js'
 import { countReady } from './fair-share.js'

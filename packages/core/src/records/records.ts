@@ -214,6 +214,8 @@ export interface Head extends Undoable {
 /** The revision of the event that holds the task's content. */
 export const contentRevisionOf = ({ extras, enqueuedRevision }: TaskRecord): number => extras.contentRevision ?? enqueuedRevision
 
+export const byNumber = (a: TaskRecord, b: TaskRecord): number => a.number - b.number
+
 /** Orders the tasks of a group: by priority, then first in, first out. Exact in a double: 10 bands of 2^44 tasks each. */
 export const rankOf = ({ priority, number }: Pick<TaskRecord, 'priority' | 'number'>): number => (10 - priority) * 2 ** 44 + number
 /** The first rank of a priority's tasks; those of all higher priorities come before it. */
@@ -236,26 +238,8 @@ export const newBreaker = (type: string): Breaker => ({
   reason: '',
 })
 
-export type TaskInit = Pick<
-  TaskRecord,
-  | 'number'
-  | 'id'
-  | 'key'
-  | 'group'
-  | 'priority'
-  | 'timeout'
-  | 'maxRetries'
-  | 'backoffSeconds'
-  | 'enqueuedAt'
-  | 'enqueuedRevision'
-  | 'dependencies'
-  | 'status'
-  | 'retries'
-  | 'missing'
-  | 'delayedUntil'
-  | 'finishedAt'
-  | 'extras'
->
+/** The fields that a new record is given. The others begin alike in all records. */
+export type TaskInit = Omit<TaskRecord, 'savedFor' | 'attempts' | 'dependents' | 'blocking' | 'lease' | 'lastRevision'>
 
 /** Every record is made here, so that all have the same shape. */
 export const newTaskRecord = (init: TaskInit): TaskRecord => ({

@@ -4,10 +4,9 @@
  */
 import type { Group } from '../records/group.js'
 import { settingsDefault } from '../model/settings.js'
-import { leaseEnds, newTaskRecord, noExtras, type TaskExtras, type TaskRecord } from '../records/records.js'
 import { isFinal, priorityOf, type Status, statuses } from '../model/task.js'
 import { ByteReader, type ByteWriter, kindOfUuid } from './bytes.js'
-import { isBumped } from '../records/records.js'
+import { isBumped, leaseEnds, newTaskRecord, noExtras, type TaskExtras, type TaskRecord } from '../records/records.js'
 import { checkBits, checkOfBytes, hashOfBytes } from './text-hash.js'
 
 /** Flags: which optional parts a row has, and which numbers have their usual value and are not written. */

@@ -13,12 +13,11 @@ import type { Group } from '../records/group.js'
 import { Heap } from '../structures/heap.js'
 import { readyIn } from '../ready/group-tasks.js'
 import { groupIn, groupsIn } from '../ready/tenant-groups.js'
-import { firstRankOf, rankOf, type TaskRecord, type TenantShare } from '../records/records.js'
 import { signatureOf } from '../state/dead-letter-index.js'
 import type { TaskCursor } from '../state/status-lists.js'
 import type { Tables } from '../state/tables.js'
 import { isFinal, type Status } from '../model/task.js'
-import { holderOf } from '../records/records.js'
+import { firstRankOf, holderOf, rankOf, type TaskRecord, type TenantShare } from '../records/records.js'
 import { matchesType } from '../text/type-pattern.js'
 
 /** Number of looks in the first try. */

@@ -14,7 +14,7 @@
  */
 import type { AlertKind } from '../model/alert-kind.js'
 import { SortedList } from '../structures/sorted-list.js'
-import type { Breaker, TaskRecord } from '../records/records.js'
+import { type Breaker, byNumber, type TaskRecord } from '../records/records.js'
 import type { UndoLog } from '../structures/undo-log.js'
 
 export interface Alert {
@@ -66,7 +66,6 @@ export const failureCountsAt = ({ step, counts }: FailureCounts, to: number): Re
 }
 
 const readySinceOf = (task: TaskRecord): number => task.extras.readySince ?? 0
-const byNumber = (a: TaskRecord, b: TaskRecord): number => a.number - b.number
 
 export class Alerts {
   readonly raised = new Map<string, Alert>()

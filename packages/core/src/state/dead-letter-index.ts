@@ -3,9 +3,8 @@
  * letters each pattern has.
  */
 import { SortedList } from '../structures/sorted-list.js'
-import { rankOf, type TaskRecord } from '../records/records.js'
+import { byNumber, rankOf, type TaskRecord } from '../records/records.js'
 
-const byNumber = (a: TaskRecord, b: TaskRecord): number => a.number - b.number
 /** Empty for a task that has no signature: it was imported, or every agent gave it back. */
 export const signatureOf = (task: TaskRecord): string => task.extras.signature ?? ''
 const diedAt = (task: TaskRecord): number => task.extras.deadLetter?.at ?? 0

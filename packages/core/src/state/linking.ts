@@ -3,14 +3,13 @@
  * loading a snapshot do the same, so an index cannot disagree with its records.
  */
 import type { Group } from '../records/group.js'
-import { isHeld, type TaskRecord } from '../records/records.js'
+import { byNumber, isHeld, type TaskRecord } from '../records/records.js'
 import { addToList, removeFromList } from '../structures/by-key.js'
 import { SortedList } from '../structures/sorted-list.js'
 import { isFinal, priorityOf, type Status } from '../model/task.js'
 import { listOf } from './status-lists.js'
 import type { Tables } from './tables.js'
 
-export const byNumber = (a: TaskRecord, b: TaskRecord): number => a.number - b.number
 export const numberOf = ({ number }: TaskRecord): number => number
 const tokenOf = (task: TaskRecord): number => task.lease?.token ?? 0
 export const delayOf = (task: TaskRecord): number => task.delayedUntil
