@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { serve } from '@daybook/adapters/serve'
-import { readSecret } from '@daybook/adapters/webhooks'
+import { openPoster, readSecret, testMessage } from '@daybook/adapters/webhooks'
 import { afterEach, expect, test } from 'vitest'
 import { goesWithout, python } from '../support/needs.js'
 import { until } from '../support/queue.js'
@@ -42,8 +42,13 @@ const listens = (port: number): Promise<boolean> =>
 
 test('there is one in JavaScript and one in Python', () => expect(receivers.map(({ language }) => language)).toEqual(['js', 'python']))
 
-test.each(receivers)('the receiver in $language gets an alert once, and refuses what is not signed', async ({ language, code }) => {
-  if (language === 'python' && withoutPython) return
+interface Started {
+  readonly url: string
+  readonly said: () => string
+}
+
+/** Starts a receiver of the page. */
+const start = async (language: string, code: string): Promise<Started> => {
   // In this folder, so that imports are resolved as in a service of the workspace.
   const file = join(here, `.receiver-${randomUUID()}.${language === 'js' ? 'mjs' : 'py'}`)
   writeFileSync(file, code)
@@ -54,10 +59,14 @@ test.each(receivers)('the receiver in $language gets an alert once, and refuses 
   let said = ''
   child.stdout?.on('data', (text: Buffer) => (said += text.toString()))
   await until(() => listens(port))
+  return { url: `http://127.0.0.1:${port}/`, said: () => said }
+}
 
+test.each(receivers)('the receiver in $language gets an alert once, and refuses what is not signed', async ({ language, code }) => {
+  if (language === 'python' && withoutPython) return
+  const { url, said } = await start(language, code)
   const dataDir = mkdtempSync(join(tmpdir(), 'daybook-receivers-'))
   ends.push(() => rmSync(dataDir, { recursive: true, force: true }))
-  const url = `http://127.0.0.1:${port}/`
   const webhook = { url, secrets: [readSecret(secret)!], timeoutMs: 20_000, allowPrivateAddresses: true }
   // The same receiver twice, as if two servers told it.
   const server = await serve({ host: '127.0.0.1', port: 0, dataDir, store: { kind: 'memory' }, auth: 'off', webhooks: [{ name: 'one', ...webhook }, { name: 'two', ...webhook }] })
@@ -67,8 +76,18 @@ test.each(receivers)('the receiver in $language gets an alert once, and refuses 
   await post('breakers/mail/open', { reason: 'the host is ünreachable' })
   const delivered = async (): Promise<number> => ((await (await fetch(`${server.url}/metrics`)).text()).match(/^daybook_webhook_messages_total.*delivered"} 1$/gm) ?? []).length
   await until(async () => (await delivered()) === 2)
-  await until(() => said.includes('\n'))
-  expect(said.trim()).toBe('alert.raised q breaker-open:mail the breaker of type mail is open (the host is ünreachable): its tasks are held back')
+  await until(() => said().includes('\n'))
+  expect(said().trim()).toBe('alert.raised q breaker-open:mail the breaker of type mail is open (the host is ünreachable): its tasks are held back')
   const forged = await fetch(url, { method: 'POST', headers: { 'webhook-id': 'x', 'webhook-timestamp': String(Math.floor(Date.now() / 1_000)), 'webhook-signature': 'v1,bm8=' }, body: '{}' })
   expect(forged.status).toBe(401)
+})
+
+test.each(receivers)('the receiver in $language takes the message of --test-webhooks', async ({ language, code }) => {
+  if (language === 'python' && withoutPython) return
+  const { url, said } = await start(language, code)
+  const poster = openPoster({ url, secrets: [readSecret(secret)!], timeoutMs: 20_000, allowPrivateAddresses: true })
+  ends.push(() => poster.close())
+  expect(await poster.post(testMessage('a-test', Date.now()))).toMatchObject({ kind: 'delivered' })
+  await until(() => said().includes('\n'))
+  expect(said().trim()).toBe('test A test of this webhook. Nothing has happened.')
 })
