@@ -79,3 +79,12 @@ test('TEN-2: daybook token create --tenant: a token sees and changes the tasks o
   expect((await as(acme, 'list', '--queue', 'jobs')).out).toContain('acme:one')
   expect(await as(acme, 'settings', 'get', '--queue', 'jobs')).toMatchObject({ code: 1, err: expect.stringContaining('token of-acme is for tenant acme only') as string })
 })
+
+test('TEN-2: whoever works with a token for a tenant reads how an agent is named', async () => {
+  await server.daybook(['settings', 'set', '--queue', 'named', 'tenants=isolated'])
+  const token = (await server.daybook(['token', 'create', 'named-fleet', '--role', 'worker', '--queue', 'named', '--tenant', 'acme'])).out.trim()
+  const refused = 'agentId: must begin with acme: because the token is for this tenant\n  --agent gives the name\n'
+  expect(await as(token, 'claim', '--queue', 'named')).toMatchObject({ code: 1, err: expect.stringContaining(refused) as string })
+  expect(await as(token, 'work', '--queue', 'named', '--', 'true')).toMatchObject({ code: 1, err: expect.stringContaining(refused) as string })
+  expect(await as(token, 'claim', '--queue', 'named', '--agent', 'acme:one')).toMatchObject({ code: 0 })
+})

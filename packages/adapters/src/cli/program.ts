@@ -183,6 +183,7 @@ const tell = (error: unknown, exitCode: number, io: Io, isJson: boolean): void =
     io.err(`daybook: ${code}: ${clean(detail)}\n`)
     // A single wrong field is in `detail` already.
     for (const field of (errors ?? []).filter(({ path, message: why }) => !detail.includes(path) || !detail.includes(why))) io.err(`  ${clean(field.path)} ${clean(field.message)}\n`)
+    if (code === 'invalid' && (errors ?? []).some(({ path }) => path === 'agentId')) io.err('  --agent gives the name\n')
     if (code === 'unauthorized') io.err('  set DAYBOOK_TOKEN to a token that an admin made for you, or to the one that the server showed at its first start\n')
     if (exitCode === exitCodes.unreachable && /certificate/i.test(detail)) io.err('  this machine does not trust the certificate of the server: NODE_EXTRA_CA_CERTS=ca.pem names one of an authority to trust\n')
     else if (exitCode === exitCodes.unreachable && /did not answer in time/.test(detail)) io.err('  it may be busy, or its disk may hang: its log and its /readyz say more\n')
