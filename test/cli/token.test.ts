@@ -88,3 +88,11 @@ test('TEN-2: whoever works with a token for a tenant reads how an agent is named
   expect(await as(token, 'work', '--queue', 'named', '--', 'true')).toMatchObject({ code: 1, err: expect.stringContaining(refused) as string })
   expect(await as(token, 'claim', '--queue', 'named', '--agent', 'acme:one')).toMatchObject({ code: 0 })
 })
+
+test('TEN-2: the doctor does not call a log damaged that the token may not read', async () => {
+  await server.daybook(['settings', 'set', '--queue', 'unread', 'tenants=isolated'])
+  const token = (await server.daybook(['token', 'create', 'unread-support', '--role', 'operator', '--queue', 'unread', '--tenant', 'acme'])).out.trim()
+  const found = await as(token, 'doctor')
+  expect(found).toMatchObject({ code: 1, out: expect.stringContaining('????  queue unread: its events were not read: this is about all tenants, and token unread-support is for tenant acme only') as string })
+  expect(found.out).toContain('no problem found, but the events were not read')
+})

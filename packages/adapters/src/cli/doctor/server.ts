@@ -43,6 +43,8 @@ const checkQueue = async (client: DaybookClient, name: string, tell: Tell): Prom
     return check.findings()
   } catch (error) {
     if (!(error instanceof DaybookError)) throw error
+    // A token for tenants may not read the log. That says nothing about the log.
+    if (error.code === 'forbidden') return [{ level: 'unread', about: `queue ${name}`, says: `its events were not read: ${error.detail}` }]
     // A stream that breaks off is an event that cannot be read, if the server is there.
     await client.health()
     const upTo = check.events === 0 ? 'no event of the log can be read' : `the log can be read up to revision ${check.events - 1} only`
