@@ -62,7 +62,12 @@ test('EV-07: an event is proven with the key alone; another event, place, path o
   for (const wrong of [forged(file, /extra \S+/, `extra ${other}`), forged(file, /index 6/, 'index 5'), forged(file, /(index 6\n)\S+\n/, '$1'), forged(file, /\n12\n/, '\n13\n')]) {
     expect(await check(wrong)).toMatchObject({ code: 1, out: expect.stringContaining('NOT PROVEN') })
   }
-  expect((await audit('prove', '--data', dataDir, '--queue', 'q', '--revision', '12')).err).toContain('is in no checkpoint yet')
+  // What a shell leaves of a command that failed, and another file.
+  for (const [text, why] of [['', 'the file is empty: was daybook audit prove refused?'], ['a\n\nb\n', 'it is no proof: daybook audit prove prints one']] as const) {
+    writeFileSync(join(dir, 'none'), text)
+    expect(await check(join(dir, 'none'))).toMatchObject({ code: 1, out: `NOT PROVEN  ${why}\n` })
+  }
+  expect((await audit('prove', '--data', dataDir, '--queue', 'q', '--revision', '12')).err).toContain('revision 12 is in no checkpoint yet: the newest is of 12 events. A server signs one every minute, and when it stops')
   expect(await audit('prove', '--data', dataDir, '--queue', 'q')).toMatchObject({ code: 2 })
 })
 

@@ -18,6 +18,9 @@ export class ProofError extends Error {
   override readonly name = 'ProofError'
 }
 
+/** The first line of a proof that an event is in a log. */
+const proofVersion = 'c2sp.org/tlog-proof@v1'
+
 interface Noted extends Checkpoint {
   readonly note: string
 }
@@ -48,7 +51,7 @@ const notThere = (size: number): ProofError => new ProofError(`the log does not 
 /** A proof that the event of this revision is in the log of the newest checkpoint. Reads the log up to there. */
 export const proveInclusion = async ({ pages }: Scan, checkpoints: SignedCheckpoints, revision: number): Promise<string> => {
   const { size, root, note } = newest(checkpoints)
-  if (revision >= size) throw new ProofError(`revision ${revision} is in no checkpoint yet: the newest is of ${plural(size, 'event')}`)
+  if (revision >= size) throw new ProofError(`revision ${revision} is in no checkpoint yet: the newest is of ${plural(size, 'event')}. A server signs one every minute, and when it stops`)
   const roots = new RangeRoots(inclusionRanges(revision, size))
   let next = 0
   let text: string | undefined
@@ -65,7 +68,7 @@ export const proveInclusion = async ({ pages }: Scan, checkpoints: SignedCheckpo
   if (text === undefined || next < size) throw notThere(size)
   const proof = roots.roots()
   if (!verifyInclusion(leafOfText(text), revision, size, proof, root)) throw notThere(size)
-  return `c2sp.org/tlog-proof@v1\nextra ${Buffer.from(text).toString('base64')}\nindex ${revision}\n${encoded(proof)}\n${note}`
+  return `${proofVersion}\nextra ${Buffer.from(text).toString('base64')}\nindex ${revision}\n${encoded(proof)}\n${note}`
 }
 
 /** A proof that the log of the newest checkpoint begins with the `older` events of an earlier one. */
@@ -102,12 +105,14 @@ export type Proven =
 
 /** @throws ProofError if it does not prove what it says. `older`: the earlier checkpoint, for a proof of consistency. */
 export const checkProof = (text: string, signer: Signer, older?: string): Proven => {
+  if (text === '') throw new ProofError('the file is empty: was daybook audit prove refused?')
   const end = text.indexOf('\n\n')
   const lines = text.slice(0, end).split('\n')
+  if (lines[0] !== proofVersion && lines[0]?.startsWith('old ') !== true) throw new ProofError('it is no proof: daybook audit prove prints one')
   const checkpoint = readSigned(splitNotes(text.slice(end + 2))[0] ?? '', signer)
   if (end < 0 || checkpoint === undefined) throw new ProofError(`its checkpoint is not signed by ${signer.name}`)
   const { size, root } = checkpoint
-  if (lines[0]?.startsWith('old ') === true) {
+  if (lines[0] !== proofVersion) {
     const claimed = Number(/^old (0|[1-9]\d{0,15})$/.exec(lines[0])?.[1])
     if (Number.isNaN(claimed)) throw new ProofError('it is no proof: its first line does not say of how many events the older log was')
     const first = older === undefined ? undefined : signedOf(older, signer, claimed)
@@ -116,8 +121,8 @@ export const checkProof = (text: string, signer: Signer, older?: string): Proven
     if (!verifyConsistency(first.size, size, lines.slice(1).map(hashOf), first.root, root)) throw new ProofError(`the log of ${plural(size, 'event')} does not begin with the ${first.size} that were signed before`)
     return { kind: 'consistency', older: first.size, size }
   }
-  const [version, extra = '', index = '', ...hashes] = lines
-  if (version !== 'c2sp.org/tlog-proof@v1' || !extra.startsWith('extra ') || !/^index (0|[1-9]\d{0,15})$/.test(index)) throw new ProofError('it is no proof of an event')
+  const [, extra = '', index = '', ...hashes] = lines
+  if (!extra.startsWith('extra ') || !/^index (0|[1-9]\d{0,15})$/.test(index)) throw new ProofError('it is no proof of an event')
   const event = Buffer.from(extra.slice('extra '.length), 'base64').toString('utf8')
   const place = Number(index.slice('index '.length))
   if (!event.startsWith('\u0000') || !verifyInclusion(leafOfText(event), place, size, hashes.map(hashOf), root)) throw new ProofError(`the event is not number ${place} of the ${size} that were signed`)
