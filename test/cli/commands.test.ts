@@ -353,6 +353,7 @@ describe('operating a queue', () => {
     const q = 'nobody-came-here'
     const note = `queue ${q} was never used: its first task creates it\n`
     for (const command of ['audit state', 'audit log', 'audit diff', 'report', 'memory', 'export', 'top --once']) expect([command, (await in_(q, ...command.split(' '))).err]).toEqual([command, note])
+    expect((await in_(q, 'audit', 'what-if')).err).toBe(`daybook: queue ${q} has no events: --queue names another, and daybook queues lists them\n`)
     const stopped = { onSignal: (heard: (signal: NodeJS.Signals) => void) => (heard('SIGINT'), () => undefined) }
     expect((await server.daybook(['watch', '--queue', q], '', stopped)).err).toBe(note)
     await enqueue(q, 'x')

@@ -67,6 +67,17 @@ test('EV-06: a log on disk: the model is the log, and with other settings it is 
   expect((await readdir(join(dir, 'pictures'))).sort()).toEqual(['deadlines.svg', 'waiting-changed.svg', 'waiting-model.svg', 'waiting-recorded.svg', 'waits.svg'])
 })
 
+test('EV-06: of a period without events the refusal says where the log ends, or that there is no such queue', async () => {
+  const log = join(dir, 'log.db')
+  const store = await openSqliteStore({ file: log })
+  await append(store, 'day', day.slice(0, 10))
+  await store.close()
+  const refused = async (queue: string, ...args: ReadonlyArray<string>): Promise<string> => (await runHere(['audit', 'what-if', '--store', log, '--queue', queue, ...args])).err
+  expect(await refused('day', '--from', '2026-06-01T00:00:00Z')).toBe(`daybook: there are no events in this period: the last one before is of ${new Date(day[9]!.at).toISOString()}\n`)
+  expect(await refused('day', '--from', '2025-01-01T00:00:00Z', '--to', '2025-01-02T00:00:00Z')).toBe('daybook: queue day has no events up to the end of this period\n')
+  expect(await refused('night')).toContain('there is no queue night in this log')
+})
+
 test('EV-06: the same log in EventStoreDB', async () => {
   const node = await eventStoreDbUrl()
   const store = await openEventStoreDb({ url: node.url })

@@ -85,8 +85,14 @@ const record = async (source: AuditSource, from: number | string = 0, to: number
     recorder.take(decodedOf(event), event.type)
     last = msOf(event.at)
   }
-  if (!hasBegun) throw new CliError('there are no events in this period')
+  if (!hasBegun) throw new CliError(noEvents(source.queue, last, to !== undefined))
   return recorder.end(typeof to === 'string' ? msOf(to) + 1 : last + 1)
+}
+
+/** `last`: when the last event before the period was, in milliseconds. */
+const noEvents = (queue: string, last: number, hasEnd: boolean): string => {
+  if (Number.isFinite(last)) return `there are no events in this period: the last one before is of ${new Date(last).toISOString()}`
+  return hasEnd ? `queue ${queue} has no events up to the end of this period` : `queue ${queue} has no events: --queue names another, and daybook queues lists them`
 }
 
 const shown = ({ from, until, ...rest }: WhatIf): object => ({ from: new Date(from).toISOString(), until: new Date(until).toISOString(), ...rest })
