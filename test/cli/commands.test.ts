@@ -22,6 +22,19 @@ const list = async (q: string, ...args: ReadonlyArray<string>) =>
 const in_ = async (q: string, ...args: ReadonlyArray<string>) => server.daybook([...args, '--queue', q])
 
 describe('a task from the command line', () => {
+  test('TQM-MEM-001: a memory is told with what came of the task and what was found, also at a claim', async () => {
+    const q = queue()
+    await enqueue(q, 'review', '--id', 'a', '--ticket', 'T-1', '-d', 'Review the login')
+    const [held] = await claim(q)
+    const result = { output: 'works', decisionReport: 'read', discoveries: [{ type: 'note', details: 'the cookie stays' }, { file: 'a.ts' }, 'a text'] }
+    expect(await in_(q, 'complete', 'a', '--lease', held?.lease ?? '', '--result', JSON.stringify(result))).toMatchObject({ code: 0 })
+    const said = 'Review the login → works | note: the cookie stays | {"file":"a.ts"} | a text\n'
+    await expect.poll(async () => (await in_(q, 'memory', 'search', 'login')).out, { timeout: 30_000 }).toMatch(/^a, T-1, /)
+    expect((await in_(q, 'memory', 'search', 'login')).out.endsWith(said)).toBe(true)
+    await enqueue(q, 'fix', '--id', 'b', '--ticket', 'T-1', '-d', 'Fix the login')
+    expect((await in_(q, 'claim', '--types', 'fix')).out).toContain(said)
+  })
+
   test('enqueue, list, show, claim, heartbeat, complete, history', async () => {
     const q = queue()
     const added = await enqueue(q, 'eng-backend', '--id', 'a', '--priority', 'high', '--payload', '{"action":"test"}', '--metadata', '{"m":1}', '-d', 'text')

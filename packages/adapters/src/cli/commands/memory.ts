@@ -8,9 +8,17 @@ import { positive } from '../values.js'
 
 /** One memory as one line. */
 export const memoryLine = ({ task, at, ticketId, goal, summary, discoveries = [], errors = [] }: Memory): string => {
-  const found = [...discoveries.map((each) => (typeof each === 'string' ? each : JSON.stringify(each))), ...errors]
+  const found = [...discoveries.map(discoveryText), ...errors]
   const of = [task, ticketId, at === undefined ? undefined : since(at)].filter((part) => part !== undefined).join(', ')
-  return clean([`${of}: ${goal ?? summary ?? ''}`, ...found].join(' | '), 500)
+  const done = [goal, summary].filter((part) => part !== undefined).join(' → ')
+  return clean([`${of}: ${done}`, ...found].join(' | '), 500)
+}
+
+/** A discovery may have any shape. */
+const discoveryText = (each: unknown): string => {
+  if (typeof each === 'string') return each
+  const { type, details } = (each ?? {}) as { readonly type?: unknown; readonly details?: unknown }
+  return typeof type === 'string' && typeof details === 'string' ? `${type}: ${details}` : JSON.stringify(each)
 }
 
 interface Options {
