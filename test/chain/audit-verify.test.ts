@@ -1,5 +1,5 @@
 /** EV-07: `audit verify`, over HTTP and without a server, names the first event that is not what was appended. */
-import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createClient, type DaybookClient } from '@daybook/adapters/client'
@@ -58,6 +58,25 @@ test('EV-07: a whole log, by the server, by the client and from the file, while 
   expect((await verify('--store', file)).out).toBe(`ok  ${revision + 1} events, revision ${revision}, hash ${verdict.head.hash}\n`)
   copyFileSync(altered(), join(dir, 'plain.sqlite'))
   expect(JSON.parse((await verify('--store', join(dir, 'plain.sqlite'), '--json')).out)).toEqual(verdict)
+})
+
+test('EV-07: --all verifies every queue, also one that is signed and no longer in the log', async () => {
+  const shown = await verify('--data', dataDir, '--all')
+  expect(shown).toMatchObject({ code: 0, out: expect.stringMatching(/^ok {2}other: 1 event, .*\nok {2}q: \d+ events, .*\n$/) as string })
+  expect((await verify('--all')).out).toBe(shown.out)
+  const copy = altered(`UPDATE events SET data = replace(data, '"type":"mail"', '"type":"post"') WHERE stream = 'taskqueue-other'`)
+  const found = await verify('--store', copy, '--all', '--json')
+  expect(found.code).toBe(1)
+  expect(JSON.parse(found.out)).toMatchObject({ ok: false, queues: [{ queue: 'other', ok: false, broken: { kind: 'altered', revision: 0 } }, { queue: 'q', ok: true }] })
+  expect((await verify('--store', copy, '--all')).out).toMatch(/^NOT WHOLE {2}other: altered: revision 0 is not .*\nok {2}q: /)
+
+  const folder = join(dir, 'signed')
+  mkdirSync(join(folder, 'checkpoints'), { recursive: true })
+  copyFileSync(altered(), join(folder, 'daybook.sqlite'))
+  writeFileSync(join(folder, 'checkpoints', 'gone.tree'), '')
+  expect(await verify('--data', folder, '--all')).toMatchObject({ code: 1, out: expect.stringContaining('NOT VERIFIED  gone: ') as string })
+  expect(await verify('--data', dataDir, '--all', '--checkpoints', 'x')).toMatchObject({ code: 2 })
+  expect(await verify('--store', copy, '--queue', 'nope')).toMatchObject({ code: 1, err: expect.stringContaining('there is no queue nope in this log; --queue names one of: other, q') as string })
 })
 
 test('EV-07: an altered, missing, moved or inserted row is named, and the exit code is 1', async () => {
