@@ -9,8 +9,9 @@ export const restartCommand = (cli: Cli): Command =>
     .argument('<id>', 'its id, or #number')
     .option('--reason <text>', 'why', 'restarted on the command line')
     .addHelpText('after', `
-The new task has the same type, payload and fields, and names the old one as restartOf. The old one keeps its status and its
-history; a dead letter can still be sent back itself (daybook dlq retry) or discarded.
+The new task has the same type, payload and fields, and names the old one as restartOf. It does not wait for tasks that were
+cancelled or discarded meanwhile, nor for restarts of those. The old one keeps its status and its history; a dead letter can still be
+sent back itself (daybook dlq retry) or discarded.
 ${examples('daybook restart M1-001 --reason "the report was lost"')}`)
     .action(cli.connected<{ readonly reason: string }, [string]>(async ({ printer, client }, { reason }, id) => {
       const restarted = await client.restart(id, reason)
