@@ -22,6 +22,17 @@ const list = async (q: string, ...args: ReadonlyArray<string>) =>
 const in_ = async (q: string, ...args: ReadonlyArray<string>) => server.daybook([...args, '--queue', q])
 
 describe('a task from the command line', () => {
+  test('explain names the command that changes a limit or answers a callback', async () => {
+    const q = queue()
+    await server.daybook(['limits', 'set', '--queue', q, 'tenant:big', '--concurrency', '0'])
+    await enqueue(q, 'mail', '--id', 'a', '--tenant', 'big')
+    expect((await in_(q, 'explain', 'a')).out).toContain('  to change it: a higher limit: daybook limits set tenant:big\n')
+    await enqueue(q, 'ask', '--id', 'b')
+    const [held] = await claim(q, '--types', 'ask')
+    await in_(q, 'park', 'b', '--lease', held?.lease ?? '', '--key', "Ann's answer", '--timeout', '60')
+    expect((await in_(q, 'explain', 'b')).out).toContain(`  to change it: the callback: daybook callback 'Ann'\\''s answer'\n`)
+  })
+
   test('TQM-MEM-001: a memory is told with what came of the task and what was found, also at a claim', async () => {
     const q = queue()
     await enqueue(q, 'review', '--id', 'a', '--ticket', 'T-1', '-d', 'Review the login')

@@ -5,7 +5,7 @@ import { type Cli, examples } from '../cli.js'
 import { addPictureOptions, canvasOf, type PictureOptions } from '../drawing/canvas.js'
 import { printPicture } from '../drawing/print-picture.js'
 import { blockersOf, readBlockers } from '../explain/blockers.js'
-import { ladderOf, reasonText } from '../explain/ladder.js'
+import { changeText, ladderOf, reasonText } from '../explain/ladder.js'
 import type { Printer } from '../printer.js'
 import type { Row } from '../table.js'
 import { clean } from '../text.js'
@@ -47,7 +47,7 @@ const printExplanation = (printer: Printer, id: string, explanation: Explanation
   printer.line()
   for (const reason of explanation.reasons) {
     printer.line(`- ${reasonText(reason)}`)
-    printer.line(`  ${printer.colors.dim(`to change it: ${clean(reason.change)}`)}`)
+    printer.line(`  ${printer.colors.dim(`to change it: ${changeText(reason)}`)}`)
   }
   if (explanation.scoreParts !== null) printer.line()
   printScore(printer, explanation)

@@ -60,6 +60,14 @@ const ofClaims: ReadonlySet<Step> = new Set(['claim', 'skills', 'agent'])
 /** A reason in a line. */
 export const reasonText = ({ code, message, until: end }: Reason): string => `${code}: ${clean(message)}${end === undefined ? '' : `, until ${clock(end)} (${until(end)})`}`
 
+/** What would change it. The queue names a request over HTTP, and people at the command line read the command. */
+export const changeText = ({ change }: Reason): string =>
+  clean(change).replace(/\b(?:PUT …\/(limits)|POST …\/(callbacks))\/(\S+)/g, (_, limits: string | undefined, _callbacks, key: string) =>
+    `daybook ${limits === undefined ? 'callback' : 'limits set'} ${typed(decodeURIComponent(key))}`)
+
+/** A word as a shell reads it. */
+const typed = (word: string): string => (/^[\w.:@%+/-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)
+
 /** `isAsked`: whether it is explained for a particular claim. */
 export const ladderOf = (canvas: Canvas, { reasons, runnable }: Explanation, isAsked: boolean): ReadonlyArray<string> => {
   const { colors, glyphs, width } = canvas
@@ -81,7 +89,7 @@ export const ladderOf = (canvas: Canvas, { reasons, runnable }: Explanation, isA
       hasHeld = true
       return [
         ...begun(glyphs.no, reasonText(reason)).map(isFirst ? (line) => colors.bold(colors.red(line)) : colors.red),
-        ...wrapped(`${' '.repeat(margin)}${glyphs.pointer} to change it: ${clean(reason.change)}`, margin + 2, width).map(colors.dim),
+        ...wrapped(`${' '.repeat(margin)}${glyphs.pointer} to change it: ${changeText(reason)}`, margin + 2, width).map(colors.dim),
       ]
     })
   })
