@@ -53,7 +53,7 @@ test('docs/archive.md: the example runs, and says what the page says', () => {
 }, 300_000)
 
 test('docs/how-to/back-up-restore-upgrade.md: the example runs, and the copy is verified', () => {
-  expect(outputOf('how-to/back-up-restore-upgrade.md')).toMatch(/^default: 1200 events, revision 1199, verified\ncopied to .*backups\/monday, as of [\s\S]*^ok {2}1200 events, revision 1199/m)
+  expect(outputOf('how-to/back-up-restore-upgrade.md')).toMatch(/^default: 1200 events, revision 1199, verified\ncopied to .*backups\/monday, as of [\s\S]*^ok {2}default: 1200 events, revision 1199/m)
 }, 300_000)
 
 test('docs/audit.md: the examples without a server run', () => {
