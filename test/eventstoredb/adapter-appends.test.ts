@@ -79,6 +79,23 @@ describe('EV-03 an append', () => {
     expect(await store.head('s')).toBe(3)
   })
 
+  test.each<readonly [what: string, stream: string, fault: Fault | undefined, says: RegExp]>([
+    ['no connection', 's', undefined, /^Cannot reach EventStoreDB .*127\.0\.0\.1.*Are host and port right, is the node up/],
+    ['a refusal', 's', { kind: 'not-ready' }, /^EventStoreDB refused: /],
+    ['a failed call', 's', { kind: 'unavailable' }, /^The call to EventStoreDB failed /],
+    ['no answer', 's', { kind: 'no-reply' }, /^EventStoreDB does not answer /],
+    ['no answer to the name of a new stream', 'new', { kind: 'no-reply' }, /^Nothing was written, .* EventStoreDB does not answer /],
+  ])('that ends with %s names EventStoreDB, because a caller of Daybook reads the reason', async (_, stream, fault, says) => {
+    const { server, store } = await started({}, fault === undefined || isSilent(fault) ? impatient : {})
+    if (fault !== undefined) server.faults.script({ on: 'append', times: 1, fault })
+    else {
+      await server.stop()
+      await knowsOfCut(store)
+    }
+    const outcome = await store.append(stream, events(1), stream === 's' ? 2 : 'no_stream')()
+    expect(outcome).toMatchObject({ _tag: 'Left', left: { reason: expect.stringMatching(says) as string } })
+  })
+
   test('over a half-open connection: unknown within its time-out, and a new connection replaces the old', async () => {
     const { server, store } = await started({}, impatient)
     server.halfOpen(true)

@@ -50,18 +50,18 @@ type Meaning = {
 }
 
 const meanings: Readonly<Record<string, Meaning>> = {
-  'not-connected': { append: 'refused', read: 'again', words: 'It cannot be reached' },
-  'no-answer': { append: 'unknown', read: 'again', words: 'It does not answer' },
-  'ended-early': { append: 'unknown', read: 'again', words: 'The call ended too early' },
-  closed: { append: 'refused', read: 'closed', words: 'It has been closed' },
+  'not-connected': { append: 'refused', read: 'again', words: 'Cannot reach EventStoreDB' },
+  'no-answer': { append: 'unknown', read: 'again', words: 'EventStoreDB does not answer' },
+  'ended-early': { append: 'unknown', read: 'again', words: 'EventStoreDB ended the call too early' },
+  closed: { append: 'refused', read: 'closed', words: 'The store has been closed' },
   'stream-deleted': { append: 'refused', read: 'deleted', words: 'The stream was deleted by an administrator, and its log with it' },
   'access-denied': { append: 'refused', read: 'unavailable', words: 'The user of the connection string is unknown, has another password, or may not do this' },
   unimplemented: { append: 'refused', read: 'unavailable', words: 'The server is too old: EventStoreDB 21.10 or newer is needed' },
   // A call with several appends fails as a whole, whichever append caused it.
-  'not-leader': { append: 'unknown', read: 'again', words: 'The leader has changed' },
+  'not-leader': { append: 'unknown', read: 'again', words: 'The leader of EventStoreDB has changed' },
 }
 
-const otherwise: Meaning = { append: 'unknown', read: 'again', words: 'The call failed' }
+const otherwise: Meaning = { append: 'unknown', read: 'again', words: 'The call to EventStoreDB failed' }
 
 const meaningOf = (error: unknown): Meaning & { readonly text: string } => {
   const { kind, message } = kindOf(error)
@@ -69,22 +69,23 @@ const meaningOf = (error: unknown): Meaning & { readonly text: string } => {
   return { ...meaning, text: `${meaning.words} [${kind}: ${message}]` }
 }
 
-/** The outcome of an append whose call failed or was never made. */
-export const failedAppend = (error: unknown): AppendError => {
-  const { append, text } = meaningOf(error)
-  return append === 'refused' ? { _tag: 'Unavailable', reason: `${text}.` } : { _tag: 'OutcomeUnknown', reason: text }
-}
-
 export const isWorthRetrying = (error: unknown): boolean =>
   !(error instanceof StoreError) && meaningOf(error).read === 'again'
 
 const advice = 'Are host and port right, is the node up (of a cluster, more than half of its nodes), and does it use TLS? Without TLS, the address ends in ?tls=false; with a certificate of your own authority, in ?tlsCAFile=FILE.'
 
+/** The outcome of an append whose call failed or was never made. */
+export const failedAppend = (error: unknown): AppendError => {
+  const { append, text } = meaningOf(error)
+  if (append === 'unknown') return { _tag: 'OutcomeUnknown', reason: text }
+  return { _tag: 'Unavailable', reason: error instanceof NotConnected ? `${text}. ${advice}` : `${text}.` }
+}
+
 /** The error of a read or a subscription that failed for good. */
 export const storeError = (error: unknown, name: string, stream: string): StoreError => {
   if (error instanceof StoreError) return error
   const { read, text } = meaningOf(error)
-  const says = error instanceof NotConnected ? `Cannot reach EventStoreDB: ${text}. ${advice}` : `Cannot read ${stream} from ${name}. ${text}`
+  const says = error instanceof NotConnected ? `${text}. ${advice}` : `Cannot read ${stream} from ${name}. ${text}`
   return read === 'again' ? new StoreUnreachable(says, { cause: error }) : new StoreError(read, says, { cause: error })
 }
 
@@ -114,14 +115,14 @@ export const refusedAppend = (response: BatchAppendResp, bytes: number, bytesMax
     // Not ready, too busy, no leader: refused before anything was done. An internal error has the same shape and another code.
     case 'google.protobuf.Empty':
       return status?.getCode() === 0
-        ? { _tag: 'Unavailable', reason: `The server refused: ${message}.` }
-        : { _tag: 'OutcomeUnknown', reason: `the server said ${message}` }
+        ? { _tag: 'Unavailable', reason: `EventStoreDB refused: ${message}.` }
+        : { _tag: 'OutcomeUnknown', reason: `EventStoreDB said ${message}` }
     case `${prefix}BadRequest`:
     case `${prefix}InvalidTransaction`:
     case `${prefix}MaximumAppendEventSizeExceeded`:
-      return { _tag: 'Unavailable', reason: `The server refused: ${message}.` }
+      return { _tag: 'Unavailable', reason: `EventStoreDB refused: ${message}.` }
     // A time-out, a failure, or an error that this client does not know: the append may have been written.
     default:
-      return { _tag: 'OutcomeUnknown', reason: `the server said ${message || name}` }
+      return { _tag: 'OutcomeUnknown', reason: `EventStoreDB said ${message || name}` }
   }
 }

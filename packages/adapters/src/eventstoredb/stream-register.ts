@@ -41,7 +41,7 @@ export const streamRegister = (appender: Appender, reader: Reader): StreamRegist
     if (E.isRight(outcome)) return undefined
     adding.delete(stream)
     const { left } = outcome
-    return { _tag: 'Unavailable', reason: 'reason' in left ? left.reason : 'the stream could not be listed' }
+    return { _tag: 'Unavailable', reason: `Nothing was written, because the name of the new stream could not be listed first: ${'reason' in left ? left.reason : 'its entry is too large'}` }
   }
 
   return {
