@@ -63,6 +63,30 @@ test('TQM-MEM-001: what was completed is remembered at most five seconds after t
   }
 })
 
+test('TQM-MEM-001: the reason of a problem has the cause once, also where the message has it already', async () => {
+  const store = openMemoryStore()
+  let error: Error | undefined
+  const daybook = createDaybook({ store: { ...store, pick: (stream, revisions) => (error === undefined ? store.pick(stream, revisions) : Promise.reject(error)) } })
+  const memory = startMemory({ daybook, bank: notingBank([]), checkpoints: () => memoryCheckpoints(), recallMs: 50, limit: 5 })
+  try {
+    const engine = await daybook.open('q')
+    ok(await engine.submit(enqueue('a'), caller))
+    const [held] = ok(await engine.claim(claim(), caller))
+    await sleep(1_000)
+    const cause = new Error('connection refused')
+    error = new StoreError('unavailable', 'It cannot be reached [connection refused]. Is the port right?', { cause })
+    ok(await engine.submit({ ...complete(held!), content: JSON.stringify({ decisionReport: 'done', discoveries: [{ type: 'rumour', details: 'found' }] }) }, caller))
+    await sleep(60_000)
+    expect(memory.status()).toMatchObject([{ problem: { reason: 'It cannot be reached [connection refused]. Is the port right?' } }])
+    error = new StoreError('unavailable', 'fetch failed', { cause })
+    await sleep(60_000)
+    expect(memory.status()).toMatchObject([{ problem: { reason: 'fetch failed: connection refused' } }])
+  } finally {
+    await memory.close()
+    await daybook.close()
+  }
+})
+
 test('TQM-MEM-001: if events of the log are gone for good, the status says that nothing is remembered any more', async () => {
   const store = openMemoryStore()
   let isGone = false

@@ -74,6 +74,13 @@ export class Stopped extends Error {
   override readonly name = 'Stopped'
 }
 
+/** With its cause, such as `fetch failed: ECONNREFUSED`, unless the message says that already. */
+const reasonOf = (error: unknown): string => {
+  if (!(error instanceof Error)) return String(error)
+  const { message, cause } = error
+  return cause instanceof Error && !message.includes(cause.message) ? `${message}: ${cause.message}` : message
+}
+
 /** Whether the error means that events of the log are damaged or gone. */
 export const isLost = (error: unknown): error is StoreError => error instanceof StoreError && (error.code === 'damaged' || error.code === 'deleted' || error.code === 'truncated')
 
@@ -123,7 +130,7 @@ export const followLog = (options: FollowOptions): LogFollower => {
         return value
       } catch (error) {
         if (error instanceof Stopped || isFinal?.(error) === true || isLost(error)) throw error
-        const reason = error instanceof Error ? `${error.message}${error.cause instanceof Error ? `: ${error.cause.message}` : ''}` : String(error)
+        const reason = reasonOf(error)
         if (problem === undefined) warn(`queue ${engine.name}: ${words.forNow}: ${reason}`)
         problem = { reason, since: problem?.since ?? Date.now() }
         const ms = delays.next()
