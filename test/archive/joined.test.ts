@@ -133,7 +133,7 @@ test('what is missing is named, and nothing is made up for it', async () => {
   const log = openJoined(file)
   const { from, to } = second!.index
   expect(await readAll(log, stream, { limit: from })).toEqual(all.slice(0, from))
-  const words = `the events ${from} to ${to} of ${stream} were moved out of the log, and their segments are not in`
+  const words = `the events ${from} to ${to} of ${stream} are not in the log any more, and their segments are not in`
   await expect(readAll(log, stream)).rejects.toMatchObject({ code: 'truncated', from, to, message: expect.stringContaining(words) as string })
   await expect(log.pick(stream, [1, from])).rejects.toMatchObject({ code: 'truncated' })
   expect(await readAll(log, stream, { from: to + 1 })).toEqual(all.slice(to + 1))

@@ -30,8 +30,8 @@ export const problemOfError = (error: Error, { bodyBytesMax, itemsMax, taskBytes
 
 /** A store error is not a defect of the program, and an operator can act on it. Its message names files, so it goes only to the server's log. */
 const problemOfStore = ({ code, message }: StoreError): Problem => {
-  const [, moved] = /^the events (\d+ to \d+ of \S+) were moved/.exec(message) ?? []
-  if (moved !== undefined) return problem('unavailable', `the events ${moved} were moved into the archive, and the server does not have their segments: put them back into its folder`)
+  const [, gone] = /^the events (\d+ to \d+ of \S+) are not in the log/.exec(message) ?? []
+  if (gone !== undefined) return problem('unavailable', `the events ${gone} are not in the log any more, and the server does not have their segments: put them back into its folder, or, if nobody archived these events, see its log`)
   if (code !== 'damaged') {
     return problem('unavailable', 'the log cannot be read now; the server\'s own log has more under this correlation id', { retryAfterSeconds: 1 })
   }

@@ -9,8 +9,9 @@ export const missingSegment = (folder: string, stream: string, from: number, to:
     'truncated',
     from,
     to,
-    `the events ${from} to ${to} of ${stream} were moved out of the log, and their segments are not in ${folder}`,
-    'put them back there, or, to start a server, a snapshot that reaches behind them',
+    `the events ${from} to ${to} of ${stream} are not in the log any more, and their segments are not in ${folder}`,
+    // A log does not say who took its first events away.
+    'put them back there, or, to start a server, a snapshot that reaches behind them; if the store is EventStoreDB and nobody archived these events, an administrator truncated the stream: take $tb, $maxCount and $maxAge out of its metadata, before a scavenge removes the events',
   )
 
 export const unreadableNow = (file: string, cause: unknown): StoreError =>
