@@ -31,7 +31,7 @@ export const eventStoreDbPlants: ReadonlyArray<Plant> = [
   {
     title: 'EventStoreDB: an append that timed out at the server is taken for "not written"',
     file: at('errors.ts'),
-    find: "{ _tag: 'OutcomeUnknown', reason: `the server said ${message || name}` }",
+    find: "{ _tag: 'OutcomeUnknown', reason: `EventStoreDB said ${message || name}` }",
     replace: "{ _tag: 'Unavailable', reason: message || name }",
     killedBy: appends,
   },
