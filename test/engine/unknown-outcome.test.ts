@@ -128,6 +128,16 @@ test('nothing is answered while the outcome is unknown, and nothing new is decid
   holdsOnce(await logOf(store), ['a', 'b', 'c'])
 })
 
+test('while the log cannot be read either, the reason is told once, and not with each try', async () => {
+  const { engine, store, warnings } = await openQueue()
+  await engine.submit(enqueue('a'), caller)
+  store.script.push({ kind: 'unknown, written' })
+  store.failReads = 20
+  expect(codeOf(await engine.submit(enqueue('b'), caller))).toBe('success')
+  expect(store.failReads).toBe(0)
+  expect(warnings.filter((text) => text.includes('still unknown: '))).toHaveLength(1)
+})
+
 test('after some seconds of doubt, questions and commands that wait are refused, and so are later ones at once; the command in doubt waits on', async () => {
   const { engine, store } = await openQueue()
   await engine.submit(enqueue('a'), caller)

@@ -42,6 +42,7 @@ export const sealInLog = async (batch: Batch, reason: string, { log, chain, avai
   const doubt = `an append's outcome is unknown (${reason}); it is being settled`
   availability.doubted(doubt)
   warn(doubt)
+  let told = ''
   for (let attempt = 0; ; attempt++) {
     try {
       const there = await isThere(log, batch)
@@ -51,7 +52,8 @@ export const sealInLog = async (batch: Batch, reason: string, { log, chain, avai
       if (E.isRight(again)) return again.right
       if (again.left._tag === 'AppendTooLarge') return undefined
     } catch (cause) {
-      warn(`still unknown: ${errorText(cause)}`)
+      // Once for each reason: a store may be away for hours.
+      if (errorText(cause) !== told) warn(`still unknown: ${(told = errorText(cause))}`)
     }
     if (isClosing() && attempt >= triesAtClose) {
       throw new Error(`stopped while an append's outcome was unknown (${reason}): it is in the log or it is not`)
