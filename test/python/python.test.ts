@@ -27,7 +27,7 @@ for node in ast.walk(ast.parse(open('daybook.py', encoding='utf-8').read())):
     const { status, stderr } = run('-m', 'unittest', '-v')
     expect(status, stderr).toBe(0)
     expect(stderr).toMatch(/Ran \d{2,} tests/)
-  }, 300_000)
+  }, 600_000)
 
   test('teeth: a broken client is noticed', () => {
     const broken = `import daybook, unittest, test_daybook
