@@ -23,6 +23,8 @@ describe('words that more memories have than one search reads', () => {
 
   test('a rare word finds its memories, old ones too; common words beside it, and words that no memory has, change nothing', async () => {
     for (const description of ['gearbox', 'deploy gearbox release', 'deploy gearbox unheard']) expect([...(await found(description))].sort()).toEqual(['first', 'second', 'third'])
+    // No memory needs to have all of them.
+    expect([...(await found('clean with care'))].sort()).toEqual(['newest', 'second'])
   })
 
   test('common words alone find the newest memories that have most of them', async () => {
