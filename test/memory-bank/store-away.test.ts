@@ -15,6 +15,9 @@ interface Given {
   readonly memories: ReadonlyArray<Memory>
 }
 
+/** A result that is remembered. */
+const finding = JSON.stringify({ decisionReport: 'done', discoveries: [{ type: 'rumour', details: 'found' }] })
+
 /** Notes when it is given memories. */
 const notingBank = (given: Array<Given>): MemoryBank => ({
   name: 'noted',
@@ -46,7 +49,7 @@ test('TQM-MEM-001: what was completed is remembered at most five seconds after t
     const [held] = ok(await engine.claim(claim(), caller))
     isAway = true
     tries = 0
-    ok(await engine.submit({ ...complete(held!), content: JSON.stringify({ decisionReport: 'done', discoveries: [{ type: 'rumour', details: 'found' }] }) }, caller))
+    ok(await engine.submit({ ...complete(held!), content: finding }, caller))
     await sleep(600_000)
     expect(memory.status()).toMatchObject([{ problem: { reason: 'the store is away' } }])
     expect(given).toEqual([])
@@ -75,7 +78,7 @@ test('TQM-MEM-001: the reason of a problem has the cause once, also where the me
     await sleep(1_000)
     const cause = new Error('connection refused')
     error = new StoreError('unavailable', 'It cannot be reached [connection refused]. Is the port right?', { cause })
-    ok(await engine.submit({ ...complete(held!), content: JSON.stringify({ decisionReport: 'done', discoveries: [{ type: 'rumour', details: 'found' }] }) }, caller))
+    ok(await engine.submit({ ...complete(held!), content: finding }, caller))
     await sleep(60_000)
     expect(memory.status()).toMatchObject([{ problem: { reason: 'It cannot be reached [connection refused]. Is the port right?' } }])
     error = new StoreError('unavailable', 'fetch failed', { cause })
@@ -100,7 +103,7 @@ test('TQM-MEM-001: if events of the log are gone for good, the status says that 
     const [held] = ok(await engine.claim(claim(), caller))
     await sleep(1_000)
     isGone = true
-    ok(await engine.submit({ ...complete(held!), content: JSON.stringify({ decisionReport: 'done', discoveries: [{ type: 'rumour', details: 'found' }] }) }, caller))
+    ok(await engine.submit({ ...complete(held!), content: finding }, caller))
     await sleep(600_000)
     expect(memory.status()).toMatchObject([{ problem: { reason: 'events are gone' } }])
   } finally {
@@ -133,7 +136,7 @@ test('TQM-MEM-001: a completion that is known and cannot be picked is not passed
       const [held] = ok(await engine.claim(claim(), caller))
       await sleep(1_000)
       unseen = 3
-      ok(await engine.submit({ ...complete(held!), content: JSON.stringify({ decisionReport: 'done', discoveries: [{ type: 'rumour', details: 'found' }] }) }, caller))
+      ok(await engine.submit({ ...complete(held!), content: finding }, caller))
     }
     await completeOne('a')
     await sleep(60_000)

@@ -145,7 +145,7 @@ export const outcomePlants: ReadonlyArray<Plant> = [
     file: 'packages/adapters/src/cli/task-table.ts',
     find: "dependents === 0 ? []",
     replace: 'dependents >= 0 ? []',
-    killedBy: ['test/cli/commands.test.ts'],
+    killedBy: ['test/cli/dead-letters.test.ts'],
     named: 'what they hold up',
   },
   {

@@ -105,7 +105,7 @@ export class WorkReport implements OutageTeller {
       case 'heartbeat-failed': {
         // `down` has already reported it to people.
         if (!isJson && isOutage(event.error)) return
-        const message = event.error instanceof Error ? event.error.message : String(event.error)
+        const message = errorText(event.error)
         return this.line(`${colors.yellow('waiting')} ${clean(message, 200)}`, { event: event.type, error: message })
       }
     }

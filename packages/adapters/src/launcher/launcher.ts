@@ -6,6 +6,7 @@ import { hostname } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Phase } from '@daybook/core'
 import type { Daybook, QueueEngine } from '../engine/index.js'
+import { errorText } from '../error-text.js'
 import type { MemoryService } from '../memory-bank/index.js'
 import { isDestroyed } from '../store/index.js'
 import { createWorker, engineSource, type TaskWorker, type WorkerEvent, WorkerStopped } from '../worker/index.js'
@@ -128,5 +129,5 @@ export const startLauncher = async (daybook: Daybook, url: string, options: Laun
 
 const tell = (event: WorkerEvent, queue: string, warn: (message: string) => void): void => {
   if (event.type === 'incomplete') warn(`queue ${queue}: ${event.taskId}: the program printed no decisionReport, which this queue requires`)
-  if (event.type === 'claim-failed' && event.fatal) warn(`queue ${queue}: the launcher stops: ${event.error instanceof Error ? event.error.message : String(event.error)}`)
+  if (event.type === 'claim-failed' && event.fatal) warn(`queue ${queue}: the launcher stops: ${errorText(event.error)}`)
 }

@@ -41,8 +41,8 @@ export const verifyCommand = (cli: Cli): Command =>
       const connection = readConnection(command.optsWithGlobals<ConnectionOptions>(), cli.io.env)
       const address = logAddressOf(where)
       if (address === undefined && (where.checkpoints ?? where.checkpointKey) !== undefined) throw new UsageError('--checkpoints and --checkpoint-key are for a log that is read here: give --data or --store')
-      if (where.all === true && (where.checkpoints ?? where.checkpointKey) !== undefined) throw new UsageError('--checkpoints and --checkpoint-key are of one queue: give --queue in place of --all')
       if (where.all === true) {
+        if ((where.checkpoints ?? where.checkpointKey) !== undefined) throw new UsageError('--checkpoints and --checkpoint-key are of one queue: give --queue in place of --all')
         const verdicts = await (address === undefined ? askAll(connection, progress) : readAll(address, where, progress)).finally(() => progress.clear())
         const ok = verdicts.every((each) => each.ok)
         printer.answer({ ok, queues: verdicts }, () => {
@@ -84,14 +84,14 @@ const readLog = async (address: LogAddress, queue: string, flags: CheckpointFlag
 }
 
 const queuesIn = async (address: LogAddress): Promise<ReadonlyArray<string>> => {
-  const [{ openOwnLog }, { streamPrefix }] = await Promise.all([import('../../open-log.js'), import('../../engine/index.js')])
+  const [{ openOwnLog }, { queueOf, streamPrefix }] = await Promise.all([import('../../open-log.js'), import('../../engine/index.js')])
   const log = await openOwnLog(address)
   const streams = await log.streams(streamPrefix).finally(() => log.close())
-  return streams.map((stream) => stream.slice(streamPrefix.length)).sort()
+  return streams.map(queueOf).sort()
 }
 
 /** A queue that cannot be verified must not hide the others. */
-const each = async (queues: ReadonlyArray<string>, verify: (queue: string) => Promise<Verdict>): Promise<ReadonlyArray<QueueVerdict>> => {
+const verifyEach = async (queues: ReadonlyArray<string>, verify: (queue: string) => Promise<Verdict>): Promise<ReadonlyArray<QueueVerdict>> => {
   const verdicts: Array<QueueVerdict> = []
   for (const queue of queues) {
     try {
@@ -108,7 +108,7 @@ const askAll = async (connection: ReturnType<typeof readConnection>, progress: P
   const client = connect(connection)
   try {
     const queues = await client.queues()
-    return await each(queues.map(({ name }) => name).sort(), (queue) => {
+    return await verifyEach(queues.map(({ name }) => name).sort(), (queue) => {
       progress.show(`the server verifies ${clean(queue)}`)
       return client.in(queue).verify()
     })
@@ -122,7 +122,7 @@ const readAll = async (address: LogAddress, flags: Flags, progress: Progress): P
   const { checkpointFolderOf, signedQueues } = await import('../../chain/index.js')
   const signed = flags.data === undefined ? [] : await signedQueues(checkpointFolderOf(flags.data))
   const queues = new Set([...(await queuesIn(address)), ...signed])
-  return each([...queues].sort(), (queue) => readLog(address, queue, flags, progress))
+  return verifyEach([...queues].sort(), (queue) => readLog(address, queue, flags, progress))
 }
 
 const tellOf = (printer: Printer, verdict: QueueVerdict): void => {

@@ -180,7 +180,7 @@ const reportMissing = `,"detail":${JSON.stringify('the queue wants a decision re
 
 // -------------------------------------------------------------------------------------- many at once
 
-const OneOutcome = t.union(Object.values(outcomeBodies) as unknown as [t.Mixed, t.Mixed])
+const OneOutcome = t.union([outcomeBodies.heartbeat, outcomeBodies.complete, outcomeBodies.fail, outcomeBodies.release, outcomeBodies.park])
 const Outcomes = t.type({ outcomes: listOf(OneOutcome) }, 'Outcomes')
 /** The body without its outcomes. Each outcome is checked on its own: an invalid one must not block the 499 others. */
 const Around = t.type({ outcomes: t.UnknownArray })
