@@ -52,7 +52,7 @@ const run = async (program: string, args: ReadonlyArray<string>, path: ReadonlyA
   let output = ''
   child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()))
   child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()))
-  const [code] = (await once(child, 'exit')) as [number]
+  const [code] = (await once(child, 'close')) as [number]
   return { code, output }
 }
 

@@ -93,26 +93,28 @@ describe.each(sources)('a worker %s', (_, sourceOf) => {
 
   test('while the answer to its claim is late, a worker that waits for the end is not told that its agent is full, and the queue is not drained', async () => {
     const source = await sourceOf()
-    await client.enqueueAll(numbers(3).map((n) => ({ type: 'eng-web', payload: n })))
     let answer = (): void => undefined
     const answered = new Promise<void>((resolve) => (answer = resolve))
     let [claims, taken, asked] = [0, 0, 0]
     const late: TaskSource = {
       ...source,
       claim: async (request, signal) => {
-        const isFirst = claims++ === 0
+        const claim = ++claims
         const works = await source.claim(request, signal)
-        if (isFirst) taken = works.length
-        else asked++
-        if (isFirst) await answered
+        if (claim === 2) taken = works.length
+        else if (claim > 2) asked++
+        if (claim === 2) await answered
         return works
       },
     }
-    const worker = await work({ source: late, concurrency: 2, prefetchMax: 0, handler: () => ({ decisionReport: 'r' }) })
+    const worker = await work({ source: late, concurrency: 2, prefetchMax: 0, claimWaitMs: 60_000, handler: () => ({ decisionReport: 'r' }) })
+    // The first claim waits for a second, the others for a minute.
+    await until(() => claims === 2, 'its second claim is sent')
+    await client.enqueueAll(numbers(3).map((n) => ({ type: 'eng-web', payload: n })))
     await until(async () => taken === 2 && (await client.agents.list()).some(({ maxTasks }) => maxTasks === 2), 'it has taken two tasks and is registered')
     let isDrained = false
     const drained = worker.drained().then(() => (isDrained = true))
-    await until(() => asked >= 2, 'it asks although its first claim is not answered')
+    await until(() => asked >= 2, 'it asks although that claim is not answered')
     await sleep(50)
     expect(isDrained).toBe(false)
     answer()

@@ -39,6 +39,22 @@ describe('stopping', () => {
     expect(worker.stats().completed).toBeGreaterThan(0)
   })
 
+  test('waits longer for the answer to a claim that waits for no tasks: a slow server may have granted some', async () => {
+    source.add(10)
+    const grant = source.claim.bind(source)
+    source.claim = async (request, signal) => {
+      const works = await grant(request, new AbortController().signal)
+      await sleep(500)
+      signal.throwIfAborted()
+      return works
+    }
+    work({ claimWaitMs: 0, handler: () => undefined })
+    await sleep(300)
+    await worker.stop()
+    expect(source.count('in-progress')).toBe(0)
+    expect(source.count('completed')).toBe(10)
+  })
+
   test('finishes the tasks claimed ahead if they are quick', async () => {
     source.add(2_000)
     work({ concurrency: 2, handler: () => sleep(1) })

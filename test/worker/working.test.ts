@@ -143,6 +143,16 @@ describe('a worker works', () => {
     expect(source.count('completed')).toBe(1)
   })
 
+  test('a queue is not drained while the answer to a claim that does not wait is late, whatever a later claim would find', async () => {
+    source.add(1)
+    let answers = 0
+    source.beforeClaimAnswer = () => sleep(answers++ === 0 ? 1_500 : 0)
+    work({ handler: () => undefined })
+    // Called before the first claim is sent, so that it does not wait for tasks.
+    await worker.drained()
+    expect(source.count('completed')).toBe(1)
+  })
+
   test('a queue is not drained while the answer with a task arrives later than that of the next claim', async () => {
     work({ handler: () => undefined })
     await until(() => source.waiting === 1, 'the worker waits for work')

@@ -41,6 +41,14 @@ export const workerPlants: ReadonlyArray<Plant> = [
     named: 'while the answer to its claim is late',
   },
   {
+    title: 'worker: a queue counts as drained while the answer to a claim that does not wait is late',
+    file: `${worker}worker-loop.ts`,
+    find: 'now < this.claimWaitsUntil && ',
+    replace: '',
+    killedBy: working,
+    named: 'claim that does not wait is late',
+  },
+  {
     title: 'worker: the first claim waits as long as all others',
     file: `${worker}worker-loop.ts`,
     find: 'isIdle ? claimWaitMs : Math.min(claimWaitMs, firstWaitMs)',
@@ -257,6 +265,14 @@ export const workerPlants: ReadonlyArray<Plant> = [
     find: 'if (this.isClaiming) await',
     replace: 'if (!this.isClaiming) await',
     killedBy: stopping,
+  },
+  {
+    title: 'worker: a stop aborts a claim whose answer is late',
+    file: `${worker}worker-loop.ts`,
+    find: 'const mayWait = now < this.claimWaitsUntil',
+    replace: 'const mayWait = now <= Number.POSITIVE_INFINITY',
+    killedBy: stopping,
+    named: 'waits longer for the answer',
   },
   {
     title: 'worker: the result of a handler that a stop has aborted is its outcome',

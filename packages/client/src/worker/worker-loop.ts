@@ -36,6 +36,8 @@ const overdueMs = 6_000
 const handInMs = 5_000
 /** A claim that finds tasks is mostly answered within this time. After that, it is a long poll that waits for tasks. */
 const nothingThereMs = 100
+/** How long a worker that stops waits for the answer to a claim that should have been answered. */
+const lateMs = 1_000
 /** How long a claim waits if the last one found tasks, or is the first. Its answer says why there are no tasks, and people should know that soon. */
 const firstWaitMs = 1_000
 /** The same as `nothingThereMs`, before the worker checks whether the queue is drained. */
@@ -51,6 +53,8 @@ export class WorkerLoop {
   private calling = 0
   private pumping = false
   private claimSentAt = 0
+  /** Until when the claim in flight may wait for tasks on the server. After that its answer is only late. */
+  private claimWaitsUntil = 0
   private isClaiming = false
   /** When the last claim that returned no tasks was sent. */
   private emptySentAt = Number.NEGATIVE_INFINITY
@@ -138,8 +142,9 @@ export class WorkerLoop {
       try {
         this.claimSentAt = performance.now()
         this.isClaiming = true
-        const waitMs = isIdle ? claimWaitMs : Math.min(claimWaitMs, firstWaitMs)
-        const works = await source.claim({ ...this.request(), max, waitMs: this.drainers > 0 ? 0 : waitMs }, signal)
+        const waitMs = this.drainers > 0 ? 0 : isIdle ? claimWaitMs : Math.min(claimWaitMs, firstWaitMs)
+        this.claimWaitsUntil = this.claimSentAt + waitMs
+        const works = await source.claim({ ...this.request(), max, waitMs }, signal)
         this.isClaiming = false
         failures = 0
         isIdle = works.length === 0
@@ -350,7 +355,8 @@ export class WorkerLoop {
         idleSince = idle ? Math.max(idleSince, this.settledAt) : performance.now()
         if (idle && this.state === 'running') {
           if (this.emptySentAt >= idleSince) return
-          if (this.isClaiming && performance.now() - Math.max(this.claimSentAt, idleSince) >= drainedMs) {
+          const now = performance.now()
+          if (this.isClaiming && now < this.claimWaitsUntil && now - Math.max(this.claimSentAt, idleSince) >= drainedMs) {
             await (this.asking ??= this.ask().finally(() => (this.asking = undefined)))
             continue
           }
@@ -363,8 +369,8 @@ export class WorkerLoop {
   }
 
   /**
-   * Checks whether the queue has no more tasks while a claim is in flight. That claim may be waiting for tasks, or its answer may just be late. So
-   * the worker sends claims that do not wait: two, because the first may be answered before the claim that took the last task.
+   * Checks whether the queue has no more tasks while a claim waits for tasks. It may have got some, and its answer is late. So the worker sends claims
+   * that do not wait: two, because the first may be answered before the claim that took the last task.
    */
   private async ask(): Promise<void> {
     const { signal } = this.claims
@@ -437,7 +443,9 @@ export class WorkerLoop {
     const ended = new AbortController()
     void Promise.all([this.claiming, this.asking]).then(() => ended.abort())
     // A claim that was just sent may be answered at any moment. If it were aborted, nobody would work on the tasks that it took.
-    if (this.isClaiming) await pause(this.claimSentAt + nothingThereMs - performance.now(), ended.signal)
+    const now = performance.now()
+    const mayWait = now < this.claimWaitsUntil
+    if (this.isClaiming) await pause(mayWait ? this.claimSentAt + nothingThereMs - now : lateMs, ended.signal)
     this.claims.abort()
     // A source that ignores the signal must not keep the worker from stopping.
     await pause(Math.max(abortedMs, this.deadline - performance.now()), ended.signal)
