@@ -145,6 +145,18 @@ test('LK-11: a redrive that matches no dead letter exits with 1, and says so', a
   }
 })
 
+test('LK-11: a redrive that an open breaker stops at once says so, and does not claim to send anything back', async () => {
+  const q = queue()
+  await deadLetter(q, ['a'])
+  await in_(q, 'breakers', 'open', 'ops', '--reason', 'down')
+  const redrive = (...more: ReadonlyArray<string>) => in_(q, 'dlq', 'redrive', '--type', 'ops', '--per-minute', '60', '--reason', 'r', ...more)
+  expect(await redrive()).toMatchObject({ code: 1, out: expect.stringMatching(/^no dead letter is sent back: the breaker of ops is open\..*daybook breakers close ops\n$/) as string })
+  const { code, out } = await redrive('--json')
+  expect([code, JSON.parse(out)]).toMatchObject([1, { count: 1, redrive: { retried: 0, stopped: { cause: 'breaker-opened', taskType: 'ops' } } }])
+  await in_(q, 'breakers', 'close', 'ops')
+  expect(await redrive()).toMatchObject({ code: 0, out: expect.stringContaining('sending 1 dead letter back') as string })
+})
+
 test('LK-11: a list of dead letters says when there are more', async () => {
   const q = queue()
   await deadLetter(q, ['a', 'b'])

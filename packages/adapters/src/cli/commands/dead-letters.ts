@@ -186,6 +186,14 @@ const decide = async (session: Session, verb: Verb, options: ReviewOptions, id: 
     }
     const begun = await deadLetters.redrive(filter, perMinute, said)
     const { count } = begun
+    // If the breaker of the first one is open, the queue stops the redrive before it has sent anything back.
+    const now = count === 0 ? null : await deadLetters.redriveStatus()
+    const openType = now?.retried === 0 && now.stopped?.cause === 'breaker-opened' ? now.stopped.taskType : undefined
+    if (now !== null && openType !== undefined) {
+      const type = clean(openType)
+      printer.answer({ ...begun, redrive: now }, () => printer.line(`no dead letter is sent back: the breaker of ${type} is open. First mend the cause, and wait until a test task closes the breaker, or: daybook breakers close ${type}`))
+      return exitCodes.refused
+    }
     printer.answer(begun, () => (count === 0 ? tellNone() : printer.line(`sending ${plural(count, 'dead letter')} back, ${perMinute} a minute; daybook dlq redrive-status shows how far it is`)))
     return count === 0 ? exitCodes.refused : exitCodes.done
   }
