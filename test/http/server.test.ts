@@ -153,6 +153,32 @@ test('metrics: gauges, counters, and no ids', () =>
     for (const name of text.matchAll(/^# TYPE (\S+) (\S+)$/gm)) expect(name[1], 'one prefix for all').toMatch(/^daybook_/)
   }))
 
+test('metrics: a claim that ends with a rate limit or a parked task is counted as ended, and the next claim is not the first', () =>
+  using(startTestServer(), async (server) => {
+    const q = '/api/queues/q'
+    const value = async (name: string): Promise<number> => Number((await server.get('/metrics')).text.split('\n').find((each) => each.startsWith(`${name} `))?.split(' ').at(-1))
+    const claim = async (agentId: string) => (await server.post(`${q}/claims`, { agentId })).body.claims[0]
+    await server.post(`${q}/tasks`, { tasks: ['a', 'b', 'c', 'd'].map((id) => ({ id, type: id, payload: id })) })
+    const limited = await claim('one')
+    await server.post(`${q}/tasks/a/fail`, { agentId: 'one', token: limited.lease.token, error: { message: '429', retryAfter: 0.001 } })
+    const parked = await claim('two')
+    await server.post(`${q}/tasks/${parked.task.id}/park`, { agentId: 'two', token: parked.lease.token, callbackKey: 'k', timeoutSeconds: 60 })
+    const returned = await claim('three')
+    await server.post(`${q}/tasks/${returned.task.id}/release`, { agentId: 'three', token: returned.lease.token, reason: 'stops', stopping: true })
+    expect(await value('daybook_completions_total{queue="q",outcome="rate-limited"}')).toBe(1)
+    expect(await value('daybook_completions_total{queue="q",outcome="parked"}')).toBe(1)
+    await server.post(`${q}/callbacks/k`, {})
+    const again: Array<string> = []
+    for (let tries = 0; again.length < 4; tries++) {
+      expect(tries).toBeLessThan(1_000)
+      const claimed = await claim(`again-${tries}`)
+      if (claimed !== undefined) again.push(claimed.task.id)
+    }
+    expect(again.sort()).toEqual(['a', 'b', 'c', 'd'])
+    // Four tasks had a first claim.
+    expect(await value('daybook_queue_wait_seconds_count{queue="q"}')).toBe(4)
+  }))
+
 test('metrics: requests that were refused are counted as well, whoever refused them', () =>
   using(startTestServer(), async (server) => {
     await server.get('/api/queues/q/depth', { headers: { authorization: 'Bearer wrong' } })

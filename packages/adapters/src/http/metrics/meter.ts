@@ -50,6 +50,8 @@ class QueueMeter {
   readonly deadLetters = zeros(deadLetterReasons)
   /** Claims of live leases, whichever server appended them: task → when it was claimed. */
   private readonly claimedAt = new Map<string, number>()
+  /** Unfinished tasks that had a claim which no count of attempts tells of: it was given back, parked or rate limited, or a reviewer reset the counts. */
+  private readonly claimedBefore = new Set<string>()
   readonly waitSeconds = new Histogram(taskSeconds)
   readonly runSeconds = new Histogram(taskSeconds)
 
@@ -77,8 +79,14 @@ class QueueMeter {
     }
   }
 
+  /** Whether a claim is the first of its task. A claim that this server did not see, because it was not running, counts only as an attempt. */
+  isFirst({ task, retries, attempts }: Claim): boolean {
+    return retries === 0 && attempts === 0 && !this.claimedBefore.has(task)
+  }
+
   /** Follows the claim of an event. A lease may end on another server than it began. Returns how long it lasted, in milliseconds, if it has ended with a run. */
   follow(event: QueueEvent): number | undefined {
+    this.noteClaimedBefore(event)
     switch (event.type) {
       case 'Claimed':
         this.claimedAt.set(event.data.task, event.at)
@@ -100,6 +108,26 @@ class QueueMeter {
         return undefined
       default:
         return undefined
+    }
+  }
+
+  private noteClaimedBefore({ type, data }: QueueEvent): void {
+    switch (type) {
+      case 'Released':
+      case 'ClaimReturned':
+      case 'ClaimRevoked':
+      case 'TaskParked':
+      case 'RateLimited':
+      case 'Requeued':
+        this.claimedBefore.add(data.task)
+        break
+      case 'Completed':
+      case 'DeadLettered':
+      case 'Cancelled':
+      case 'Discarded':
+        this.claimedBefore.delete(data.task)
+        break
+      default:
     }
   }
 }
@@ -136,13 +164,15 @@ export class Meter {
 
   /** Counts only first claims: the waiting time of a retry says nothing about the queue. `now`: the queue's time. */
   claimed(queue: string, claims: ReadonlyArray<Claim>, now: number): void {
-    const waitSeconds = this.queues.get(queue)?.waitSeconds
-    if (waitSeconds === undefined) return
+    const meter = this.queues.get(queue)
+    if (meter === undefined) return
+    const { waitSeconds } = meter
     // Tasks that were enqueued together are mostly claimed together: they make one observation.
     let since = 0
     let times = 0
-    for (const { createdAt, retries, attempts } of claims) {
-      if (retries > 0 || attempts > 0) continue
+    for (const claim of claims) {
+      if (!meter.isFirst(claim)) continue
+      const { createdAt } = claim
       if (createdAt !== since && times > 0) {
         waitSeconds.observe(Math.max(0, now - since) / 1_000, times)
         times = 0

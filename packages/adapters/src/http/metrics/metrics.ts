@@ -21,6 +21,8 @@ const outcomes: Readonly<Record<string, EventType>> = {
   released: 'Released',
   returned: 'ClaimReturned',
   revoked: 'ClaimRevoked',
+  parked: 'TaskParked',
+  'rate-limited': 'RateLimited',
   cancelled: 'Cancelled',
   discarded: 'Discarded',
 }
