@@ -1,4 +1,6 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { folder } from '../import/samples.js'
@@ -454,6 +456,20 @@ test('doctor: a healthy server', async () => {
   const report = await server.json<{ readonly ok: boolean; readonly findings: ReadonlyArray<{ readonly about: string }> }>('doctor')
   expect(report.ok).toBe(true)
   expect(report.findings.map(({ about }) => about)).toContain(`queue ${q}`)
+})
+
+test('doctor: a part that fails is not said to be tried again: a receiver that wants no more messages gets none', async () => {
+  const reason = 'it answers 410: it wants no more messages, and gets none until the server starts again'
+  const answers: Readonly<Record<string, object>> = {
+    '/healthz': { status: 'ok' },
+    '/readyz': { status: 'ready', queues: 0, degraded: [{ part: 'webhook pager', reason, since: '2026-01-05T09:00:00.000Z' }] },
+    '/api/queues': { queues: [] },
+  }
+  const stub = createServer((request, response) => void response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answers[request.url ?? ''] ?? {})))
+  await new Promise<void>((resolve) => stub.listen(0, '127.0.0.1', resolve))
+  const { code, out } = await server.daybook(['doctor', '--url', `http://127.0.0.1:${(stub.address() as AddressInfo).port}`])
+  stub.close()
+  expect([code, out]).toEqual([1, expect.stringContaining(`BAD   webhook pager: out of date since 2026-01-05 09:00:00Z: ${reason}\n`)])
 })
 
 test('every read-only command takes --json and prints one document', async () => {

@@ -17,7 +17,7 @@ export const checkServer = async (client: DaybookClient, url: string, tell: Tell
     for (const { queue, reason } of readOnly) findings.push({ level: 'bad', about: `${url}, queue ${queue}`, says: reason })
     for (const { queue, seconds } of ahead) findings.push({ level: 'note', about: `${url}, queue ${queue}`, says: aheadText(seconds, 'the clock of its server') })
     for (const { part, queue, reason, since } of degraded) {
-      findings.push({ level: 'bad', about: queue === undefined ? part : `${part} of ${queue}`, says: `${part === 'checkpoints' ? 'not signed' : 'out of date'} since ${clock(since)}${part === 'checkpoints' ? '' : ', and tried again and again'}: ${reason}` })
+      findings.push({ level: 'bad', about: queue === undefined ? part : `${part} of ${queue}`, says: `${part === 'checkpoints' ? 'not signed' : 'out of date'} since ${clock(since)}: ${reason}` })
     }
   } catch (error) {
     if (!(error instanceof DaybookError) || error.code === 'unreachable') throw error
