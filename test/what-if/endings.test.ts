@@ -80,6 +80,19 @@ test('EV-06: dependencies, parked tasks and their callbacks, cancelled tasks, a 
   expect(outcome(model)).toEqual(outcome(recorded))
 })
 
+test('EV-06: tasks that were cancelled together are so in the model: no agent begins the next one between two of them', () => {
+  const ids = ['a', 'b', 'c', 'd', 'e']
+  const { recorded, model } = modelled(
+    [0, enqueue('first')], [0, claim('w')], [5, complete('first', 'w', 1)],
+    [10, { type: 'SetLimit', key: 'type:work', concurrency: 0 }], ...ids.map((id): Step => [20, enqueue(id)]),
+    [30, { type: 'RemoveLimit', key: 'type:work' }], ...ids.map((id): Step => [30, { type: 'Cancel', task: id, reason: 'a mistake' }]),
+  )
+  expect(recorded.attempts.started).toBe(1)
+  // The agent, which asks at once in the model, has begun one when the limit was removed.
+  expect(model.attempts.started).toBe(2)
+  expect(model.all.waits).toMatchObject({ tasks: 6, notStarted: 4 })
+})
+
 test('EV-06: what a completion brings comes when that task is completed, also if that is sooner than it was', () => {
   const found = { discoveries: [{ kind: 'security_issue', content: '{}' }], left: 0 }
   const parent: Command = { type: 'Complete', ...held('parent', 'x', 2), content: '{}', hasReport: true, found }

@@ -92,7 +92,7 @@ class Model {
       for (let input = inputs[next]; input !== undefined && input.at <= queue.at; input = inputs[++next]) {
         if ('tasks' in input) for (const index of input.tasks) this.enqueue(index)
         else this.act(input.command)
-        this.settle()
+        if (!areTogether(input, inputs[next + 1])) this.settle()
       }
     }
     return { drawn: this.drawn, refused: Object.fromEntries([...this.refused].sort()) }
@@ -197,6 +197,10 @@ class Model {
     this.refused.set(type, (this.refused.get(type) ?? 0) + 1)
   }
 }
+
+/** What one command did to many tasks, such as cancelling all of a type, is recorded task by task: no agent claims in between. */
+const areTogether = (one: Recording['inputs'][number], next: Recording['inputs'][number] | undefined): boolean =>
+  next !== undefined && 'command' in one && 'command' in next && one.at === next.at && one.command.type === next.command.type
 
 /** The callbacks of batches are among the recorded arrivals. A batch that is finished enqueues none, and its tasks go on. */
 const withoutCallbacks = (start: QueueState, at: number): QueueState => {
