@@ -36,6 +36,8 @@ export interface RunningServer {
   /** Made at the first start. It must be shown, because only its hash is stored. */
   readonly adminToken: string | undefined
   readonly daybook: Daybook
+  /** Writes a warning to the server's log, as a JSON line. */
+  readonly warn: (message: string) => void
   /** Accepts no new work, answers what is in flight, takes a snapshot, releases everything. */
   readonly close: () => Promise<void>
 }
@@ -177,7 +179,7 @@ export const serve = async (
       opened.push(() => launcher.close(launcherGraceMs))
     }
     tokens?.keep()
-    return { url: http.url, adminToken: tokens?.made, daybook, close }
+    return { url: http.url, adminToken: tokens?.made, daybook, warn: (text) => logger.warn(text), close }
   } catch (error) {
     // Why it cannot start says more than what came of closing its parts.
     await close().catch(() => undefined)

@@ -101,11 +101,13 @@ ${examples('daybook serve', 'daybook serve --port 0 --store memory: --auth off',
       })
       try {
         const progress = createProgress(io, printer, { lineEveryMs })
+        // People read what a start says. Afterwards, programs read the log as well: each line is JSON, and has its time.
+        let warn = (message: string): void => {
+          progress.clear()
+          printer.note(`daybook: ${message}`)
+        }
         const starting = serve(read.right, {
-          warn: (message) => {
-            progress.clear()
-            printer.note(`daybook: ${message}`)
-          },
+          warn: (message) => warn(message),
           progress: ({ queue, events, of }) => {
             if (of > 0) progress.show(`reading the log: ${queue}, ${events} of ${of} events`)
           },
@@ -128,6 +130,7 @@ ${examples('daybook serve', 'daybook serve --port 0 --store memory: --auth off',
           }
           return exitCodes.done
         }
+        ;({ warn } = server)
         await returnMemory()
         const { url, adminToken } = server
         if (!printer.isJson) presentToken(server)
