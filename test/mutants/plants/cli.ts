@@ -22,6 +22,7 @@ export const cliPlants: ReadonlyArray<Plant> = [
   { title: 'command line: ready tasks are asked for in two questions', file: 'packages/adapters/src/cli/asked-statuses.ts', find: '!ready.includes(status)', replace: 'ready.length > 0', killedBy: ['test/cli/ready-tasks.test.ts'] },
   { title: 'command line: a list of dead letters hides that there are more', file: 'packages/adapters/src/cli/commands/dead-letters.ts', find: 'isMore = page.tasks.length > left', replace: 'isMore = false', killedBy: ['test/cli/dead-letters.test.ts'], named: 'list of dead letters says' },
   { title: 'command line: a review of many ends after the first thousand', file: 'packages/adapters/src/cli/commands/dead-letters.ts', find: 'page[names[0]].length >= reviewMax', replace: 'page[names[0]].length > reviewMax', killedBy: ['test/cli/dead-letters.test.ts'], named: 'takes all that match' },
+  { title: 'command line: a redrive that is stopped at once is said to go on', file: 'packages/adapters/src/cli/commands/dead-letters.ts', find: 'now !== null && openType !== undefined', replace: 'now !== null && openType === null', killedBy: ['test/cli/dead-letters.test.ts'], named: 'an open breaker stops at once' },
   { title: 'command line: a redrive of nothing has succeeded', file: 'packages/adapters/src/cli/commands/dead-letters.ts', find: 'return count === 0 ? exitCodes.refused : exitCodes.done\n    }\n', replace: 'return exitCodes.done\n    }\n', killedBy: ['test/cli/dead-letters.test.ts'], named: 'a redrive that matches no' },
   {
     title: 'command line: a terminal that does not know its width has none',
@@ -340,5 +341,6 @@ export const cliPlants: ReadonlyArray<Plant> = [
   },
   { title: 'serve: a file that may not be used looks like a bad port', file: 'packages/adapters/src/cli/commands/serve.ts', find: " && syscall === 'listen'", replace: '', killedBy: ['test/cli/serve.test.ts'] },
   { title: 'serve: two servers may use one data folder', file: 'packages/adapters/src/serve/serve.ts', find: 'lockDataFolder(options.dataDir)', replace: '(): void => void lockDataFolder', killedBy: ['test/cli/serve.test.ts'], named: 'two servers with one data folder' },
+  { title: 'serve: what it says later is no line of its log', file: 'packages/adapters/src/cli/commands/serve.ts', find: ';({ warn } = server)', replace: 'void server', killedBy: ['test/cli/serve.test.ts'], named: 'queue files that cannot be written' },
   { title: 'serve: a long start says nothing in a log', file: 'packages/adapters/src/cli/commands/serve.ts', find: 'createProgress(io, printer, { lineEveryMs })', replace: 'createProgress(io, printer, lineEveryMs > 0 ? {} : {})', killedBy: ['test/cli/serve.test.ts'], named: 'without a terminal' },
 ]
