@@ -5,7 +5,7 @@
 export { isExactNumber, Json, jsonDepthMax, JsonObject, NotJson } from './text/json.js'
 export { canonicalJson, CanonicalText, escaped, quote } from './text/json-text.js'
 export { plural, theFirst } from './text/plural.js'
-export { listOf } from './model/list.js'
+export { listOf, recordOf } from './model/list.js'
 export * from './model/rejections.js'
 export * from './model/scalars.js'
 export * from './model/settings.js'

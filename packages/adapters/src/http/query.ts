@@ -1,5 +1,5 @@
 /** Query parameters. They are checked as text; the functions in this file turn them into values. */
-import { AgentId, type Asker, BatchId, cancellable, integer, isCursor, Name, Phase, priorityOf, PriorityName, QueueName, type Status, statuses, type TaskFilter, TaskId, Text, TypePattern } from '@daybook/core'
+import { AgentId, type Asker, BatchId, cancellable, integer, isCursor, listOf, Name, Phase, priorityOf, PriorityName, QueueName, type Status, statuses, type TaskFilter, TaskId, Text, TypePattern } from '@daybook/core'
 import { bucketSizeOf } from '@daybook/projections/reports'
 import * as t from 'io-ts'
 import { defined, ifDefined } from '../defined.js'
@@ -104,12 +104,12 @@ export const pageQuery = (pageMax: number) => ({
   cursor: Cursor,
 })
 
-const listOf = (codec: t.Mixed, what: string) => text(`list of ${what}, separated by commas; may be empty`, (value) => namesOf(value).every((each) => codec.is(each)))
+const commaList = (codec: t.Mixed, what: string) => text(`list of ${what}, separated by commas; may be empty`, (value) => namesOf(value).every((each) => codec.is(each)))
 const namesOf = (value: string): ReadonlyArray<string> => (value === '' ? [] : value.split(','))
 
 /** The claim for which a task is explained. */
 export const ExplainQuery = t.partial(
-  { agentId: AgentId, types: listOf(TypePattern, 'types or patterns'), phases: listOf(Phase, 'phases'), skills: listOf(Name, 'skills'), tenant: Name, ...moment },
+  { agentId: AgentId, types: commaList(TypePattern, 'types or patterns'), phases: commaList(Phase, 'phases'), skills: commaList(Name, 'skills'), tenant: Name, ...moment },
   'query',
 )
 export type ExplainQuery = t.TypeOf<typeof ExplainQuery>
@@ -145,7 +145,7 @@ export type TasksQuery = t.TypeOf<ReturnType<typeof tasksQuery>>
 const CancellableStatuses = text(`list of ${cancellable.join(', ')}, separated by commas`, (value) => value.split(',').every(isCancellable))
 const StatusList = described(
   t.refinement(
-    t.readonlyArray(t.keyof(Object.fromEntries(cancellable.map((status) => [status, null])) as Record<string, null>, 'status')),
+    listOf(t.keyof(Object.fromEntries(cancellable.map((status) => [status, null])) as Record<string, null>, 'status')),
     (list) => list.length > 0,
     'list of at least one status that can be cancelled',
   ),

@@ -1,6 +1,6 @@
 /** The settings of a queue. Each has a default, and a change is an event (TQM-CFG). */
 import * as t from 'io-ts'
-import { listOf } from './list.js'
+import { listOf, recordOf } from './list.js'
 import { Deduplicate, Phase, PriorityName } from './task.js'
 import { between, integer, Name, PositiveSeconds, Priority, Seconds, TaskType } from './scalars.js'
 
@@ -191,13 +191,13 @@ export const SettingsPatch = t.exact(
     score: t.exact(t.partial(scoreParts)),
     rateLimit: t.exact(t.partial(rateLimit)),
     alerts: t.exact(t.partial(alerts)),
-    assignment: t.exact(t.partial({ ...assignment, tenants: t.record(Name, t.union([Weight, t.null])) })),
+    assignment: t.exact(t.partial({ ...assignment, tenants: recordOf(Name, t.union([Weight, t.null])) })),
     loops: t.exact(t.partial(loops)),
-    discoveries: t.record(Name, t.union([DiscoveryRule, t.null])),
+    discoveries: recordOf(Name, t.union([DiscoveryRule, t.null])),
     breakers: t.exact(
       t.partial({
         defaults: t.exact(t.partial(breaker)),
-        overrides: t.record(TaskType, t.union([t.exact(t.partial(breaker)), t.null])),
+        overrides: recordOf(TaskType, t.union([t.exact(t.partial(breaker)), t.null])),
       }),
     ),
   }),

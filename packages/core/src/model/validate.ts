@@ -144,22 +144,32 @@ const isList = (codec: t.Decoder<unknown, unknown>): boolean => {
   return _tag === 'ArrayType' || _tag === 'ReadonlyArrayType'
 }
 
+type Fields = Readonly<Record<string, t.Mixed>>
+
 /** The codecs of the fields, by name, for codecs that describe objects; `undefined` for all others. */
-const fieldsOf = (codec: t.Mixed): Readonly<Record<string, t.Mixed>> | undefined => {
+const fieldsOf = (codec: t.Mixed): Fields | undefined => {
   const cached = fieldsCache.get(codec)
   if (cached !== undefined) return cached.fields
   const fields = readFields(codec)
   fieldsCache.set(codec, { fields })
   return fields
 }
-const fieldsCache = new WeakMap<t.Mixed, { readonly fields: Readonly<Record<string, t.Mixed>> | undefined }>()
+const fieldsCache = new WeakMap<t.Mixed, { readonly fields: Fields | undefined }>()
 
-const readFields = (codec: t.Mixed): Readonly<Record<string, t.Mixed>> | undefined => {
+/** What is said of a field that these do not have. It is made once: a request may have half a million such fields. */
+const unknownField = (fields: Fields): string => {
+  const known = unknownCache.get(fields) ?? `is not a field here; known: ${Object.keys(fields).sort().join(', ')}`
+  unknownCache.set(fields, known)
+  return known
+}
+const unknownCache = new WeakMap<Fields, string>()
+
+const readFields = (codec: t.Mixed): Fields | undefined => {
   const { _tag, props, type, types } = node(codec)
   switch (_tag) {
     case 'InterfaceType':
     case 'PartialType':
-      return Object.assign(Object.create(null), props) as Readonly<Record<string, t.Mixed>>
+      return Object.assign(Object.create(null), props) as Fields
     case 'ExactType':
     case 'ReadonlyType':
       return type === undefined ? undefined : fieldsOf(type)
@@ -187,7 +197,7 @@ const findUnseen = (codec: t.Mixed, value: unknown, path: string, found: Array<F
     for (const key of Object.keys(value)) {
       const field = fields[key]
       if (field === undefined) {
-        found.push({ path: step(path, key, false), message: `is not a field here; known: ${Object.keys(fields).sort().join(', ')}` })
+        found.push({ path: step(path, key, false), message: unknownField(fields) })
       } else findUnseen(field, (value as Record<string, unknown>)[key], step(path, key, false), found)
     }
     return
