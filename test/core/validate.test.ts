@@ -1,4 +1,4 @@
-import { type checkCommand, commandCodecs, NewTask, SettingsPatch, validate } from '@daybook/core'
+import { checkCommand, commandCodecs, eventCodecs, NewTask, SettingsPatch, validate } from '@daybook/core'
 import * as t from 'io-ts'
 import { expect, test } from 'vitest'
 
@@ -32,6 +32,8 @@ test.each<readonly [string, unknown, unknown]>([
   ['an own __proto__', JSON.parse('{"tasks":[{"type":"work","__proto__":{"priority":99}}]}'), ['tasks[0].__proto__']],
   ['an own constructor', { tasks: [{ type: 'work', constructor: 1 }] }, ['tasks[0].constructor']],
   ['257 dependencies', { tasks: [{ type: 'work', dependencies: Array.from({ length: 257 }, (_, i) => `t${i}`) }] }, ['tasks[0].dependencies']],
+  ['257 skills', { tasks: [{ type: 'work', requires: { skills: Array.from({ length: 257 }, (_, i) => `s${i}`) } }] }, ['tasks[0].requires.skills']],
+  ['256 skills', { tasks: [{ type: 'work', requires: { skills: Array.from({ length: 256 }, (_, i) => `s${i}`) } }] }, 'valid'],
   ['a dependency that is no id', { tasks: [{ type: 'work', dependencies: ['a', '#1'] }] }, ['tasks[0].dependencies[1]']],
 ])('LK-01: %s', (_, input, want) => {
   expect(paths(tasks, input)).toEqual(want)
@@ -67,7 +69,7 @@ test.each<readonly [unknown, string]>([
   [{ type: 't', dependencies: new Array(257).fill('a') }, 'dependencies must be at most 256 task ids, not a list of 257'],
   [{ type: 't', priority: 'URGENT' }, 'priority must be a whole number from 1 to 10 or one of CRITICAL, HIGH, MEDIUM, LOW, not "URGENT"'],
   [{ type: 't', phase: {} }, 'phase must be one of REQUIREMENTS, IMPLEMENTATION, VALIDATION, ANALYSIS, TESTING, not an object'],
-  [{ type: 't', requires: { skills: 'a' } }, 'requires.skills must be a list, not "a"'],
+  [{ type: 't', requires: { skills: 'a' } }, 'requires.skills must be at most 256 skills, not "a"'],
   [{ type: 't', ticketId: '' }, 'ticketId must be 1–128 printable characters, not ""'],
   [{ type: 't', metadata: [1] }, 'metadata must be a JSON object, not a list of 1'],
 ])('LK-01: %j: the error message reads as a sentence', (input, sentence) => {
@@ -82,6 +84,23 @@ test.each<readonly [t.Mixed, unknown, string]>([
   [commandCodecs.Fail, { type: 'Fail', task: 't', agent: 'a', token: 1, error: { message: 'm' }, retryable: 1 }, 'retryable must be true or false, not 1'],
 ])('TQM-CFG: an invalid setting or outcome: %#', (codec, input, sentence) => {
   expect(leftOf(validate(codec)(input)).map(({ path, message }) => `${path} ${message}`)).toEqual([sentence])
+})
+
+const names = (length: number): ReadonlyArray<string> => Array.from({ length }, (_, i) => `n${i}`)
+test.each(['types', 'skills'] as const)('a claim or a registration with more than 1,000 %s is refused: the queue keeps them in memory', (list) => {
+  for (const [length, verdict] of [[1_000, 'Right'], [1_001, 'Left']] as const) {
+    expect(checkCommand({ type: 'Claim', agent: 'ann', max: 1, [list]: names(length) })._tag).toBe(verdict)
+    expect(checkCommand({ type: 'RegisterAgent', agent: 'ann', [list]: names(length) })._tag).toBe(verdict)
+  }
+  const [error] = leftOf(validate(commandCodecs.RegisterAgent)({ type: 'RegisterAgent', agent: 'ann', skills: names(1_001) }))
+  expect(error?.message).toBe('must be at most 1000 skills, not a list of 1001')
+})
+
+test('a task with more than 256 skills is refused, and one that was recorded with more is read', () => {
+  const task = { id: 'a', type: 'work', idempotencyKey: 'k', content: '{}', skills: names(257) }
+  expect(checkCommand({ type: 'Enqueue', tasks: [task] })._tag).toBe('Left')
+  const fact = { task: 'a', number: 1, type: 'work', priority: 5, idempotencyKey: 'k', timeout: 1, maxRetries: 1, backoffSeconds: 1, skills: names(257) }
+  expect(eventCodecs.TaskEnqueued.is(fact)).toBe(true)
 })
 
 test('well-formed input is returned as it is, not copied', () => {

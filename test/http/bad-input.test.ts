@@ -154,6 +154,18 @@ describe('every wrong field is named', () => {
     expect(paths(answer)).toEqual(Object.keys(wrong).slice(0, 100))
   })
 
+  const names = (length: number): ReadonlyArray<string> => Array.from({ length }, (_, i) => `n${i}`)
+  test.each([
+    ['/claims', 'types', { agentId: 'w', types: names(1_001) }],
+    ['/agents', 'skills', { agentId: 'w', skills: names(1_001) }],
+    ['/tasks', 'requires.skills', { ...valid, requires: { skills: names(257) } }],
+    ['/schedules', 'task.requires.skills', { name: 's', every: 3_600, task: { type: 't', requires: { skills: names(257) } } }],
+  ])('a list that the queue would keep in memory is too long: %s, %s', async (path, field, body) => {
+    const answer = await server.post(`${q}${path}`, body)
+    expect(answer).toMatchObject({ status: 400, body: { code: 'invalid' } })
+    expect(paths(answer)).toEqual([field])
+  })
+
   // The rest is not looked at: half a million of them kept the server busy for a minute.
   test.each([
     ['POST', '/tasks/cancel', { reason: 'x', filter: { status: Array.from({ length: 5_000 }, () => 1) } }, 'filter.status[0]'],

@@ -1,6 +1,7 @@
 /** The check that every command must pass before it is decided on. */
 import * as E from 'fp-ts/lib/Either.js'
 import type * as t from 'io-ts'
+import { abilitiesMax } from './abilities.js'
 import { type Command, commandCodecs, type CommandType } from './commands.js'
 import { ContentText } from '../text/content-text.js'
 import { isPlain as isPlainObject } from '../text/json.js'
@@ -41,8 +42,8 @@ const isPlain = (command: Fields): boolean => {
         isPlainName(agent) &&
         isWhole(max, 1, 1_000) &&
         (leaseSeconds === undefined || isWhole(leaseSeconds, 1, 86_400)) &&
-        (types === undefined || isPlainList(types, isPlainType)) &&
-        (skills === undefined || isPlainList(skills, isPlainName)) &&
+        (types === undefined || (isPlainList(types, isPlainType) && types.length <= abilitiesMax)) &&
+        (skills === undefined || (isPlainList(skills, isPlainName) && skills.length <= abilitiesMax)) &&
         (tenant === undefined || isPlainName(tenant))
       )
     }
@@ -99,7 +100,7 @@ const hasFields = (value: Fields, count: number): boolean => {
   return found === count && isPlainObject(value)
 }
 
-const isPlainList = (value: unknown, isPlainItem: (item: unknown) => boolean): boolean => {
+const isPlainList = (value: unknown, isPlainItem: (item: unknown) => boolean): value is ReadonlyArray<unknown> => {
   if (!Array.isArray(value)) return false
   // With an index, because `every` would skip the holes of a sparse list.
   for (let i = 0; i < value.length; i++) if (!isPlainItem(value[i])) return false

@@ -1,5 +1,6 @@
 /** The commands of a queue. A command is data. A decision depends only on the state, the command and its envelope, so it can be repeated exactly. */
 import * as t from 'io-ts'
+import { abilities } from './abilities.js'
 import { listOf } from './list.js'
 import { BatchEnd } from './batch-end.js'
 import { ContentText } from '../text/content-text.js'
@@ -117,10 +118,8 @@ export const scheduleFields = {
 const newContent = { content: ContentText, contentRevision: Count }
 const tag = <T extends string>(type: T) => t.type({ type: t.literal(type) })
 
-const abilities = {
-  types: listOf(TypePattern),
-  phases: listOf(Phase),
-  skills: listOf(Name),
+const registered = {
+  ...abilities,
   tenant: Name,
   maxTasks: integer(1, 1_000_000),
 }
@@ -150,9 +149,7 @@ export const commandCodecs = {
     tag('Claim'),
     t.type({ agent: AgentId, max: integer(1, 1_000) }),
     t.partial({
-      types: listOf(TypePattern),
-      phases: listOf(Phase),
-      skills: listOf(Name),
+      ...abilities,
       tenant: Name,
       /** Length of the leases without a heartbeat, in seconds. Default and maximum: the task's `timeout`. */
       leaseSeconds: PositiveSeconds,
@@ -210,7 +207,7 @@ export const commandCodecs = {
   RegisterAgent: t.intersection([
     tag('RegisterAgent'),
     t.type({ agent: AgentId }),
-    t.partial({ ...abilities, ttlSeconds: PositiveSeconds }),
+    t.partial({ ...registered, ttlSeconds: PositiveSeconds }),
   ]),
   /** Runs a finished task or a dead letter again, as a new task `id` with the same content, which the caller reads from the log. */
   Restart: t.intersection([tag('Restart'), t.type({ task: TaskRef, id: TaskId, reason: Text, content: ContentText })]),

@@ -141,8 +141,12 @@ const everyFact = fieldsWith({ default: 'settings' })
 /** The fields that an event of an enqueued task may have. */
 export const optionalFacts = without(without(preparedFields, fieldsWith({ kept: 'command' })), everyFact)
 
+export const skillsMax = 256
+/** The skills that a new task may require. The state has them as long as the task is known, so their number is limited. Recorded tasks may have more. */
+const Skills = t.refinement(taskFields.skills.codec, (names) => names.length <= skillsMax, `at most ${skillsMax} skills`)
+
 const { skills, ...given } = codecsOf(givenFields)
-const ofEachTask = { id: TaskId, idempotencyKey: Name, requires: t.exact(t.partial({ skills })), priority: t.union([Priority, PriorityName]) }
+const ofEachTask = { id: TaskId, idempotencyKey: Name, requires: t.exact(t.partial({ skills: Skills })), priority: t.union([Priority, PriorityName]) }
 const optional: Codecs<Exclude<(typeof givenFields)[number], 'skills'>> & typeof ofEachTask = { ...given, ...ofEachTask }
 
 /** A task as it is enqueued: only `type` is required. Times are in milliseconds here, and ISO 8601 over HTTP. */
@@ -152,7 +156,7 @@ export const NewTask = t.intersection(
 )
 export type NewTask = t.TypeOf<typeof NewTask>
 
-export const preparedCodecs = codecsOf(preparedFields)
+export const preparedCodecs = { ...codecsOf(preparedFields), skills: Skills }
 
 /** The fields that only the queue sets for new tasks, and that an import keeps. */
 export const importedFields = fieldsWith({ isImported: true })
@@ -178,7 +182,7 @@ export type ScheduledTask = t.TypeOf<typeof ScheduledTask>
 export const RecordedScheduledTask: t.Type<ScheduledTask, unknown> = t.intersection(
   [
     t.type({ type: TaskType }),
-    t.partial({ ...codecsOf(inSchedule), payload: RecordedJson, description: RecordedText, metadata: RecordedObject, priority: optional.priority, requires: optional.requires }),
+    t.partial({ ...codecsOf(inSchedule), payload: RecordedJson, description: RecordedText, metadata: RecordedObject, priority: optional.priority, requires: t.exact(t.partial({ skills })) }),
   ],
   'recorded scheduled task',
 )

@@ -3,6 +3,7 @@
  * later, when they are made canonical.
  */
 import {
+  abilities,
   AgentId,
   DeadLetterFilter,
   Failure,
@@ -14,7 +15,6 @@ import {
   Name,
   NewTask,
   ParkRequest,
-  Phase,
   PositiveSeconds,
   Priority,
   PriorityName,
@@ -25,9 +25,7 @@ import {
   type TimeField,
   timeFields,
   Token,
-  TypePattern,
   UnicodeText,
-  listOf,
 } from '@daybook/core'
 import * as t from 'io-ts'
 import { millisecondsOf, Time } from '../../iso-time.js'
@@ -89,15 +87,10 @@ export const ImportBody = t.intersection(
 )
 export type ImportBody = t.TypeOf<typeof ImportBody>
 
-const abilities = {
-  types: listOf(TypePattern),
-  phases: listOf(Phase),
-  skills: listOf(Name),
-  tenant: Name,
-}
+const asked = { ...abilities, tenant: Name }
 
 export const RegisterBody = t.intersection(
-  [t.type({ agentId: AgentId }), t.partial({ ...abilities, maxTasks: integer(1, 1_000_000), ttlSeconds: PositiveSeconds })],
+  [t.type({ agentId: AgentId }), t.partial({ ...asked, maxTasks: integer(1, 1_000_000), ttlSeconds: PositiveSeconds })],
   'Registration',
 )
 export type RegisterBody = t.TypeOf<typeof RegisterBody>
@@ -106,7 +99,7 @@ export const ClaimBody = t.intersection(
   [
     t.type({ agentId: AgentId }),
     t.partial({
-      ...abilities,
+      ...asked,
       max: integer(1, 1_000),
       wait: t.number,
       leaseSeconds: PositiveSeconds,
