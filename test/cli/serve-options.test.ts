@@ -92,6 +92,12 @@ describe('options of serve', () => {
     expect(await problems({ checkpoints: '0' })).toEqual([expect.stringContaining('checkpoints "0" is neither')])
   })
 
+  test('EV-07: a witness at an address with a password is refused, and the password is not shown: fetch takes none, and the log would have it with each checkpoint', async () => {
+    expect(await problems({ witness: 'https://ann:s3cret@w.example.org/log' })).toEqual(['witness must have no user and password'])
+    expect(await problems({ witness: 'https://' })).toEqual([expect.stringContaining('witness must be an address')])
+    expect((await options({ witness: 'ann:s3cret@w' })).checkpoints).toEqual({ witness: resolve('ann:s3cret@w') })
+  })
+
   test('which older snapshots are kept: a count, and their size in MiB', async () => {
     expect((await options({ pastSnapshots: '0' })).pastSnapshots).toEqual({ count: 0, bytes: 2 ** 30 })
     expect((await options({}, { DAYBOOK_PAST_SNAPSHOTS_MIB: '10' })).pastSnapshots).toEqual({ count: 200, bytes: 10 * 2 ** 20 })

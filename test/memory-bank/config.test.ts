@@ -26,6 +26,7 @@ test.each([
 test.each([
   ['memory: redis', 'memory must be off, or have a kind: sqlite, http or off'],
   ['memory: { kind: http }', 'memory.url must be an address'],
+  ['memory: { kind: http, url: "https://ann:s3cret@x/" }', 'memory.url must have no user and password'],
   ['memory: { kind: http, url: "ftp://x" }', 'memory.url must be an address'],
   ['memory: { kind: http, url: "http://x", token: t }', 'memory.token is not known for http'],
   ['memory: { kind: sqlite, url: "http://x" }', 'memory.url is not known for sqlite'],

@@ -24,7 +24,8 @@ export const witnessOf = (place: string): Witness => {
       const answer = await fetch(place, { method: 'POST', headers: { 'content-type': 'text/plain; charset=utf-8' }, body: note, signal, redirect: 'error' })
       // What it says beside its status is not read: an answer may be without end.
       await answer.body?.cancel()
-      if (!answer.ok) throw new Error(`${place} answered ${answer.status}`)
+      // The rest of the address may be a secret.
+      if (!answer.ok) throw new Error(`${new URL(place).origin} answered ${answer.status}`)
     } finally {
       forget()
     }

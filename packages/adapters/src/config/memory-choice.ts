@@ -3,6 +3,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import { type MemoryChoice, memoryDefault } from './serve-options.js'
 import { isObject } from '../is-object.js'
 import type { Problems } from './settings-file.js'
+import { whyNoWebAddress } from './web-address.js'
 
 const keysOf = { sqlite: ['kind', 'recallMs', 'limit'], http: ['kind', 'url', 'timeoutSeconds', 'recallMs', 'limit'], off: ['kind'] } as const
 
@@ -28,17 +29,10 @@ export const readMemory = (value: unknown, token: string | undefined, name: stri
   if (kind === 'sqlite') return problems.length > 0 ? E.left(problems) : E.right({ kind, ...common })
   const { url } = value
   const timeoutMs = numberAt('timeoutSeconds', 0.1, 300, 10) * 1_000
-  if (typeof url !== 'string' || !isHttp(url)) problems.push(`${name}: memory.url must be an address such as https://memory.example.org/v1`)
+  const why = whyNoWebAddress(typeof url === 'string' ? url : '')
+  if (why !== undefined) problems.push(`${name}: memory.url ${why}`)
   if (problems.length > 0) return E.left(problems)
   return E.right({ kind, url: String(url).replace(/\/$/, ''), timeoutMs, ...common, ...(token === undefined ? {} : { token }) })
 }
 
 const defaults = { recallMs: memoryDefault.recallMs, limit: memoryDefault.limit }
-
-const isHttp = (text: string): boolean => {
-  try {
-    return ['http:', 'https:'].includes(new URL(text).protocol)
-  } catch {
-    return false
-  }
-}

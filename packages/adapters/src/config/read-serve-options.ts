@@ -14,6 +14,7 @@ import { readMemory } from './memory-choice.js'
 import { type CheckpointChoice, dataDirDefault, hostDefault, portDefault, type ServeOptions } from './serve-options.js'
 import type { Problems } from './settings-file.js'
 import { readStore } from './store-choice.js'
+import { whyNoWebAddress } from './web-address.js'
 import { readWebhooks } from './webhook-choices.js'
 
 /** As given on the command line. */
@@ -92,6 +93,8 @@ export const readServeOptions = async (flags: ServeFlags, env: Environment): Pro
   if (Number.isNaN(every)) problems.push(`checkpoints ${JSON.stringify(everyText)} is neither a number of seconds from 1 to 86400, nor "off"`)
   const checkpointKey = filled('checkpoint-key', flags.checkpointKey ?? variable('DAYBOOK_CHECKPOINT_KEY') ?? said.checkpointKey)
   const witness = filled('witness', flags.witness ?? variable('DAYBOOK_WITNESS') ?? said.witness)
+  const noAddress = witness !== undefined && isAddress(witness) ? whyNoWebAddress(witness) : undefined
+  if (noAddress !== undefined) problems.push(`witness ${noAddress}`)
   const certFile = filled('tls-cert', flags.tlsCert ?? variable('DAYBOOK_TLS_CERT') ?? said.tlsCert)
   const keyFile = filled('tls-key', flags.tlsKey ?? variable('DAYBOOK_TLS_KEY') ?? said.tlsKey)
   const queueFiles = filled('queue-files', flags.queueFiles ?? said.queueFiles)
@@ -149,12 +152,15 @@ const readCheckpointSeconds = (text: string): number | 'off' => {
   return seconds >= 1 && seconds <= 86_400 ? seconds : Number.NaN
 }
 
+/** Whether a witness is one at an address, and no file. */
+const isAddress = (witness: string): boolean => /^https?:\/\//.test(witness)
+
 /** `witness`: a URL, or a file. */
 const checkpointsOf = (seconds: number | undefined, keyFile: string | undefined, witness: string | undefined): CheckpointChoice =>
   defined({
     everyMs: ifDefined(seconds, (number) => number * 1_000),
     keyFile: ifDefined(keyFile, (file) => resolve(file)),
-    witness: ifDefined(witness, (place) => (/^https?:\/\//.test(place) ? place : resolve(place))),
+    witness: ifDefined(witness, (place) => (isAddress(place) ? place : resolve(place))),
   })
 
 /** Reads `QUEUE@REVISION` texts. */
