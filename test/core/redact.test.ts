@@ -13,6 +13,7 @@ const password = 'hunter2-Correct'
 
 /** Texts that are secrets by themselves. */
 const byShape: Readonly<Record<string, string>> = {
+  'Daybook token': made('dbk_', 43),
   'JSON Web Token': [made('eyJ', 30), made('eyJ', 40), made('', 43)].join('.'),
   'AWS access key id': `AKIA${'Z7Q2'.repeat(4)}`,
   'AWS temporary key id': `ASIA${'Z7Q2'.repeat(4)}`,

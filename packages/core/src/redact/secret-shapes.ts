@@ -9,6 +9,8 @@ export const redactedText = '[redacted]'
 
 /** Tokens with a prefix of their own. The prefix does not follow a letter, a digit or `_`. */
 const prefixed = [
+  // Daybook's own
+  String.raw`dbk_[\w-]{16}[\w-]*`,
   // JSON Web Tokens
   String.raw`eyJ[\w-]{8,4096}\.[\w.-]*`,
   // AWS key ids
