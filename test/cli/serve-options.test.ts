@@ -35,6 +35,12 @@ describe('options of serve', () => {
     expect((await options({ store: 'sqlite+shared:log' })).store).toEqual({ kind: 'sqlite', file: resolve('log'), sharing: 'shared' })
   })
 
+  test.each(['secret', 's/cret', 's@cret', 's?cret'])('a store that is not known is named without its user and password %s, because the refusal goes into logs', async (password) => {
+    const [problem = ''] = await problems({ store: `eventstore://ann:${password}@db1:2113?tls=false` })
+    expect(problem).toContain('store "eventstore://…@db1:2113?tls=false" is not known')
+    expect(problem).not.toContain('ann')
+  })
+
   test('a flag overrides the environment, which overrides the file', async () => {
     const file = config('host: c\nport: 3\ndata: /c\nstore: "memory:"\nauth: off\nqueueFiles: /q\n')
     const env = { DAYBOOK_HOST: 'b', DAYBOOK_PORT: '2', DAYBOOK_DATA: '', DAYBOOK_TOKEN: 'secret' }

@@ -11,5 +11,7 @@ export const readStore = (text: string | undefined, dataDir: string): E.Either<s
     return E.right({ kind: 'sqlite', file: resolve(file.replace(/^\/\//, '')), sharing: shared === undefined ? 'exclusive' : 'shared' })
   }
   if (/^esdb(\+discover)?:\/\/[^/?]/.test(text)) return E.right({ kind: 'eventstoredb', url: text, archive: join(dataDir, archiveFolderName), keys: join(dataDir, keysFileName) })
-  return E.left(`store ${JSON.stringify(text)} is not known: sqlite:FILE, sqlite+shared:FILE, esdb://HOST:PORT, or memory: (which forgets everything at the end)`)
+  // The refusal goes into logs, so it has no password.
+  const shown = text.replace(/\/\/.*@/s, '//…@')
+  return E.left(`store ${JSON.stringify(shown)} is not known: sqlite:FILE, sqlite+shared:FILE, esdb://HOST:PORT, or memory: (which forgets everything at the end)`)
 }
