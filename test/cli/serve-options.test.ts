@@ -35,6 +35,12 @@ describe('options of serve', () => {
     expect((await options({ store: 'sqlite+shared:log' })).store).toEqual({ kind: 'sqlite', file: resolve('log'), sharing: 'shared' })
   })
 
+  test('an address of EventStoreDB or KurrentDB is taken in the words of either', async () => {
+    for (const url of ['esdb://db1:2113', 'esdb+discover://db1', 'kurrentdb://ann:pw@db1:2113,db2:2113?tls=false', 'kurrentdb+discover://db1']) {
+      expect((await options({ store: url })).store).toMatchObject({ kind: 'eventstoredb', url })
+    }
+  })
+
   test.each(['secret', 's/cret', 's@cret', 's?cret'])('a store that is not known is named without its user and password %s, because the refusal goes into logs', async (password) => {
     const [problem = ''] = await problems({ store: `eventstore://ann:${password}@db1:2113?tls=false` })
     expect(problem).toContain('store "eventstore://…@db1:2113?tls=false" is not known')

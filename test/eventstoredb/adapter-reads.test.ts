@@ -398,6 +398,14 @@ test('an invalid entry in the list of streams, or one of another program, is ski
   expect(await store.streams('s')).toEqual(['s', 'second'])
 })
 
+test("a KurrentDB connection string is taken, which this client's version does not know, and the name of the store is as it was given", async () => {
+  const { server } = await started()
+  const store = open(server.url.replace(/^esdb:/, 'kurrentdb:'))
+  await append(store, 'k', events(2), 'no_stream')
+  expect(await open(server.url).head('k')).toBe(1)
+  expect(store.name).toBe(`kurrentdb://${server.host}:${server.port}`)
+})
+
 test.each(['secret', 's/cret', 's?cret', 's:c/r?t', 's%40cret', 's@cret'])('the name of a store, which logs and metrics show, has neither its user nor its password %s', (password) => {
   expect(open(`esdb+discover://ann:${password}@db1:2113,db2:2113/?tls=false`, { connectMs: 200 }).name).toBe('esdb+discover://db1:2113,db2:2113')
 })

@@ -59,8 +59,9 @@ const failuresMax = 3
  */
 let clients = 0
 const keepAliveMs = 10_000
+/** The client knows KurrentDB's connection strings only under their old name. */
 const urlOfNewClient = (url: string): string =>
-  `${url}${url.includes('?') ? '&' : '?'}keepAliveTimeout=${keepAliveMs + (clients++ % 10_000)}`
+  `${url.replace(/^kurrentdb/, 'esdb')}${url.includes('?') ? '&' : '?'}keepAliveTimeout=${keepAliveMs + (clients++ % 10_000)}`
 
 const ready = 2
 const transientFailure = 3

@@ -1,5 +1,5 @@
 export interface EventStoreDbOptions {
-  /** `esdb://…` or `esdb+discover://…`, as for EventStoreDB's clients. */
+  /** `esdb://…` or `esdb+discover://…`, as for EventStoreDB's clients, or the same with `kurrentdb`, as for KurrentDB's. */
   readonly url: string
   /** The largest size of one append in bytes. Default 943,718: a server up to 25.0 accepts 1 MiB by its own count, which is a little higher. */
   readonly appendBytesMax?: number

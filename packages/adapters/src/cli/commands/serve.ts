@@ -20,7 +20,7 @@ export const serveCommand = (cli: Cli): Command =>
     .option('--host <address>', 'where to listen (env DAYBOOK_HOST; default 127.0.0.1)')
     .option('--port <port>', 'on which port, 0 for a free one (env DAYBOOK_PORT; default 7878)')
     .option('--data <folder>', 'where log, tokens and snapshots are kept (env DAYBOOK_DATA; default ./daybook-data)')
-    .option('--store <store>', 'sqlite:FILE, sqlite+shared:FILE, esdb://… for EventStoreDB, or memory: to forget everything at the end (env DAYBOOK_STORE; default: a file in the data folder)')
+    .option('--store <store>', 'sqlite:FILE, sqlite+shared:FILE, esdb://… or kurrentdb://… for EventStoreDB or KurrentDB, or memory: to forget everything at the end (env DAYBOOK_STORE; default: a file in the data folder)')
     .option('--config <file>', 'YAML: any of these options, and defaults for new queues')
     .option('--queue-files <folder>', 'keep pending.json, completed.json and so on there, for tools that read them')
     .option('--read-models <on|off>', 'whether views.db, tables of all tasks for sqlite3 and reports, is kept in the data folder (default on)')
