@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { createDaybook, type Daybook, prepareTask } from '@daybook/adapters/engine'
 import { eventSourceOf, fileCheckpoints } from '@daybook/adapters/files'
 import { openMemoryStore } from '@daybook/adapters/memory'
-import { type CheckpointStore, runProjection, totals } from '@daybook/projections'
+import { type CheckpointStore, type Projection, runProjection } from '@daybook/projections'
 import * as E from 'fp-ts/lib/Either.js'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
@@ -32,7 +32,18 @@ describe('checkpoints in files', () => {
   })
 })
 
-describe('EV-04: totals of a real queue', () => {
+/** How many tasks were enqueued. */
+const enqueued: Projection<number, number> = {
+  name: 'enqueued',
+  version: 4,
+  initial: () => 0,
+  fold: (count, { event }) => count + Number(event.type === 'TaskEnqueued'),
+  result: (count) => count,
+  encode: (count) => count,
+  decode: (json) => (typeof json === 'number' ? E.right(json) : E.left('no number')),
+}
+
+describe('EV-04: a projection of a real queue', () => {
   const store = openMemoryStore()
   const enqueue = async (daybook: Daybook, ...ids: ReadonlyArray<string>): Promise<void> => {
     const engine = await daybook.open('default')
@@ -46,21 +57,21 @@ describe('EV-04: totals of a real queue', () => {
     const daybook = createDaybook({ store: { ...store, close: async () => undefined } })
     await daybook.ready
     const engine = await daybook.open('default')
-    const running = runProjection(totals, eventSourceOf(engine, daybook.log), checkpoints)
+    const running = runProjection(enqueued, eventSourceOf(engine, daybook.log), checkpoints)
     await running.caughtUp
     await during(daybook)
     await new Promise((resolve) => setImmediate(resolve))
     const { revision, value } = running.current()
     await running.stop()
     await daybook.close()
-    return { revision, enqueued: value.types.dev?.enqueued ?? 0 }
+    return { revision, enqueued: value }
   }
 
-  test('continue after a restart from their checkpoint', async () => {
+  test('continues after a restart from its checkpoint', async () => {
     const checkpoints = fileCheckpoints(dir)
     expect(await count(checkpoints, (daybook) => enqueue(daybook, 'a', 'b'))).toEqual({ revision: 1, enqueued: 2 })
-    expect(readdirSync(dir)).toEqual(['totals.json'])
+    expect(readdirSync(dir)).toEqual(['enqueued.json'])
     expect(await count(checkpoints, (daybook) => enqueue(daybook, 'c'))).toEqual({ revision: 2, enqueued: 3 })
-    expect(await checkpoints.load('totals')).toMatchObject({ revision: 2, version: totals.version })
+    expect(await checkpoints.load('enqueued')).toMatchObject({ revision: 2, version: enqueued.version })
   })
 })

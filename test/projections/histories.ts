@@ -43,13 +43,6 @@ const event = fc.constantFrom(...Object.keys(shapes)).chain((name) => fc.record(
 /** An event as a projection sees it. */
 export const logged = (event: QueueEvent, revision = 0, meta: EventMeta = {}, content?: string): LoggedEvent => ({ revision, id: `id-${revision}`, event, meta, content: () => content })
 
-/** A list of events from this revision on. */
-export const loggedFrom = (from: number, events: ReadonlyArray<QueueEvent>): ReadonlyArray<LoggedEvent> => events.map((each, i) => logged(each, from + i))
-
-/** The same events as the next ones of a longer history. */
-export const after = (before: ReadonlyArray<LoggedEvent>, events: ReadonlyArray<LoggedEvent>): ReadonlyArray<LoggedEvent> =>
-  events.map((each, i) => ({ ...each, revision: before.length + i, id: `id-${before.length + i}` }))
-
 const meta = fc.record({ actor: agent, correlationId: text, causationId: text }, { requiredKeys: [] })
 const content = fc.option(fc.constantFrom('{"payload":1,"description":"mow the lawn"}', 'null'), { nil: undefined })
 

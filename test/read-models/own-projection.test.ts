@@ -11,7 +11,7 @@ import { serve } from '@daybook/adapters/serve'
 import { openSqliteLog, openSqliteStore } from '@daybook/adapters/sqlite'
 import type { EventStore } from '@daybook/adapters/store'
 import type { QueueEvent } from '@daybook/core'
-import { foldAll, memoryCheckpoints, named, projectionOf, ProjectionFailed, runProjection, type TableProjection, type ValueProjection, valueTables } from '@daybook/projections'
+import { memoryCheckpoints, named, projectionOf, ProjectionFailed, runProjection, type TableProjection, type ValueProjection, valueTables } from '@daybook/projections'
 import Database from 'better-sqlite3'
 import fc from 'fast-check'
 import * as t from 'io-ts'
@@ -357,7 +357,7 @@ const liveEqualsRebuilt = (own: AnyProjection): void => {
         if (i % 2 === 0) group = new Group(views.db, views.current.models, '')
       })
       const projection = projectionOf(own)
-      const whole = projection.result(foldAll(projection, events))
+      const whole = projection.result(events.reduce(projection.fold, projection.initial()))
       expect(rowsOf(views, 'SELECT result FROM results')).toEqual(events.length === 0 ? [] : [{ result: JSON.stringify(whole) }])
       views.close()
     }),
@@ -382,7 +382,7 @@ describe('EV-04: a value projection, live or rebuilt, has the same result', () =
         log.append(...events.slice(events.length >> 1))
         const second = runProjection(projection, log.source, checkpoints)
         await second.caughtUp
-        expect(second.current().value).toEqual(projection.result(foldAll(projection, events)))
+        expect(second.current().value).toEqual(projection.result(events.reduce(projection.fold, projection.initial())))
         await second.stop()
       }),
       { numRuns: 50 },

@@ -53,6 +53,3 @@ export interface Shown<R> {
   readonly revision: number
   readonly value: R
 }
-
-/** Folds a list of events. */
-export const foldAll = <S, R>(projection: Projection<S, R>, events: ReadonlyArray<LoggedEvent>, state: S = projection.initial()): S => events.reduce(projection.fold, state)
