@@ -57,7 +57,7 @@ export const telemetryPlants: ReadonlyArray<Plant> = [
   {
     title: 'metrics: a queue that could not be opened has no series',
     file: 'packages/adapters/src/http/metrics/metrics.ts',
-    find: '    for (const { queue } of daybook.refused()) available.set({ queue }, 0)\n',
+    find: '...daybook.refused().map(({ queue }) => [queue, 0] as const), ',
     replace: '',
     killedBy: ['test/http/unread-queues.test.ts'],
     named: 'metrics:',

@@ -1,9 +1,9 @@
 /** Prometheus metrics. Counters come from committed events, gauges are read at each scrape. Ids are never labels. */
-import { activeAgentsOf, alertsOf, breakersOf, type BreakerView, depthOf, type EventType, failedAttemptsOf, headOf } from '@daybook/core'
+import { activeAgentsOf, alertsOf, breakersOf, type BreakerView, depthOf, type EventType, failedAttemptsOf, headOf, type QueueState } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client'
 import type { Checkpoints } from '../../chain/index.js'
-import type { Daybook } from '../../engine/index.js'
+import type { Daybook, EngineStatus } from '../../engine/index.js'
 import type { QueueFilesStatus } from '../../files/index.js'
 import type { MetricSnapshot } from '../../telemetry/index.js'
 import type { ReadModels } from '../../read-models/index.js'
@@ -64,8 +64,18 @@ export const metricsOf = (
       },
     })
   }
-  const gauge = (name: string, help: string, labels: ReadonlyArray<string>): Gauge =>
-    new Gauge({ name: `daybook_${name}`, help, labelNames: [...labels], registers })
+  const gauge = (name: string, help: string, labels: ReadonlyArray<string>, fill: (gauge: Gauge) => void): void => {
+    new Gauge({
+      name: `daybook_${name}`,
+      help,
+      labelNames: [...labels],
+      registers,
+      collect() {
+        this.reset()
+        fill(this)
+      },
+    })
+  }
 
   const ofEvent = (name: string, help: string, type: EventType): void =>
     counter(name, help, ['queue'], (add) => {
@@ -118,121 +128,90 @@ export const metricsOf = (
     }
   })
 
-  const tasks = gauge('tasks', 'Tasks by status.', ['queue', 'status'])
-  const pending = gauge('pending_tasks', 'Ready tasks (pending or queued) by type.', ['queue', 'type'])
-  const active = gauge('active_agents', 'Agents that hold a task.', ['queue'])
-  const activeMax = gauge('max_concurrent_agents', 'Agents that may hold tasks at the same time.', ['queue'])
-  const oldest = gauge('oldest_ready_age_seconds', 'Age of the oldest ready task.', ['queue'])
-  const failedAttempts = gauge('failed_attempts', 'Failed attempts of the last hour, by phase and by kind of discovery.', ['queue', 'by', 'name'])
-  const alerts = gauge('alerts', 'Alerts that are raised now.', ['queue', 'kind'])
-  const breaker = gauge('breaker_state', 'Breakers: 0 closed, 1 half-open, 2 open.', ['queue', 'type'])
-  const position = gauge('log_position', 'Revision of the last durable event.', ['queue'])
-  const snapshot = gauge('snapshot_position', 'Revision of the last snapshot.', ['queue'])
-  const mailbox = gauge('mailbox_commands', 'Commands waiting to be decided.', ['queue'])
-  const waiting = gauge('waiting_claims', 'Claims waiting for work.', ['queue'])
-  const appends = gauge('appends_in_flight', 'Appends under way.', ['queue'])
-  const available = gauge('queue_available', '1 when the queue takes commands, 0 when it could not be opened, its store is unavailable, it is read-only, or the clock of the server is refused.', ['queue'])
-  const readOnly = gauge('queue_read_only', '1 when the log has events that this version cannot read, so the queue is read-only on this server.', ['queue'])
-  const ahead = gauge('queue_time_ahead_seconds', "How far the queue's time is ahead of this server's clock.", ['queue'])
-  const unreadable = gauge('unreadable_events', 'Events in the log that this version cannot read.', ['queue'])
+  /** A gauge with one label. A value that is `undefined` is left out. */
+  const each = (name: string, help: string, label: string, values: () => ReadonlyArray<readonly [string, number | undefined]>): void =>
+    gauge(name, help, [label], (all) => {
+      for (const [of, value] of values()) if (value !== undefined) all.set({ [label]: of }, value)
+    })
 
-  const filesPosition = gauge('queue_files_position', 'Revision that the queue files show.', ['queue'])
-  const filesFailing = gauge('queue_files_failing', '1 when the last write of the queue files failed, else 0.', ['queue'])
-
-  const viewsPosition = gauge('read_models_position', 'Revision that the read models show.', ['queue'])
-  const viewsBehind = gauge('read_models_behind_events', 'Events of the log that the read models do not show yet.', ['queue'])
-  const viewsFailing = gauge('read_models_failing', '1 when the read models cannot go on now, else 0.', [])
-  const viewsBuilding = gauge('read_models_building_events', 'Of read models that are being built anew: events done, and events in all.', ['part'])
-
-  const signedEvents = gauge('checkpoint_events', 'Events that the last signed checkpoint covers.', ['queue'])
-  const signingFailing = gauge('checkpoints_failing', '1 when no more checkpoints are signed, because the log is not what was appended or signed, or they are late; else 0.', ['queue'])
-
-  const hooksWaiting = gauge('webhook_waiting_messages', 'Messages about alerts that are known and not sent yet.', ['webhook'])
-  const hooksOldest = gauge('webhook_oldest_waiting_seconds', 'Age of the alert that waits longest to be sent.', ['webhook'])
-  const hooksFailing = gauge('webhook_failing', '1 when the last try to send failed, the receiver wants no more, or alerts of a queue cannot be read for it, else 0.', ['webhook'])
-
-  const askWebhooks = (): void => {
-    for (const { name: webhook, waiting, oldestAt, problem, unread } of webhooks()) {
-      hooksWaiting.set({ webhook }, waiting)
-      hooksOldest.set({ webhook }, oldestAt === undefined ? 0 : Math.max(0, daybook.now() - oldestAt) / 1_000)
-      hooksFailing.set({ webhook }, problem === undefined && unread.length === 0 ? 0 : 1)
-    }
-  }
-  const askCheckpoints = (): void => {
-    for (const each of [signedEvents, signingFailing]) each.reset()
-    const problems = checkpoints()?.problems() ?? []
-    const status = checkpoints()?.status() ?? []
-    for (const { queue, events } of status) signedEvents.set({ queue }, events)
-    // A problem of all queues may come before the first of them is signed.
-    const isOfAll = problems.some(({ queue }) => queue === undefined)
-    const queues = [...status.map(({ queue }) => queue), ...(isOfAll ? daybook.queues().map(({ name }) => name) : [])]
-    for (const queue of queues) signingFailing.set({ queue }, isOfAll || problems.some((problem) => problem.queue === queue) ? 1 : 0)
-  }
-  const askFiles = (): void => {
-    filesPosition.reset()
-    filesFailing.reset()
-    for (const { queue, revision, problem } of queueFiles()) {
-      if (revision !== undefined) filesPosition.set({ queue }, revision)
-      filesFailing.set({ queue }, problem === undefined ? 0 : 1)
-    }
-  }
-  const askReadModels = (): void => {
-    for (const each of [viewsPosition, viewsBehind, viewsBuilding]) each.reset()
-    const views = readModels()
-    viewsFailing.set(views?.problem() === undefined ? 0 : 1)
-    for (const { queue, revision, behind } of views?.status() ?? []) {
-      viewsPosition.set({ queue }, revision)
-      viewsBehind.set({ queue }, behind)
-    }
-    const building = views?.building()
-    if (building === undefined) return
-    viewsBuilding.set({ part: 'done' }, building.done)
-    viewsBuilding.set({ part: 'all' }, building.of)
-  }
-  const ask = async (): Promise<void> => {
-    const asked = []
-    for (const engine of daybook.queues()) {
-      asked.push([engine, await engine.read((state, at) => ({ at, depth: depthOf(state, at), failed: failedAttemptsOf(state, at), breakers: breakersOf(state), alerts: alertsOf(state), activeCount: activeAgentsOf(state).size, settings: headOf(state).settings }))] as const)
-    }
-    // From here on nothing is awaited: another scrape at the same time would clear the gauges in between, or add its alerts to these.
-    for (const each of [tasks, pending, active, activeMax, oldest, failedAttempts, alerts, breaker, position, snapshot, mailbox, waiting, appends, available, readOnly, ahead, unreadable]) each.reset()
+  /** What was asked for this scrape. */
+  let asked: ReadonlyArray<AskedQueue> = []
+  /** A gauge that a queue has even if it cannot be read now. */
+  const ofQueue = (name: string, help: string, value: (status: EngineStatus) => number): void => each(name, help, 'queue', () => asked.map(({ queue, status }) => [queue, value(status)]))
+  /** A gauge of the state. A queue that cannot be read now has none in this scrape. */
+  const inState = (name: string, help: string, labels: ReadonlyArray<string>, fill: (gauge: Gauge, queue: string, state: AskedState) => void): void =>
+    gauge(name, help, ['queue', ...labels], (all) => {
+      for (const { queue, state } of asked) if (state !== undefined) fill(all, queue, state)
+    })
+  inState('tasks', 'Tasks by status.', ['status'], (all, queue, { depth }) => {
+    for (const [status, count] of Object.entries(depth.byStatus)) all.set({ queue, status }, count)
+  })
+  inState('pending_tasks', 'Ready tasks (pending or queued) by type.', ['type'], (all, queue, { depth }) => {
+    for (const [type, count] of byTypeBounded(depth.byType)) all.inc({ queue, type }, count)
+  })
+  inState('active_agents', 'Agents that hold a task.', [], (all, queue, { activeCount }) => all.set({ queue }, activeCount))
+  inState('max_concurrent_agents', 'Agents that may hold tasks at the same time.', [], (all, queue, { settings }) => all.set({ queue }, settings.capacity.maxConcurrentAgents))
+  inState('oldest_ready_age_seconds', 'Age of the oldest ready task.', [], (all, queue, { at, depth }) => all.set({ queue }, secondsSince(depth.oldestPendingAt, at)))
+  inState('failed_attempts', 'Failed attempts of the last hour, by phase and by kind of discovery.', ['by', 'name'], (all, queue, { failed }) => {
+    for (const { by, name, count } of failed) all.set({ queue, by, name }, count)
+  })
+  inState('alerts', 'Alerts that are raised now.', ['kind'], (all, queue, { alerts }) => {
+    for (const { kind } of alerts) all.inc({ queue, kind })
+  })
+  inState('breaker_state', 'Breakers: 0 closed, 1 half-open, 2 open.', ['type'], (all, queue, { breakers }) => {
+    for (const [type, value] of breakersBounded(breakers)) all.set({ queue, type }, value)
+  })
+  ofQueue('log_position', 'Revision of the last durable event.', ({ revision }) => revision)
+  ofQueue('snapshot_position', 'Revision of the last snapshot.', ({ snapshotRevision }) => snapshotRevision)
+  ofQueue('mailbox_commands', 'Commands waiting to be decided.', ({ mailbox }) => mailbox)
+  ofQueue('waiting_claims', 'Claims waiting for work.', ({ waitingClaims }) => waitingClaims)
+  ofQueue('appends_in_flight', 'Appends under way.', ({ appendsInFlight }) => appendsInFlight)
+  each('queue_available', '1 when the queue takes commands, 0 when it could not be opened, its store is unavailable, it is read-only, or the clock of the server is refused.', 'queue', () => {
     // While nobody sends commands, only this tells that the store is away: no append fails.
     const isStoreThere = daybook.problem() === undefined
-    // Such a queue has no engine, and so no other values.
-    for (const { queue } of daybook.refused()) available.set({ queue }, 0)
-    for (const [engine, read] of asked) {
-      meter.watch(engine)
-      const queue = engine.name
-      const status = engine.status()
-      position.set({ queue }, status.revision)
-      snapshot.set({ queue }, status.snapshotRevision)
-      mailbox.set({ queue }, status.mailbox)
-      waiting.set({ queue }, status.waitingClaims)
-      appends.set({ queue }, status.appendsInFlight)
-      available.set({ queue }, isStoreThere && status.unavailable === undefined && status.readOnly === undefined && status.clockRefusal === undefined ? 1 : 0)
-      readOnly.set({ queue }, status.readOnly === undefined ? 0 : 1)
-      ahead.set({ queue }, status.aheadMs / 1_000)
-      unreadable.set({ queue }, status.unreadable)
-      // A queue that cannot be read now has no values in this scrape.
-      if (E.isLeft(read)) continue
-      const { at, depth, failed, breakers, alerts: raised, activeCount, settings } = read.right.value
-      active.set({ queue }, activeCount)
-      activeMax.set({ queue }, settings.capacity.maxConcurrentAgents)
-      for (const [name, count] of Object.entries(depth.byStatus)) tasks.set({ queue, status: name }, count)
-      for (const [type, count] of byTypeBounded(depth.byType)) pending.inc({ queue, type }, count)
-      oldest.set({ queue }, depth.oldestPendingAt === undefined ? 0 : Math.max(0, at - depth.oldestPendingAt) / 1_000)
-      for (const { kind } of raised) alerts.inc({ queue, kind })
-      for (const { by, name, count } of failed) failedAttempts.set({ queue, by, name }, count)
-      for (const [type, value] of breakersBounded(breakers)) breaker.set({ queue, type }, value)
-    }
-  }
+    const takesCommands = ({ status: { unavailable, readOnly, clockRefusal } }: AskedQueue): boolean => isStoreThere && unavailable === undefined && readOnly === undefined && clockRefusal === undefined
+    // A refused queue has no engine, and so no other values.
+    return [...daybook.refused().map(({ queue }) => [queue, 0] as const), ...asked.map((one) => [one.queue, Number(takesCommands(one))] as const)]
+  })
+  ofQueue('queue_read_only', '1 when the log has events that this version cannot read, so the queue is read-only on this server.', ({ readOnly }) => Number(readOnly !== undefined))
+  ofQueue('queue_time_ahead_seconds', "How far the queue's time is ahead of this server's clock.", ({ aheadMs }) => aheadMs / 1_000)
+  ofQueue('unreadable_events', 'Events in the log that this version cannot read.', ({ unreadable }) => unreadable)
 
-  const askAll = async (): Promise<void> => {
-    askFiles()
-    askWebhooks()
-    askReadModels()
-    askCheckpoints()
-    await ask()
+  each('queue_files_position', 'Revision that the queue files show.', 'queue', () => queueFiles().map(({ queue, revision }) => [queue, revision]))
+  each('queue_files_failing', '1 when the last write of the queue files failed, else 0.', 'queue', () => queueFiles().map(({ queue, problem }) => [queue, Number(problem !== undefined)]))
+
+  const views = () => readModels()?.status() ?? []
+  each('read_models_position', 'Revision that the read models show.', 'queue', () => views().map(({ queue, revision }) => [queue, revision]))
+  each('read_models_behind_events', 'Events of the log that the read models do not show yet.', 'queue', () => views().map(({ queue, behind }) => [queue, behind]))
+  gauge('read_models_failing', '1 when the read models cannot go on now, else 0.', [], (all) => all.set(Number(readModels()?.problem() !== undefined)))
+  each('read_models_building_events', 'Of read models that are being built anew: events done, and events in all.', 'part', () => {
+    const building = readModels()?.building()
+    return [['done', building?.done], ['all', building?.of]]
+  })
+
+  const signed = () => checkpoints()?.status() ?? []
+  each('checkpoint_events', 'Events that the last signed checkpoint covers.', 'queue', () => signed().map(({ queue, events }) => [queue, events]))
+  each('checkpoints_failing', '1 when no more checkpoints are signed, because the log is not what was appended or signed, or they are late; else 0.', 'queue', () => {
+    const problems = checkpoints()?.problems() ?? []
+    // A problem of all queues may come before the first of them is signed.
+    const isOfAll = problems.some(({ queue }) => queue === undefined)
+    const queues = [...signed().map(({ queue }) => queue), ...(isOfAll ? daybook.queues().map(({ name }) => name) : [])]
+    return queues.map((queue) => [queue, Number(isOfAll || problems.some((problem) => problem.queue === queue))])
+  })
+
+  each('webhook_waiting_messages', 'Messages about alerts that are known and not sent yet.', 'webhook', () => webhooks().map(({ name, waiting }) => [name, waiting]))
+  each('webhook_oldest_waiting_seconds', 'Age of the alert that waits longest to be sent.', 'webhook', () => webhooks().map(({ name, oldestAt }) => [name, secondsSince(oldestAt, daybook.now())]))
+  each('webhook_failing', '1 when the last try to send failed, the receiver wants no more, or alerts of a queue cannot be read for it, else 0.', 'webhook', () =>
+    webhooks().map(({ name, problem, unread }) => [name, Number(problem !== undefined || unread.length > 0)]))
+
+  /** After this nothing is awaited before each gauge is filled: another scrape at the same time would fill them with its own answers. */
+  const ask = async (): Promise<void> => {
+    const states = []
+    for (const engine of daybook.queues()) states.push([engine, await engine.read(stateOf)] as const)
+    asked = states.map(([engine, read]) => {
+      meter.watch(engine)
+      return { queue: engine.name, status: engine.status(), state: E.isRight(read) ? read.right.value : undefined }
+    })
   }
   const histograms = (): ReadonlyArray<HistogramSnapshot> => [
     snapshotOf('daybook_queue_wait_seconds', 'From enqueueing to the first claim, of claims over HTTP.', [...meter.queues].map(([queue, { waitSeconds }]) => [{ queue }, waitSeconds])),
@@ -241,17 +220,30 @@ export const metricsOf = (
   ]
   return {
     text: async () => {
-      await askAll()
+      await ask()
       return (await registry.metrics()) + histograms().map(textOf).join('')
     },
     list: async () => {
-      await askAll()
+      await ask()
       return [...(await registry.getMetricsAsJSON()), ...histograms()]
     },
   }
 }
 
 type Add = (labels: Readonly<Record<string, string>>, value: number) => void
+
+const stateOf = (state: QueueState, at: number) => ({ at, depth: depthOf(state, at), failed: failedAttemptsOf(state, at), breakers: breakersOf(state), alerts: alertsOf(state), activeCount: activeAgentsOf(state).size, settings: headOf(state).settings })
+type AskedState = ReturnType<typeof stateOf>
+
+interface AskedQueue {
+  readonly queue: string
+  readonly status: EngineStatus
+  /** `undefined` if it cannot be read now. */
+  readonly state: AskedState | undefined
+}
+
+/** 0 without a time. */
+const secondsSince = (then: number | undefined, now: number): number => (then === undefined ? 0 : Math.max(0, now - then) / 1_000)
 
 const byTypeBounded = (byType: Readonly<Record<string, number>>): ReadonlyArray<readonly [string, number]> => {
   const all = Object.entries(byType).sort(([, a], [, b]) => b - a)
