@@ -4,30 +4,12 @@ import * as E from 'fp-ts/lib/Either.js'
 import { isObject } from '../is-object.js'
 import { checkPatch, isBreakersFile, parseYaml, type Problems } from './settings-file.js'
 
-/** The members of the file. All are optional, and named like the flags. */
-export interface ConfigFile {
-  readonly host?: string
-  readonly port?: string
-  readonly data?: string
-  readonly store?: string
-  readonly queueFiles?: string
-  readonly auth?: string
-  readonly readModels?: string
-  readonly console?: string
-  /** `QUEUE@REVISION`, several separated by commas. */
-  readonly pastUnreadable?: string
-  /** Seconds, or `off`. */
-  readonly clockJump?: string
-  /** `off`, `errors`, `sampled` or `all`. */
-  readonly logRequests?: string
-  readonly tlsCert?: string
-  readonly tlsKey?: string
-  readonly pastSnapshots?: string
-  readonly pastSnapshotsMib?: string
-  readonly checkpointKey?: string
-  readonly witness?: string
-  /** Seconds, or `off`. */
-  readonly checkpoints?: string
+const texts = ['host', 'port', 'data', 'store', 'queueFiles', 'auth', 'readModels', 'console', 'pastUnreadable', 'clockJump', 'logRequests', 'tlsCert', 'tlsKey', 'pastSnapshots', 'pastSnapshotsMib', 'checkpointKey', 'witness', 'checkpoints'] as const
+/** What a server is told in words, each in the file and on the command line. `readServeOptions` knows what each may be. */
+export type ServeTexts = { readonly [Name in (typeof texts)[number]]?: string }
+
+/** The members of the file. All are optional, and named like the flags. Several `QUEUE@REVISION` in `pastUnreadable` are separated by commas. */
+export interface ConfigFile extends ServeTexts {
   /** As it is in the file: see `memory-choice.ts`. */
   readonly memory?: unknown
   /** As it is in the file: see `webhook-choices.ts`. */
@@ -37,7 +19,6 @@ export interface ConfigFile {
   readonly launcher?: unknown
 }
 
-const texts = ['host', 'port', 'data', 'store', 'queueFiles', 'auth', 'readModels', 'console', 'pastUnreadable', 'clockJump', 'logRequests', 'tlsCert', 'tlsKey', 'pastSnapshots', 'pastSnapshotsMib', 'checkpointKey', 'witness', 'checkpoints'] as const
 /** What has a reader of its own. */
 const readElsewhere = ['memory', 'alerts', 'launcher'] as const
 const known: ReadonlyArray<string> = [...texts, ...readElsewhere, 'defaults', 'breakers']

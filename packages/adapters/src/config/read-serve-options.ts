@@ -5,7 +5,7 @@ import { QueueName } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import { defined, ifDefined } from '../defined.js'
 import { errorText } from '../error-text.js'
-import { type ConfigFile, readConfigFile } from './config-file.js'
+import { type ConfigFile, readConfigFile, type ServeTexts } from './config-file.js'
 import type { Environment } from './environment.js'
 import { readLauncher } from './launcher-choice.js'
 import { requestLogChoices } from '../http/request-log/request-log.js'
@@ -18,32 +18,10 @@ import { whyNoWebAddress } from './web-address.js'
 import { readWebhooks } from './webhook-choices.js'
 
 /** As given on the command line. */
-export interface ServeFlags {
-  readonly host?: string
-  readonly port?: string
-  readonly data?: string
-  readonly store?: string
+export interface ServeFlags extends Omit<ServeTexts, 'pastUnreadable'> {
   readonly config?: string
-  readonly queueFiles?: string
-  readonly auth?: string
-  /** `on` or `off`. */
-  readonly readModels?: string
-  /** `on` or `off`. */
-  readonly console?: string
   /** `QUEUE@REVISION` each. */
   readonly pastUnreadable?: ReadonlyArray<string>
-  /** Seconds, or `off`. */
-  readonly clockJump?: string
-  /** `off`, `errors`, `sampled` or `all`. */
-  readonly logRequests?: string
-  readonly tlsCert?: string
-  readonly tlsKey?: string
-  readonly pastSnapshots?: string
-  readonly pastSnapshotsMib?: string
-  readonly checkpointKey?: string
-  readonly witness?: string
-  /** Seconds, or `off`. */
-  readonly checkpoints?: string
 }
 
 /** `Left` lists everything that is wrong, not only the first problem. */
@@ -62,10 +40,12 @@ export const readServeOptions = async (flags: ServeFlags, env: Environment): Pro
   if (!(port <= 65_535)) problems.push(`port ${JSON.stringify(portText)} is not a number from 0 to 65535 (0 takes a free one)`)
   const auth = flags.auth ?? said.auth ?? 'tokens'
   if (auth !== 'tokens' && auth !== 'off') problems.push(`auth ${JSON.stringify(auth)} is neither "tokens" nor "off"`)
-  const readModels = flags.readModels ?? said.readModels ?? 'on'
-  if (readModels !== 'on' && readModels !== 'off') problems.push(`read-models ${JSON.stringify(readModels)} is neither "on" nor "off"`)
-  const console = flags.console ?? said.console ?? 'on'
-  if (console !== 'on' && console !== 'off') problems.push(`console ${JSON.stringify(console)} is neither "on" nor "off"`)
+  const onOrOff = (name: string, text: string | undefined): string => {
+    if (text !== undefined && text !== 'on' && text !== 'off') problems.push(`${name} ${JSON.stringify(text)} is neither "on" nor "off"`)
+    return text ?? 'on'
+  }
+  const readModels = onOrOff('read-models', flags.readModels ?? said.readModels)
+  const console = onOrOff('console', flags.console ?? said.console)
   // An empty path would mean the folder in which the server was started.
   const filled = (name: string, path: string | undefined): string | undefined => {
     if (path?.trim() === '') problems.push(`${name} is empty: give a path, or leave it out`)
