@@ -11,8 +11,9 @@ import { UsageError } from '../exit-codes.js'
 import { throughOutage } from '../outage.js'
 import { createProgress } from '../progress.js'
 import { tasksOfFile } from '../task-file.js'
+import { readWholeTask } from '../task-options.js'
 import { clean, clock } from '../text.js'
-import { positive, readJson, readJsonOrText } from '../values.js'
+import { positive, readJsonOrText } from '../values.js'
 
 /** Cells of the bar. */
 const barWidth = 40
@@ -144,9 +145,7 @@ const create = async (session: Session, options: CreateOptions): Promise<Ending>
 const callbackOf = async ({ callback, callbackType: type, callbackPayload }: CreateOptions, { io }: Session): Promise<BatchCallback | undefined> => {
   if (callback !== undefined) {
     if (type !== undefined || callbackPayload !== undefined) throw new UsageError('give --callback, or its parts, not both')
-    const whole: unknown = await readJson(callback, '--callback', io)
-    if (typeof whole !== 'object' || whole === null || !('type' in whole) || typeof whole.type !== 'string') throw new UsageError('--callback must be a JSON object with a type')
-    return whole as BatchCallback
+    return readWholeTask<BatchCallback>(callback, '--callback', io)
   }
   if (type !== undefined) return { type, ...(callbackPayload === undefined ? {} : { payload: await readJsonOrText(callbackPayload, io) }) }
   if (callbackPayload !== undefined) throw new UsageError('give the --callback-type as well')

@@ -1,39 +1,28 @@
 import { Command, Option } from 'commander'
-import type { JsonObject } from '@daybook/core'
 import { DaybookError, type Deduplicate, type Enqueued, type NewTask } from '../../client/index.js'
 import { defined } from '../../defined.js'
 import { type Cli, examples } from '../cli.js'
 import { Duplicates } from '../duplicates.js'
 import { UsageError } from '../exit-codes.js'
 import type { Io } from '../io.js'
+import { taskFields, type TaskOptions } from '../task-options.js'
 import { clean } from '../text.js'
-import { filledList, number, priority, readJson, readJsonOrText, time, whole } from '../values.js'
+import { filledList, number, priority, time, whole } from '../values.js'
 import { enqueueFile } from './enqueue-file.js'
 
-interface Options {
+interface Options extends TaskOptions {
   readonly file?: string
   readonly id?: string
-  readonly priority?: NewTask['priority']
-  readonly payload?: string
-  readonly description?: string
   readonly dependsOn?: ReadonlyArray<string>
-  readonly timeout?: number
   readonly maxRun?: number
-  readonly maxRetries?: number
-  readonly backoff?: number
   readonly key?: string
   readonly deduplicate?: Deduplicate
   readonly at?: string
   readonly deadline?: string
-  readonly ticket?: string
-  readonly phase?: string
-  readonly tenant?: string
   readonly batch?: string
   readonly concurrencyKey?: string
   readonly concurrencyLimit?: number
   readonly orderingKey?: string
-  readonly skills?: ReadonlyArray<string>
-  readonly metadata?: string
 }
 
 export const enqueueCommand = (cli: Cli): Command => {
@@ -105,32 +94,21 @@ export const enqueueCommand = (cli: Cli): Command => {
 
 const fromOptions = async (type: string | undefined, options: Options, io: Io): Promise<NewTask> => {
   if (type === undefined) throw new UsageError('give the type of the task, or --file')
-  const { metadata, payload, skills } = options
   return {
     type,
+    ...(await taskFields(options, io)),
     ...defined({
       id: options.id,
-      priority: options.priority,
-      payload: payload === undefined ? undefined : await readJsonOrText(payload, io),
-      description: options.description,
       dependencies: options.dependsOn,
-      timeout: options.timeout,
       maxRunSeconds: options.maxRun,
-      maxRetries: options.maxRetries,
-      backoffSeconds: options.backoff,
       idempotencyKey: options.key,
       deduplicate: options.deduplicate,
       availableAt: options.at,
       deadlineAt: options.deadline,
-      ticketId: options.ticket,
-      phase: options.phase?.toUpperCase() as NewTask['phase'],
-      tenant: options.tenant,
       batchId: options.batch,
       concurrencyKey: options.concurrencyKey,
       concurrencyLimit: options.concurrencyLimit,
       orderingKey: options.orderingKey,
-      requires: skills === undefined ? undefined : { skills },
-      metadata: metadata === undefined ? undefined : ((await readJson(metadata, '--metadata', io)) as JsonObject),
     }),
   }
 }

@@ -1,13 +1,13 @@
 /** `daybook schedules`: recurring tasks. */
 import { Command, Option } from 'commander'
-import type { JsonObject } from '@daybook/core'
 import { DaybookError, type PastRun, type ScheduledTask, type ScheduleFields, type ScheduleView } from '../../client/index.js'
 import { defined } from '../../defined.js'
 import { type Cli, type Ending, examples, type Session } from '../cli.js'
 import { UsageError } from '../exit-codes.js'
 import type { Io } from '../io.js'
+import { readWholeTask, taskFields, type TaskOptions } from '../task-options.js'
 import { clean, clock, until } from '../text.js'
-import { filledList, number, positive, priority, readJson, readJsonOrText, whole } from '../values.js'
+import { filledList, number, positive, priority, whole } from '../values.js'
 
 /** A time by the clocks of a zone: `Mon 2026-03-29 03:00 GMT+2`. */
 const inZone = (time: string, timeZone: string): string => {
@@ -66,25 +66,13 @@ const showing = (cli: Cli): Command =>
     .addHelpText('after', examples('daybook schedules show nightly'))
     .action(cli.connected<object, [string]>(async (session, _, name) => showOne(session, await session.client.schedules.get(name))))
 
-interface SetOptions {
+interface SetOptions extends TaskOptions {
   readonly cron?: string
   readonly every?: number
   readonly zone?: string
   readonly missed?: ScheduleFields['missed']
   readonly overlap?: ScheduleFields['overlap']
   readonly paused?: boolean
-  readonly type?: string
-  readonly payload?: string
-  readonly priority?: ScheduledTask['priority']
-  readonly description?: string
-  readonly timeout?: number
-  readonly maxRetries?: number
-  readonly backoff?: number
-  readonly ticket?: string
-  readonly phase?: string
-  readonly tenant?: string
-  readonly skills?: ReadonlyArray<string>
-  readonly metadata?: string
   readonly task?: string
 }
 
@@ -140,33 +128,16 @@ const set = async (session: Session, options: SetOptions, name: string): Promise
 }
 
 const taskOf = async (options: SetOptions, io: Io): Promise<ScheduledTask | undefined> => {
-  const { type, payload, metadata, skills, task } = options
-  const given = defined({
-    priority: options.priority,
-    description: options.description,
-    timeout: options.timeout,
-    maxRetries: options.maxRetries,
-    backoffSeconds: options.backoff,
-    ticketId: options.ticket,
-    phase: options.phase?.toUpperCase() as ScheduledTask['phase'],
-    tenant: options.tenant,
-    requires: skills === undefined ? undefined : { skills },
-    payload: payload === undefined ? undefined : await readJsonOrText(payload, io),
-    metadata: metadata === undefined ? undefined : ((await readJson(metadata, '--metadata', io)) as JsonObject),
-  })
+  const { type, task } = options
+  const given = await taskFields(options, io)
   if (task !== undefined) {
     if (type !== undefined || Object.keys(given).length > 0) throw new UsageError('give --task, or its parts, not both')
-    const whole: unknown = await readJson(task, '--task', io)
-    if (!isTask(whole)) throw new UsageError('--task must be a JSON object with a type')
-    return whole
+    return readWholeTask<ScheduledTask>(task, '--task', io)
   }
   if (type !== undefined) return { type, ...given }
   if (Object.keys(given).length > 0) throw new UsageError('give the --type of the tasks as well: the task is replaced as a whole')
   return undefined
 }
-
-/** The server checks the rest. */
-const isTask = (value: unknown): value is ScheduledTask => typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string'
 
 const turning = (cli: Cli, verb: 'pause' | 'resume', description: string): Command =>
   new Command(verb)
