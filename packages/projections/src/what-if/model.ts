@@ -2,10 +2,11 @@
  * Runs a recording through the core in virtual time: with the recorded arrivals, agents and actions of people, and each attempt with its recorded
  * length and end. Deterministic.
  */
-import { batchesMax, batchesOf, type Command, evolve, fork, Heap, type QueueState, schedulesOf, type SettingsPatch } from '@daybook/core'
+import { batchesMax, batchesOf, type Command, evolve, fork, type QueueState, schedulesOf, type SettingsPatch } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import type { Observer } from '../simulate/observer.js'
 import { randomOf } from '../simulate/random.js'
+import { Timeline } from '../simulate/timeline.js'
 import { VirtualQueue } from '../simulate/virtual-queue.js'
 import { drawer } from './draw.js'
 import { preparedOf } from './recorder.js'
@@ -29,19 +30,11 @@ export interface ModelNotes {
   readonly refused: Readonly<Record<string, number>>
 }
 
-interface Timer {
-  readonly at: number
-  readonly order: number
-  readonly run: () => void
-}
-
 export const runModel = (recording: Recording, options: ModelOptions, observer: Observer): ModelNotes => new Model(recording, options, observer).run()
 
 class Model {
-  private readonly timers = new Heap<Timer>((a, b) => a.at < b.at || (a.at === b.at && a.order < b.order))
-  private order = 0
-  private readonly asking: Array<ReplayAgent> = []
   private readonly queue: VirtualQueue
+  private readonly timeline: Timeline
   private readonly places
   private readonly used: Uint32Array
   private readonly draw: (task: RecordedTask, attempt: number) => Attempt
@@ -57,7 +50,7 @@ class Model {
     private readonly options: ModelOptions,
     private readonly observer: Observer,
   ) {
-    const { from, start, tasks } = recording
+    const { from, until, start, tasks } = recording
     this.places = taskPlaces(recording)
     this.used = new Uint32Array(tasks.length)
     this.draw = drawer(tasks, options.seed)
@@ -67,6 +60,7 @@ class Model {
       // The queue took the task away. An agent that reports has let go of it before.
       if (event.type === 'ClaimExpired' || event.type === 'ClaimRevoked' || event.type === 'Cancelled') this.holders.get(event.data.task)?.()
     }, randomOf(options.seed), withoutCallbacks(fork(start), from))
+    this.timeline = new Timeline(this.queue, until)
     for (const [index, { parent }] of tasks.entries()) {
       if (parent === undefined) continue
       const known = this.children.get(parent)
@@ -76,25 +70,11 @@ class Model {
   }
 
   run(): ModelNotes {
-    const { recording: { inputs, until }, queue, timers } = this
     this.begin()
-    for (let next = 0; ; ) {
-      const at = Math.min(queue.dueAt, timers.first?.at ?? Number.POSITIVE_INFINITY, inputs[next]?.at ?? Number.POSITIVE_INFINITY)
-      if (at >= until) break
-      queue.at = Math.max(queue.at, at)
-      queue.tick()
-      this.settle()
-      for (let timer = timers.first; timer !== undefined && timer.at <= queue.at; timer = timers.first) {
-        timers.removeFirst()
-        timer.run()
-        this.settle()
-      }
-      for (let input = inputs[next]; input !== undefined && input.at <= queue.at; input = inputs[++next]) {
-        if ('tasks' in input) for (const index of input.tasks) this.enqueue(index)
-        else this.act(input.command)
-        if (!areTogether(input, inputs[next + 1])) this.settle()
-      }
-    }
+    this.timeline.run(this.recording.inputs, (input) => {
+      if ('tasks' in input) for (const index of input.tasks) this.enqueue(index)
+      else this.act(input.command)
+    }, areTogether)
     return { drawn: this.drawn, refused: Object.fromEntries([...this.refused].sort()) }
   }
 
@@ -117,7 +97,7 @@ class Model {
       agent.resume(facts.task, held)
     }
     const signs = agents.flatMap((agent) => agent.signs.map((sign) => ({ agent, sign }))).sort((a, b) => a.sign.at - b.sign.at || (a.sign.since ?? from) - (b.sign.since ?? from))
-    for (const { agent, sign } of signs) this.after(Math.max(from, sign.at), () => known.get(agent.name)?.sign(sign))
+    for (const { agent, sign } of signs) this.timeline.after(Math.max(from, sign.at), () => known.get(agent.name)?.sign(sign))
   }
 
   private world(): World {
@@ -139,8 +119,8 @@ class Model {
     return {
       queue,
       observer,
-      after: (at, run) => this.after(at, run),
-      wantsTask: (agent) => void this.asking.push(agent),
+      after: (at, run) => this.timeline.after(at, run),
+      wantsTask: (agent) => this.timeline.wantsTask(agent),
       peek: (task) => next(indexOf(task)),
       begin: (task) => {
         const index = indexOf(task)
@@ -161,20 +141,6 @@ class Model {
         if (children !== undefined) for (const index of deferred) this.enqueue(index)
         else this.deferred = deferred
       },
-    }
-  }
-
-  private after(at: number, run: () => void): void {
-    if (at < this.recording.until) this.timers.add({ at, order: this.order++, run })
-  }
-
-  /** Waiting claims come before new ones. */
-  private settle(): void {
-    for (;;) {
-      this.queue.serve()
-      const agent = this.asking.shift()
-      if (agent === undefined) return
-      agent.ask()
     }
   }
 
