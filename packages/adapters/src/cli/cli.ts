@@ -29,12 +29,17 @@ export class Cli {
     return createPrinter(this.io, command.optsWithGlobals<ConnectionOptions>().json === true)
   }
 
+  /** The server, token and queue that the options or the environment name. */
+  connection(command: Command): Connection {
+    return readConnection(command.optsWithGlobals<ConnectionOptions>(), this.io.env)
+  }
+
   /** An action that talks to a server: `run(session, options, ...arguments)`. */
   connected<O extends object, A extends ReadonlyArray<unknown> = ReadonlyArray<string>>(
     run: (session: Session, options: O, ...args: A) => Promise<Ending>,
   ): (...args: ReadonlyArray<unknown>) => Promise<void> {
     return this.local<O, A>(async (printer, options, command, ...args) => {
-      const connection = readConnection(command.optsWithGlobals<ConnectionOptions>(), this.io.env)
+      const connection = this.connection(command)
       const client = connect(connection)
       try {
         const ending = await run({ io: this.io, printer, client, connection }, options, ...args)

@@ -7,7 +7,7 @@ import { readStore } from '../../config/store-choice.js'
 import type { LogAddress } from '../../store/index.js'
 import { readTime } from '../../time.js'
 import type { Cli } from '../cli.js'
-import { connect, type ConnectionOptions, readConnection } from '../connection.js'
+import { connect } from '../connection.js'
 import { UsageError } from '../exit-codes.js'
 import { noteUnused } from '../note-unused.js'
 import type { Printer } from '../printer.js'
@@ -66,7 +66,7 @@ interface Opened {
 }
 
 const open = async (where: Where, command: Command, cli: Cli, progress: Progress): Promise<Opened> => {
-  const connection = readConnection(command.optsWithGlobals<ConnectionOptions>(), cli.io.env)
+  const connection = cli.connection(command)
   const address = logAddressOf(where)
   if (address === undefined) {
     const client = connect(connection)

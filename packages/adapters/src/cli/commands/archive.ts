@@ -5,7 +5,6 @@ import { plural } from '@daybook/core/common'
 import { dataDirDefault } from '../../config/serve-options.js'
 import { addWhere, logAddressOf, revisionOrTime, type Where } from '../audit/options.js'
 import { type Cli, examples } from '../cli.js'
-import { type ConnectionOptions, readConnection } from '../connection.js'
 import { exitCodes, UsageError } from '../exit-codes.js'
 import { assertLogFile, noSuchQueue } from '../log-file.js'
 import { createProgress } from '../progress.js'
@@ -51,7 +50,7 @@ ${examples(
       if (address === undefined) throw new UsageError('give --data or --store: the log is read here')
       await assertLogFile(address)
       const [{ archiveLog, planLog }, { archiveFolderOf }, { openOwnLog }, { queueOf, streamOf, streamPrefix }] = await Promise.all([import('../../archive/index.js'), import('../../segments/index.js'), import('../../open-log.js'), import('../../engine/index.js')])
-      const { queue } = readConnection(command.optsWithGlobals<ConnectionOptions>(), cli.io.env)
+      const { queue } = cli.connection(command)
       const archive = archiveFolderOf(address) as string
       const progress = createProgress(cli.io, printer)
       const log = await openOwnLog(address)

@@ -5,7 +5,6 @@ import { dataDirDefault } from '../../config/serve-options.js'
 import { type CheckpointFlags, checkpointsOf, readText, verifierKey } from '../audit/checkpoints.js'
 import { addWhere, logAddressOf } from '../audit/options.js'
 import { type Cli, examples } from '../cli.js'
-import { type ConnectionOptions, readConnection } from '../connection.js'
 import { CliError, exitCodes, UsageError } from '../exit-codes.js'
 import { clean } from '../text.js'
 import { whole } from '../values.js'
@@ -32,7 +31,7 @@ export const proveCommand = (cli: Cli): Command =>
       if ((revision === undefined) === (since === undefined)) throw new UsageError('what is to be proven? Give either --revision or --since')
       const address = logAddressOf(flags)
       if (address === undefined) throw new UsageError('give --data or --store: the log is read here')
-      const { queue } = readConnection(command.optsWithGlobals<ConnectionOptions>(), cli.io.env)
+      const { queue } = cli.connection(command)
       const [{ ProofError, proveConsistency, proveInclusion, withScan }, { streamOf }] = await Promise.all([import('../../chain/index.js'), import('../../engine/index.js')])
       const checkpoints = await checkpointsOf(flags, queue)
       if (checkpoints === undefined) throw new CliError('there are no checkpoints of this queue: a server signs them, every minute')

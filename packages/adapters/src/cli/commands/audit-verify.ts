@@ -7,7 +7,7 @@ import type { LogAddress } from '../../store/index.js'
 import { type CheckpointFlags, checkpointsOf } from '../audit/checkpoints.js'
 import { addWhere, logAddressOf } from '../audit/options.js'
 import { type Cli, examples } from '../cli.js'
-import { connect, type ConnectionOptions, readConnection } from '../connection.js'
+import { connect, type Connection } from '../connection.js'
 import { CliError, exitCodeOf, exitCodes, UsageError } from '../exit-codes.js'
 import { assertLogFile, noSuchQueue } from '../log-file.js'
 import type { Printer } from '../printer.js'
@@ -38,7 +38,7 @@ export const verifyCommand = (cli: Cli): Command =>
     ))
     .action(cli.local<Flags>(async (printer, where, command) => {
       const progress = createProgress(cli.io, printer)
-      const connection = readConnection(command.optsWithGlobals<ConnectionOptions>(), cli.io.env)
+      const connection = cli.connection(command)
       const address = logAddressOf(where)
       if (address === undefined && (where.checkpoints ?? where.checkpointKey) !== undefined) throw new UsageError('--checkpoints and --checkpoint-key are for a log that is read here: give --data or --store')
       if (where.all === true) {
@@ -63,10 +63,10 @@ export const verifyCommand = (cli: Cli): Command =>
 const spanOf = ({ events, from, to }: NonNullable<Verdict['sealedLater']>): string =>
   from === to ? `revision ${from}` : events === to - from + 1 ? `the revisions ${from} to ${to}` : `the first is revision ${from}, the last is ${to}`
 
-const askServer = async (connection: ReturnType<typeof readConnection>, progress: Progress): Promise<Verdict> => {
+const askServer = async (connection: Connection, progress: Progress): Promise<Verdict> => {
   const client = connect(connection)
   try {
-    progress.show('the server verifies the log')
+    progress('the server verifies the log')
     const verdict = await client.verify()
     if (verdict.events === 0 && verdict.ok) throw new CliError(`queue ${connection.queue} has no events on this server: daybook queues lists the queues`)
     return verdict
@@ -104,12 +104,12 @@ const verifyEach = async (queues: ReadonlyArray<string>, verify: (queue: string)
   return verdicts
 }
 
-const askAll = async (connection: ReturnType<typeof readConnection>, progress: Progress): Promise<ReadonlyArray<QueueVerdict>> => {
+const askAll = async (connection: Connection, progress: Progress): Promise<ReadonlyArray<QueueVerdict>> => {
   const client = connect(connection)
   try {
     const queues = await client.queues()
     return await verifyEach(queues.map(({ name }) => name).sort(), (queue) => {
-      progress.show(`the server verifies ${clean(queue)}`)
+      progress(`the server verifies ${clean(queue)}`)
       return client.in(queue).verify()
     })
   } finally {

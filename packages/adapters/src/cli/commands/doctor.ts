@@ -3,7 +3,7 @@ import { plural } from '@daybook/core/common'
 import { dataDirDefault } from '../../config/serve-options.js'
 import { logAddressOf } from '../audit/options.js'
 import { type Cli, examples } from '../cli.js'
-import { connect, readConnection, type ConnectionOptions } from '../connection.js'
+import { connect } from '../connection.js'
 import { checkServer } from '../doctor/server.js'
 import type { Finding, Tell } from '../doctor/finding.js'
 import { exitCodes } from '../exit-codes.js'
@@ -40,7 +40,7 @@ export const doctorCommand = (cli: Cli): Command =>
 const lookedAt = async (cli: Cli, options: Options, command: Command, show: Tell): Promise<ReadonlyArray<Finding>> => {
   const log = logAddressOf(options)
   if (log === undefined) {
-    const connection = readConnection(command.optsWithGlobals<ConnectionOptions>(), cli.io.env)
+    const connection = cli.connection(command)
     const client = connect(connection)
     return checkServer(client, connection.url, show).finally(() => client.close())
   }

@@ -7,7 +7,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { Report, ReportName, ReportOptions } from '../../client/index.js'
 import { errorText } from '../../error-text.js'
 import { type Cli, examples } from '../cli.js'
-import { connect, type ConnectionOptions, readConnection } from '../connection.js'
+import { connect } from '../connection.js'
 import { addPictureOptions, canvasOf, type PictureOptions } from '../drawing/canvas.js'
 import { CliError, exitCodes, UsageError } from '../exit-codes.js'
 import { noSuchQueue } from '../log-file.js'
@@ -66,7 +66,7 @@ export const reportCommand = (cli: Cli): Command =>
       const report = reportNames.find((each) => each === name)
       if (report === undefined) throw new UsageError(`there is no report ${JSON.stringify(name)}: there are ${reportNames.join(', ')}${didYouMean(name, reportNames)}`)
       if (options.csv === true && printer.isJson) throw new UsageError('give --csv or --json, not both')
-      const connection = readConnection(command.optsWithGlobals<ConnectionOptions>(), cli.io.env)
+      const connection = cli.connection(command)
       const source = options.views === undefined ? ofServer(connect(connection), report, options) : await ofFile(resolve(options.views), connection.queue, report, options)
       try {
         if (options.csv === true) cli.io.out(await source.text('csv'))
