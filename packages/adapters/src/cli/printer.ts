@@ -1,6 +1,7 @@
 /** The output of a command: one JSON document for programs, or tables for people. */
 import pc from 'picocolors'
 import type { Io } from './io.js'
+import { clearProgress } from './progress.js'
 import { type Cell, type Column, type Layout, layoutOf, lineOf, type Painted, type Row } from './table.js'
 import { clean } from './text.js'
 
@@ -54,14 +55,18 @@ const widthFor = ({ columns, env }: Io): number | undefined => {
 export const createPrinter = (io: Io, isJson: boolean): Printer => {
   const colorsOf = (isTerminal: boolean): Colors => pc.createColors(!isJson && wantsColor(io.env, isTerminal))
   const colors = colorsOf(io.outIsTerminal)
-  const line = (text = ''): void => io.out(`${text}\n`)
+  const out = (text: string): void => {
+    clearProgress(io)
+    io.out(text)
+  }
+  const line = (text = ''): void => out(`${text}\n`)
   const dim = (text: string): Painted => ({ text, paint: colors.dim })
   const linesOf = (layout: Layout, rows: ReadonlyArray<Row>): string => rows.map((row) => `${lineOf(layout, row)}\n`).join('')
 
   const begin = (given: ReadonlyArray<string | Column>, rows: ReadonlyArray<Row>, hasMore: boolean): Layout => {
     const columns = given.map((column) => (typeof column === 'string' ? { head: column } : column))
     const layout = layoutOf(columns, rows, widthFor(io), hasMore)
-    io.out(linesOf(layout, [columns.map(({ head }) => ({ text: head, paint: colors.bold })), ...rows]))
+    out(linesOf(layout, [columns.map(({ head }) => ({ text: head, paint: colors.bold })), ...rows]))
     return layout
   }
   let wasEmpty = false
@@ -87,7 +92,7 @@ export const createPrinter = (io: Io, isJson: boolean): Printer => {
           return
         }
         if (layout === undefined) layout = begin(columns, first, true)
-        io.out(linesOf(layout, rows))
+        out(linesOf(layout, rows))
         await io.flushed()
       },
       end: () => {
@@ -107,13 +112,13 @@ export const createPrinter = (io: Io, isJson: boolean): Printer => {
           texts += before + JSON.stringify(item)
           before = ',\n'
         }
-        io.out(texts)
+        out(texts)
         await io.flushed()
       },
       end: () => {
         const opening = before === ',\n' ? '' : before
         const members = Object.entries(more()).map(([key, value]) => `,${JSON.stringify(key)}:${JSON.stringify(value)}`)
-        io.out(`${opening}\n]${members.join('')}}\n`)
+        out(`${opening}\n]${members.join('')}}\n`)
       },
     }
   }
@@ -123,7 +128,7 @@ export const createPrinter = (io: Io, isJson: boolean): Printer => {
     colors,
     errColors: colorsOf(io.errIsTerminal),
     width: widthFor(io),
-    answer: (value, people) => (isJson ? io.out(`${JSON.stringify(value, null, io.outIsTerminal ? 2 : undefined)}\n`) : people()),
+    answer: (value, people) => (isJson ? out(`${JSON.stringify(value, null, io.outIsTerminal ? 2 : undefined)}\n`) : people()),
     line,
     table: (columns, rows, empty = 'none') => (rows.length === 0 ? nothing(empty) : end(begin(columns, rows, false))),
     tablePages,
@@ -135,7 +140,10 @@ export const createPrinter = (io: Io, isJson: boolean): Printer => {
       for (const [name, value] of said) line(`${colors.dim(name.padEnd(width))}  ${value ?? ''}`)
     },
     wasEmpty: () => wasEmpty,
-    note: (text) => io.err(`${text}\n`),
+    note: (text) => {
+      clearProgress(io)
+      io.err(`${text}\n`)
+    },
   }
 }
 

@@ -151,10 +151,11 @@ export const run = async (args: ReadonlyArray<string>, io: Io): Promise<number> 
   const isJson = args.slice(0, args.includes('--') ? args.indexOf('--') : undefined).includes('--json')
   try {
     await (await program(cli, namedIn(args), isJson)).parseAsync(args, { from: 'user' })
+    clearProgress(io)
     return cli.exitCode
   } catch (error) {
     const code = exitCodeOf(error)
-    clearProgress()
+    clearProgress(io)
     // Commander has printed its own errors, help and version already, but never as JSON.
     if (!(error instanceof CommanderError)) tell(error, code, { ...io, err: (text) => io.err(isJson ? text : asTyped(text, args)) }, isJson)
     else if (isJson && code === exitCodes.usage) tell(new UsageError(wrongUsageOf(cli)), code, io, true)

@@ -73,7 +73,7 @@ const open = async (where: Where, command: Command, cli: Cli, progress: Progress
     return { source: serverSource(client), client }
   }
   const { logSource } = await import('./log-source.js')
-  return { source: await logSource(address, where.data, connection.queue, (what) => progress.show(what)) }
+  return { source: await logSource(address, where.data, connection.queue, progress) }
 }
 
 /** An action with a source, which is closed afterwards. */
@@ -85,7 +85,6 @@ export const audited = <O extends Where>(cli: Cli, run: (source: AuditSource, pr
       await run(source, printer, options, progress)
       if (client !== undefined && printer.wasEmpty()) await noteUnused(printer, client)
     } finally {
-      progress.clear()
       await source.close()
     }
   })

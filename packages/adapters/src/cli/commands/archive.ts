@@ -76,9 +76,8 @@ ${examples(
           ...options,
           checkpoints: (stream) => checkpointsOf(flags, queueOf(stream)),
           snapshots: await snapshotsOf(flags),
-          progress: ({ step, stream, revision, last }) => progress.show(stream === undefined ? 'making the file smaller' : `${clean(queueOf(stream))}: ${step}: revision ${revision} of ${last}`),
+          progress: ({ step, stream, revision, last }) => progress(stream === undefined ? 'making the file smaller' : `${clean(queueOf(stream))}: ${step}: revision ${revision} of ${last}`),
         })
-        progress.clear()
         const queues = done.map(({ stream, first, head, segments, snapshot }) => ({
           queue: queueOf(stream), first, head,
           segments: segments.map(({ file, bytes, hash, index: { from, to, times, textBytes } }) => ({ file, from, to, times, bytes, textBytes, sha256: hash })),
@@ -102,7 +101,6 @@ ${examples(
         })
         return exitCodes.done
       } finally {
-        progress.clear()
         await log.close()
       }
     }))

@@ -133,12 +133,12 @@ export const exportCommand = (cli: Cli): Command =>
       // The state at the last event, to compare with what the events fold to. It is needed only once they are written.
       const ending = source.ending(revision)
       ending.catch(() => undefined)
-      const tasks = task === undefined ? undefined : await concerned(source, task, revision, (what) => progress.show(what))
+      const tasks = task === undefined ? undefined : await concerned(source, task, revision, progress)
       const exported = async (signal?: AbortSignal): Promise<Manifest> => {
         const { writer, sync, finish, close } = await openExport(cli, out, format)
         const written = async (): Promise<Manifest> => {
           for await (const lines of source.lines({ revision }, tasks === undefined ? undefined : concerns(tasks))) {
-            progress.show(`exporting: revision ${lines.revision} of ${revision}`)
+            progress(`exporting: revision ${lines.revision} of ${revision}`)
             await writer.lines(lines)
           }
           const manifest = await writer.end({
@@ -157,7 +157,6 @@ export const exportCommand = (cli: Cli): Command =>
       }
       // Nothing is left to remove of what went to stdout: signals end the program at once.
       const manifest = await (out === undefined ? exported() : interruptible(cli.io, exported))
-      progress.clear()
       if (out !== undefined) printer.answer({ file: out, manifest }, () => printer.line(`${plural(manifest.events, 'event')} in ${out}`))
     }))
 
@@ -187,7 +186,6 @@ export const replayCommand = (cli: Cli): Command =>
       let result: object = {}
       let page: Array<Step> = []
       const flush = async (): Promise<void> => {
-        progress.clear()
         await (printer.isJson ? steps.page(page.map(shownStep)) : table.page(page.map(rowOf)))
         page = []
       }
@@ -230,7 +228,7 @@ const replayFile = async (file: string, progress: Progress, each: (step: Step) =
         return { ok: why === '', why, events: count, misfits, unreadable }
       }
       count++
-      progress.show(`replaying: revision ${value.revision}`)
+      progress(`replaying: revision ${value.revision}`)
       await each(replay.step(value))
     }
   } catch (error) {

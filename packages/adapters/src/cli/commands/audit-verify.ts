@@ -43,19 +43,14 @@ export const verifyCommand = (cli: Cli): Command =>
       if (address === undefined && (where.checkpoints ?? where.checkpointKey) !== undefined) throw new UsageError('--checkpoints and --checkpoint-key are for a log that is read here: give --data or --store')
       if (where.all === true) {
         if ((where.checkpoints ?? where.checkpointKey) !== undefined) throw new UsageError('--checkpoints and --checkpoint-key are of one queue: give --queue in place of --all')
-        const verdicts = await (address === undefined ? askAll(connection, progress) : readAll(address, where, progress)).finally(() => progress.clear())
+        const verdicts = await (address === undefined ? askAll(connection, progress) : readAll(address, where, progress))
         const ok = verdicts.every((each) => each.ok)
         printer.answer({ ok, queues: verdicts }, () => {
           for (const each of verdicts) tellOf(printer, each)
         })
         return ok ? exitCodes.done : exitCodes.refused
       }
-      let verdict: Verdict
-      try {
-        verdict = await (address === undefined ? askServer(connection, progress) : readLog(address, connection.queue, where, progress))
-      } finally {
-        progress.clear()
-      }
+      const verdict = await (address === undefined ? askServer(connection, progress) : readLog(address, connection.queue, where, progress))
       printer.answer(verdict, () => tell(printer, verdict))
       return verdict.ok ? exitCodes.done : exitCodes.refused
     }))
@@ -78,7 +73,7 @@ const askServer = async (connection: Connection, progress: Progress): Promise<Ve
 const readLog = async (address: LogAddress, queue: string, flags: CheckpointFlags, progress: Progress): Promise<Verdict> => {
   await assertLogFile(address)
   const [{ shownVerdict, verifyAt }, { streamOf }] = await Promise.all([import('../../chain/index.js'), import('../../engine/index.js')])
-  const verdict = await verifyAt(address, streamOf(queue), { checkpoints: await checkpointsOf(flags, queue), progress: (events, of) => progress.show(`verifying ${clean(queue)}: ${events} of ${of} events`) })
+  const verdict = await verifyAt(address, streamOf(queue), { checkpoints: await checkpointsOf(flags, queue), progress: (events, of) => progress(`verifying ${clean(queue)}: ${events} of ${of} events`) })
   if (verdict.events === 0 && verdict.ok) throw noSuchQueue(queue, await queuesIn(address))
   return shownVerdict(verdict) as Verdict
 }

@@ -52,10 +52,9 @@ export const whatIfCommand = (cli: Cli): Command =>
       const { patchOf, readPatch } = await import('../setting-paths.js')
       const patch = settings !== undefined ? await readPatch(settings) : patchOf(set ?? [])
       const recording = await record(source, from, to, progress)
-      progress.show('running the model')
+      progress('running the model')
       const result = whatIf(recording, { patch, ...(agents === undefined ? {} : { agents }), ...(seed === undefined ? {} : { seed }) })
       const pictures = svg === undefined ? [] : await drawPictures(picturesOfWhatIf(source.queue, result), svg)
-      progress.clear()
       printer.answer(shown(result), () => print(printer, source.queue, result))
       if (pictures.length > 0) printer.note(`pictures: ${pictures.join(', ')}`)
     }))
@@ -77,7 +76,7 @@ const record = async (source: AuditSource, from: number | string = 0, to: number
   let hasBegun = false
   let last = Number.NEGATIVE_INFINITY
   for await (const event of source.events({}, to === undefined ? undefined : typeof to === 'number' ? { revision: to } : { at: to })) {
-    progress.show(`reading the log: revision ${event.revision}`)
+    progress(`reading the log: revision ${event.revision}`)
     if (!hasBegun && begins(event)) {
       recorder.begin(typeof from === 'string' ? msOf(from) : msOf(event.at))
       hasBegun = true

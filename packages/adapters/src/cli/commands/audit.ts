@@ -157,7 +157,7 @@ const logCommand = (cli: Cli): Command =>
       const isWhole = all || newest !== undefined
       const filter = isWhole ? asked : { ...asked, limit: limit + 1 }
       const moment = momentOf(when)
-      progress.show('reading the log')
+      progress('reading the log')
       let count = 0
       let isMore = false
       const found: Array<HistoryEvent> = []
@@ -166,7 +166,6 @@ const logCommand = (cli: Cli): Command =>
       // A timeline is drawn as a whole, and of one task.
       const canvas = task === undefined || all ? undefined : canvasOf(cli.io, printer, picture)
       const flush = async (): Promise<void> => {
-        progress.clear()
         await (printer.isJson ? json.page([...found]) : table.page(found.map(row)))
         found.length = 0
       }
@@ -177,11 +176,10 @@ const logCommand = (cli: Cli): Command =>
         }
         count++
         found.push(event)
-        progress.show(`reading the log: revision ${event.revision}`)
+        progress(`reading the log: revision ${event.revision}`)
         if (found.length >= pageMax && canvas === undefined) await flush()
       }
       if (canvas !== undefined && found.length > 0) {
-        progress.clear()
         printPicture(printer, canvas, timelineOf(canvas, found))
         if (isMore) printer.line(printer.colors.dim('… and more: --limit or --all shows them'))
         return

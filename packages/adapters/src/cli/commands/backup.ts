@@ -34,24 +34,19 @@ ${examples(
       if (log === undefined) throw new CliError('nothing to back up')
       const [{ backUp }, { checkDataFolder }] = await Promise.all([import('../../backup/index.js'), import('../doctor/data-folder.js')])
       const progress = createProgress(cli.io, printer)
-      try {
-        const { at, folder: to, queues } = await interruptible(cli.io, (signal) => backUp({ dataDir, log, to: folder, signal, progress: (what) => progress.show(clean(what)) }))
-        progress.clear()
-        for (const { level, about, says } of await checkDataFolder(to)) if (level === 'bad') printer.note(`${clean(about)}: ${clean(says)}`)
-        const shown = queues.map(({ queue, verified: { ok, events, head, broken }, uncompared }) => ({
-          queue, ok: ok && uncompared === undefined, events, head, ...(broken === null ? {} : { broken }), ...(uncompared === undefined ? {} : { uncompared }),
-        }))
-        printer.answer({ folder: to, at, queues: shown }, () => {
-          for (const { queue, ok, events, head, broken, uncompared } of shown) {
-            if (ok) printer.line(`${clean(queue)}: ${plural(events, 'event')}, revision ${head.revision}, verified`)
-            if (broken !== undefined) printer.line(`${clean(queue)}: ${printer.colors.red('NOT WHOLE')}  ${broken.kind}: ${clean(broken.reason)}`)
-            if (uncompared !== undefined) printer.line(`${clean(queue)}: ${printer.colors.red('NOT COMPARED')} with its checkpoints: ${clean(uncompared)}`)
-          }
-          if (log.kind === 'eventstoredb') printer.line('the log is in EventStoreDB, and was not copied: back that up by its own means now')
-          printer.line(`copied to ${clean(to)}, as of ${at}`)
-        })
-        return shown.every(({ ok }) => ok) ? exitCodes.done : exitCodes.refused
-      } finally {
-        progress.clear()
-      }
+      const { at, folder: to, queues } = await interruptible(cli.io, (signal) => backUp({ dataDir, log, to: folder, signal, progress: (what) => progress(clean(what)) }))
+      for (const { level, about, says } of await checkDataFolder(to)) if (level === 'bad') printer.note(`${clean(about)}: ${clean(says)}`)
+      const shown = queues.map(({ queue, verified: { ok, events, head, broken }, uncompared }) => ({
+        queue, ok: ok && uncompared === undefined, events, head, ...(broken === null ? {} : { broken }), ...(uncompared === undefined ? {} : { uncompared }),
+      }))
+      printer.answer({ folder: to, at, queues: shown }, () => {
+        for (const { queue, ok, events, head, broken, uncompared } of shown) {
+          if (ok) printer.line(`${clean(queue)}: ${plural(events, 'event')}, revision ${head.revision}, verified`)
+          if (broken !== undefined) printer.line(`${clean(queue)}: ${printer.colors.red('NOT WHOLE')}  ${broken.kind}: ${clean(broken.reason)}`)
+          if (uncompared !== undefined) printer.line(`${clean(queue)}: ${printer.colors.red('NOT COMPARED')} with its checkpoints: ${clean(uncompared)}`)
+        }
+        if (log.kind === 'eventstoredb') printer.line('the log is in EventStoreDB, and was not copied: back that up by its own means now')
+        printer.line(`copied to ${clean(to)}, as of ${at}`)
+      })
+      return shown.every(({ ok }) => ok) ? exitCodes.done : exitCodes.refused
     }))

@@ -80,13 +80,10 @@ const finished = async ({ client, io, printer }: Session, id: string): Promise<B
   const look = (): Promise<BatchView> => client.batches.get(id)
   let batch = await look()
   for (let before = ''; ; ) {
-    if (batch.state === 'finished') {
-      progress.clear()
-      return batch
-    }
+    if (batch.state === 'finished') return batch
     const held = batch.reasons.find(({ code }) => code !== 'tasks-open')
     const line = `${batchBar(glyphs, printer.errColors, batch, barWidth)}  ${batchTally(batch)}${held === undefined ? '' : `; ${clean(held.message)}`}`
-    if (io.errIsTerminal && io.env.TERM !== 'dumb') progress.show(line)
+    if (io.errIsTerminal && io.env.TERM !== 'dumb') progress(line)
     else if (line !== before && !printer.isJson) printer.note(line)
     before = line
     await sleep(watchMs)

@@ -3,7 +3,7 @@ import { cancellable, plural } from '@daybook/core/common'
 import type { CancelFilter, CancelledAll, DaybookClient } from '../../client/index.js'
 import { type Cli, type Ending, examples, type Session } from '../cli.js'
 import { exitCodes, UsageError } from '../exit-codes.js'
-import { createProgress } from '../progress.js'
+import { clearProgress, createProgress } from '../progress.js'
 import { addFilterOptions, type FilterOptions, filterOf, statusesOf } from '../task-filter.js'
 import { clean } from '../text.js'
 
@@ -68,9 +68,8 @@ const cancelAll = async (session: Session, filter: CancelFilter, { reason, dryRu
   const matching: Array<string> = []
   for await (const { cancelled } of pagesOf(client, filter, reason, true)) {
     matching.push(...cancelled)
-    progress.show(`looking: ${matching.length}`)
+    progress(`looking: ${matching.length}`)
   }
-  progress.clear()
   if (matching.length === 0 || dryRun) {
     printer.answer({ dryRun, count: matching.length, matching, cancelled: [] }, () =>
       printer.line(matching.length === 0
@@ -84,15 +83,13 @@ const cancelAll = async (session: Session, filter: CancelFilter, { reason, dryRu
   try {
     for await (const { cancelled } of pagesOf(client, filter, reason, false)) {
       for (const id of cancelled) done.add(id)
-      progress.show(`cancelling: ${done.size}`)
+      progress(`cancelling: ${done.size}`)
     }
   } catch (error) {
     // The pages before this one stay cancelled.
-    progress.clear()
     printer.note(`${plural(done.size, 'task')} cancelled before this went wrong; the same again cancels the rest`)
     throw error
   }
-  progress.clear()
   printer.answer({ dryRun, count: done.size, cancelled: [...done] }, () => tell(session, [...done]))
   return exitCodes.done
 }
@@ -100,6 +97,7 @@ const cancelAll = async (session: Session, filter: CancelFilter, { reason, dryRu
 const isWanted = async ({ io, printer }: Session, count: number): Promise<boolean> => {
   const what = `${plural(count, 'task')} would be cancelled, with all that depend on them`
   if (!io.inIsTerminal) throw new UsageError(`${what}; nobody can be asked here, so say --yes`)
+  clearProgress(io)
   const answer = await io.ask(`${what}. Cancel them? [y/N] `)
   if (/^y(es)?$/i.test(answer.trim())) return true
   printer.note('nothing was cancelled')

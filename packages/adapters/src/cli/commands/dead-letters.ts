@@ -135,18 +135,16 @@ const everyPage = async <K extends string, A extends Readonly<Record<K, Readonly
   let all = await send()
   for (let page = all; page[names[0]].length >= reviewMax && all[names[0]].length < most; ) {
     const done = all[names[0]].length
-    progress.show(`${names[0]}: ${done}`)
+    progress(`${names[0]}: ${done}`)
     try {
       page = await send()
     } catch (error) {
       // The pages before this one stay as they are.
-      progress.clear()
       printer.note(`${plural(done, 'dead letter')} ${names[0]} before this went wrong; the same again takes the rest`)
       throw error
     }
     all = { ...page, ...Object.fromEntries(names.map((name) => [name, [...all[name], ...page[name]]])) }
   }
-  progress.clear()
   return all
 }
 

@@ -29,8 +29,7 @@ export const doctorCommand = (cli: Cli): Command =>
     ))
     .action(cli.local<Options>(async (printer, options, command) => {
       const progress = createProgress(cli.io, printer)
-      const findings = await lookedAt(cli, options, command, (what) => progress.show(what))
-      progress.clear()
+      const findings = await lookedAt(cli, options, command, progress)
       const bad = findings.filter(({ level }) => level === 'bad').length
       const unread = findings.filter(({ level }) => level === 'unread').length
       printer.answer({ ok: bad + unread === 0, findings }, () => tell(printer, findings, bad, unread))

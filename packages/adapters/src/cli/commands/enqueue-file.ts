@@ -48,11 +48,10 @@ export const enqueueFile = async ({ io, printer, client }: Session, file: string
       duplicates += again
       taken += answer.results.length - again
       for (const each of answer.results) told.add(each)
-      progress.clear()
       if (json !== undefined) await json.page(answer.results)
       else answer.results.forEach(tell)
       await io.flushed()
-      progress.show(`enqueueing: ${taken + duplicates}`)
+      progress(`enqueueing: ${taken + duplicates}`)
     }
     if (pages > 1 && !printer.isJson) printer.line(`${plural(taken, 'task')} enqueued${duplicates === 0 ? '' : `, ${duplicates} were there already`}`)
     const notice = told.notice()
@@ -60,7 +59,6 @@ export const enqueueFile = async ({ io, printer, client }: Session, file: string
   } catch (error) {
     throw error instanceof UsageError && pages > 0 ? new UsageError(`${error.message} (${storyOf(taken + duplicates)})`) : error
   } finally {
-    progress.clear()
     if (pages > 0) json?.end()
   }
 }

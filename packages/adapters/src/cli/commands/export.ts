@@ -95,15 +95,14 @@ export const exportCommand = (cli: Cli): Command =>
     .action(cli.connected<Options>(async ({ io, printer, client }, { out, ...options }) => {
       const progress = createProgress(io, printer)
       let written = 0
-      const count = (): void => progress.show(`exporting: ${++written}`)
+      const count = (): void => progress(`exporting: ${++written}`)
       const source = await sourceOf(client, options)
       if (out === undefined) {
-        progress.show('exporting')
+        progress('exporting')
         for await (const text of documentOf(source, statuses, count)) {
           io.out(text)
           if (written % flushEvery === 0) await io.flushed()
         }
-        progress.clear()
         if (written === 0) await noteUnused(printer, client)
         return
       }
@@ -117,7 +116,7 @@ export const exportCommand = (cli: Cli): Command =>
 
 /** Each file is replaced when it is complete, so none is ever half of one. `signal` ends it, and removes what is unfinished. */
 const writeFiles = async (source: Source, out: string, count: () => void, progress: Progress, signal: AbortSignal): Promise<Readonly<Record<string, number>>> => {
-  progress.show('exporting')
+  progress('exporting')
   makeFolder(out)
   const tasks: Record<string, number> = {}
   const document = async function* (name: string, of: ReadonlyArray<Status>): AsyncGenerator<string> {
@@ -134,6 +133,5 @@ const writeFiles = async (source: Source, out: string, count: () => void, progre
   }
   for (const [name, of] of files) await writeWhole(join(out, name), document(name, of))
   await syncFolder(out)
-  progress.clear()
   return tasks
 }

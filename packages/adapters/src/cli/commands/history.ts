@@ -34,9 +34,7 @@ export const historyCommand = (cli: Cli): Command =>
     ))
     .action(cli.connected<PictureOptions, [string]>(async ({ io, printer, client }, { picture }, id) => {
       const progress = createProgress(io, printer)
-      const events = await client
-        .history(id, { onSearch: (before) => progress.show(`reading what is older: up to revision ${before}`) })
-        .finally(() => progress.clear())
+      const events = await client.history(id, { onSearch: (before) => progress(`reading what is older: up to revision ${before}`) })
       const canvas = canvasOf(io, printer, picture)
       if (canvas !== undefined) return printPicture(printer, canvas, timelineOf(canvas, events))
       printer.answer({ events }, () =>

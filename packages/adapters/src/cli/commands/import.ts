@@ -39,22 +39,20 @@ export const importCommand = (cli: Cli): Command =>
     ))
     .action(cli.connected<Options, [string]>(async ({ io, printer, client }, { dryRun = false, ranks }, path) => {
       const progress = createProgress(io, printer)
-      const folder = await readQueueFolder(path, (file) => progress.show(`reading ${file}`)).catch((error: unknown) => {
+      const folder = await readQueueFolder(path, (file) => progress(`reading ${file}`)).catch((error: unknown) => {
         if ((error as NodeJS.ErrnoException).code === 'ENOENT') throw new UsageError(`cannot import ${path}: it is not there; name a folder of queue files, or one file`)
         throw new CliError(`cannot import ${path}: ${errorText(error)}`)
       })
       const steps: ImportSteps = {
         ...(ranks === undefined ? {} : { ranks }),
-        progress: (step, done, of) => progress.show(step === 'asking' ? `asking what is there: ${done} of ${of}` : `importing: ${done} of ${of}`),
+        progress: (step, done, of) => progress(step === 'asking' ? `asking what is there: ${done} of ${of}` : `importing: ${done} of ${of}`),
       }
       const work = dryRun ? tryImport : importFiles
       const report = await interruptible(io, (signal) => work(folder.files, importTarget(client, signal), steps).catch((error: unknown) => {
-        progress.clear()
         if (error instanceof ImportStopped) printer.note(`the import stopped after ${error.done} of ${plural(error.of, 'task')}: run it again, and it goes on from there`)
         signal.throwIfAborted()
         throw error instanceof ImportStopped ? error.cause : error
       }))
-      progress.clear()
       printer.answer({ folder: folder.dir, queue: client.queue, dryRun, ...report }, () => tell(printer, folder.dir, client.queue, report, dryRun))
       return report.refused.length > 0 ? exitCodes.refused : exitCodes.done
     }))

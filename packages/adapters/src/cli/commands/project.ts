@@ -70,17 +70,15 @@ ${examples('daybook project --once                          # then: sqlite3 dayb
       const report = (status: FeedStatus): void => {
         const { problem, queue } = status
         if (problem !== undefined && problem !== last?.problem) {
-          progress.clear()
           printer.note(`daybook: ${queue === undefined ? 'nothing goes on' : `queue ${clean(queue)} does not go on`} for now: ${clean(problem)}`)
         }
         tellOfBuilding(printer, last, status)
         last = status
-        progress.show(progressOf(status))
+        progress(progressOf(status))
       }
       try {
         await feedViews({ file, models, log: opened, signal: stopping.signal, grown: () => waiting.wait(lookMs), report, once: options.once === true })
       } finally {
-        progress.clear()
         unlisten()
         await opened.close()
       }

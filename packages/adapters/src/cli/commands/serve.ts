@@ -109,11 +109,11 @@ ${examples('daybook serve', 'daybook serve --port 0 --store memory: --auth off',
         const starting = serve(read.right, {
           warn: (message) => warn(message),
           progress: ({ queue, events, of }) => {
-            if (of > 0) progress.show(`reading the log: ${queue}, ${events} of ${of} events`)
+            if (of > 0) progress(`reading the log: ${queue}, ${events} of ${of} events`)
           },
           signal: ended.signal,
         })
-        const server = await Promise.race([starting, stopped.then(() => undefined)]).finally(() => progress.clear())
+        const server = await Promise.race([starting, stopped.then(() => undefined)])
         const presentToken = ({ url, adminToken }: RunningServer): void => {
           if (adminToken === undefined) return
           // The token is in the fragment, which a browser sends to nobody. The console removes it from the address at once.
