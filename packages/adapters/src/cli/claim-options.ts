@@ -10,14 +10,6 @@ export interface ClaimOptions {
   readonly tenant?: string
 }
 
-interface Asked {
-  readonly agentId?: string
-  readonly types?: ReadonlyArray<string>
-  readonly phases?: ReadonlyArray<Phase>
-  readonly skills?: ReadonlyArray<string>
-  readonly tenant?: string
-}
-
 /** The options in the client's terms. The server checks the phases. */
-export const askedBy = ({ agent, types, phases, skills, tenant }: ClaimOptions): Asked =>
+export const askedBy = ({ agent, types, phases, skills, tenant }: ClaimOptions) =>
   defined({ agentId: agent, types, phases: phases as ReadonlyArray<Phase> | undefined, skills, tenant })

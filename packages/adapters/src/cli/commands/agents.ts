@@ -1,7 +1,8 @@
 import { Command } from 'commander'
-import { type Phase, plural } from '@daybook/core/common'
+import { plural } from '@daybook/core/common'
 import type { AgentView, Terminated } from '../../client/index.js'
 import { defined } from '../../defined.js'
+import { askedBy, type ClaimOptions } from '../claim-options.js'
 import { type Cli, examples } from '../cli.js'
 import { paintStatus } from '../printer.js'
 import { clean, since, until } from '../text.js'
@@ -19,11 +20,7 @@ const takes = ({ types, phases, skills, tenant, registeredUntil }: AgentView): s
     ? ''
     : [(types ?? ['*']).join(','), ...(phases === undefined ? [] : [phases.join(',')]), ...(skills === undefined ? [] : [`skills ${skills.join(',')}`]), ...(tenant === undefined ? [] : [`tenant ${tenant}`])].join(' ')
 
-interface Registering {
-  readonly types?: ReadonlyArray<string>
-  readonly phases?: ReadonlyArray<Phase>
-  readonly skills?: ReadonlyArray<string>
-  readonly tenant?: string
+interface Registering extends Omit<ClaimOptions, 'agent'> {
   readonly maxTasks?: number
   readonly ttl?: number
 }
@@ -67,8 +64,8 @@ An agent that failed a task gets it again only after all others, and not while a
 registered agent could take it, for a minute after its longest backoff at most.
 \`daybook work\` registers itself.
 ${examples('daybook agents register coder-1 --types "eng-*" --skills go,sql --max-tasks 2')}`)
-        .action(cli.connected<Registering, [string]>(async ({ printer, client }, { types, phases, skills, tenant, maxTasks, ttl }, agent) => {
-          const answer = await client.agents.register({ agentId: agent, ...defined({ types, phases, skills, tenant, maxTasks, ttlSeconds: ttl }) })
+        .action(cli.connected<Registering, [string]>(async ({ printer, client }, { maxTasks, ttl, ...options }, agent) => {
+          const answer = await client.agents.register({ ...askedBy(options), agentId: agent, ...defined({ maxTasks, ttlSeconds: ttl }) })
           printer.answer(answer, () => printer.line(`${clean(agent)} is registered; this ends ${until(answer.registeredUntil)} unless it is heard of`))
         })),
     )
