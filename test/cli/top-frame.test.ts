@@ -1,5 +1,5 @@
 /** The screen of `daybook top` from data alone: what it shows, at any size, and what keys do. */
-import { bandOf, barOf, cellsOf, Counter, createPrinter, firstState, frameOf, glyphsFor, inOrder, press, type QueueFigures, readMetrics, type Screen, sparkOf } from '@daybook/adapters/cli'
+import { barOf, cellsOf, Counter, createPrinter, firstState, frameOf, glyphsFor, inOrder, press, type QueueFigures, readMetrics, type Screen, sparkOf } from '@daybook/adapters/cli'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { noTerminal } from './program.js'
@@ -161,8 +161,7 @@ describe('bars', () => {
     }))
   })
 
-  test('a spark line has a character for each value, and a band its three marks', () => {
+  test('a spark line has a character for each value', () => {
     expect(sparkOf(unicode, [0, 5, null, 10])).toBe('▁▅ █')
-    expect(bandOf(unicode, { low: 2, middle: 5, high: 10 }, 10, 11)).toBe('  ───●─────')
   })
 })

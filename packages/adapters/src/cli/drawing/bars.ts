@@ -26,10 +26,3 @@ export const cellsOf = (values: ReadonlyArray<number>, most: number, width: numb
 /** One character for each value, whose height is in proportion to the highest value; a blank for `null`. */
 export const sparkOf = (glyphs: Glyphs, values: ReadonlyArray<number | null>, most = Math.max(0, ...values.map((value) => value ?? 0))): string =>
   values.map((value) => (value === null ? ' ' : (glyphs.heights[Math.round(partOf(value, most) * (glyphs.heights.length - 1))] as string))).join('')
-
-/** A band from `low` over `middle` to `high` on a scale of `width` cells: `  ──●────`. */
-export const bandOf = (glyphs: Glyphs, { low, middle, high }: { readonly low: number; readonly middle: number; readonly high: number }, most: number, width: number): string => {
-  const at = (value: number): number => Math.round(partOf(value, most) * (width - 1))
-  const cells = Array.from({ length: at(high) + 1 }, (_, i) => (i === at(middle) ? glyphs.mark : i >= at(low) ? glyphs.line : ' '))
-  return cells.join('')
-}
