@@ -77,3 +77,14 @@ export const fromProblem = ({ code, message }: StoreProblem): StoreError => new 
 
 export const closedError = (): StoreError =>
   new StoreError('closed', 'The store has been closed: open it again.')
+
+/** Runs something that reads the file. What it throws is a {@link StoreError}. */
+export const readingOf =
+  (file: string) =>
+  <A>(body: () => A): A => {
+    try {
+      return body()
+    } catch (error) {
+      throw storeError(error, file)
+    }
+  }

@@ -1,6 +1,6 @@
 /** Opens a store's file only for reading, on the caller's thread. A server may have the file open meanwhile. */
 import Database from 'better-sqlite3'
-import { storeError } from './errors.js'
+import { readingOf } from './errors.js'
 import { type PackedPage, pagePacker, unpack } from './packed-page.js'
 import { queries } from './queries.js'
 import { lazyReader } from './reader.js'
@@ -34,13 +34,7 @@ export const openConnection = (file: string): Database.Database => {
  * @throws StoreError if the file cannot be read.
  */
 export const openSqliteLog = (file: string, ahead = false): OpenedLog => {
-  const reading = <A>(body: () => A): A => {
-    try {
-      return body()
-    } catch (error) {
-      throw storeError(error, file)
-    }
-  }
+  const reading = readingOf(file)
   const db = reading(() => openConnection(file))
   const query = queries(db)
   const pack = pagePacker(db, query)

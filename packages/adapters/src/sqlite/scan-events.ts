@@ -4,7 +4,7 @@
  */
 import Database from 'better-sqlite3'
 import { type RecordedEvent, StoreError } from '../store/index.js'
-import { storeError } from './errors.js'
+import { readingOf } from './errors.js'
 import { unpack } from './packed-page.js'
 import { damaged, queries, type Span } from './queries.js'
 import { lazyReader } from './reader.js'
@@ -24,13 +24,7 @@ export interface OpenedScan {
 
 /** @throws StoreError if the file cannot be read at all. */
 export const scanSqlite = (file: string, stream: string): OpenedScan => {
-  const reading = <A>(body: () => A): A => {
-    try {
-      return body()
-    } catch (error) {
-      throw storeError(error, file)
-    }
-  }
+  const reading = readingOf(file)
   const db = reading(() => new Database(file, { readonly: true, fileMustExist: true, timeout: 1000 }))
   try {
     return scanOf(db, file, stream, reading)
