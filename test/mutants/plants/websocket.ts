@@ -67,7 +67,7 @@ export const webSocketPlants: ReadonlyArray<Plant> = [
   {
     title: 'pages from elsewhere may use the token of a browser',
     file: `${server}server.ts`,
-    find: 'headers.origin !== undefined && !isOwn(headers.origin, headers.host)',
+    find: 'headers.origin !== undefined && !isOwnOrigin(headers.origin, headers.host)',
     replace: 'headers.origin === ""',
     killedBy: sockets,
   },

@@ -53,8 +53,11 @@ const denied = (why: Denial): Problem => {
  * by its `Origin`, or, with DNS rebinding, by a `Host` that is not a loopback name.
  */
 const withoutTokens = ({ host = '', origin }: IncomingHttpHeaders): Admitted => {
-  const isOwn = isLoopback(host.replace(/:\d+$/, '')) && (origin === undefined || origin === `http://${host}` || origin === `https://${host}`)
+  const isOwn = isLoopback(host.replace(/:\d+$/, '')) && (origin === undefined || isOwnOrigin(origin, host))
   return isOwn
     ? nobody
     : E.left(problem('forbidden', 'without tokens, this server answers only programs on this machine and its own pages, by a loopback name'))
 }
+
+/** Whether a page of this origin is one of the server's own. */
+export const isOwnOrigin = (origin: string, host: string | undefined): boolean => origin === `http://${host}` || origin === `https://${host}`

@@ -1,5 +1,6 @@
 /** Readers of single field values. Each returns a value that Daybook accepts, or `undefined`. */
 import { type FieldValue, type ImportedField, importedFields, instantMax, isTimeField, type Json, type JsonObject, Name, type PreparedField, preparedFields, TaskId, taskFields, type TimeField } from '@daybook/core/common'
+import { isObject } from '../is-object.js'
 import { readTime } from '../time.js'
 
 /** Reads ISO 8601 with a date, or a number of seconds or milliseconds since 1970; the two are distinguished by their size. */
@@ -31,8 +32,7 @@ export const readSkills = (value: unknown): { readonly skills: ReadonlyArray<str
   return Array.isArray(skills) && skills.every(Name.is) ? { skills } : undefined
 }
 
-export const isRecord = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
+export const isRecord = (value: unknown): value is JsonObject => isObject(value)
 
 /** Fields with a reader of their own, one that an import ignores, and the batch, which the queue of the import does not have. */
 const others = ['dependencies', 'skills', 'deduplicate', 'batchId'] as const satisfies ReadonlyArray<PreparedField>

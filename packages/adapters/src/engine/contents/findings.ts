@@ -3,6 +3,7 @@
  * what agents make of it: other spellings of names, any case. What it does not understand is counted, and stays in the result.
  */
 import { bands, canonicalJson, clipped, type Findings, type Json, Name, Priority, priorityOf, redacted, redactedIn, type Result, textMax } from '@daybook/core'
+import { isObject } from '../../is-object.js'
 import { parseObject } from '../log/wire.js'
 
 type Finding = Findings['discoveries'][number]
@@ -88,8 +89,6 @@ const short = (value: Json, what: string): Json => {
   const safe = redacted(value)
   return Buffer.byteLength(canonicalJson(safe)) <= inheritedMax ? safe : { omitted: `the ${what} of the parent is over ${inheritedMax} bytes: see there` }
 }
-
-const isObject = (value: Json): value is Members => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const firstText = (members: Members, ...names: ReadonlyArray<string>): string | undefined => {
   for (const name of names) {

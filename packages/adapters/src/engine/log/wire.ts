@@ -20,6 +20,7 @@ import {
   versionOf,
 } from '@daybook/core'
 import type { EventMeta } from '@daybook/projections'
+import { isObject } from '../../is-object.js'
 import type { RecordedEvent } from '../../store/index.js'
 import { encryptedIn, withheldContent } from '../../task-keys/index.js'
 import { keptName, own, readFacts } from './read-facts.js'
@@ -286,9 +287,7 @@ const factsOf = ({ type, data }: Recorded): string => {
 export const parseObject = (text: string): Readonly<Record<string, unknown>> | undefined => {
   try {
     const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? (value as Readonly<Record<string, unknown>>)
-      : undefined
+    return isObject(value) ? value : undefined
   } catch {
     return undefined
   }

@@ -11,7 +11,7 @@ import { errorText } from '../../error-text.js'
 import { readers, refusalOfQueue, refusalOfTenants } from '../routes/access.js'
 import { correlationIdOf } from '../correlation-id.js'
 import { unicodeText } from '../json/text.js'
-import { guard, type Refused } from '../guard.js'
+import { guard, isOwnOrigin, type Refused } from '../guard.js'
 import type { Meter } from '../metrics/meter.js'
 import { problem, type Problem, problemText, retryAfterOf } from '../problem.js'
 import { noRoute, type RequestLog } from '../request-log/index.js'
@@ -106,7 +106,7 @@ export const serveWebSockets = (http: Server, { daybook, tokens, isReplayed, met
     const admitted = admit(readers, authorization === undefined ? headers : { ...headers, authorization })
     if (E.isLeft(admitted)) return admitted
     // A page of another origin must not use the token that a browser keeps for this one.
-    if (headers.origin !== undefined && !isOwn(headers.origin, headers.host)) return E.left(problem('forbidden', `pages from ${headers.origin} may not read this server's queues`))
+    if (headers.origin !== undefined && !isOwnOrigin(headers.origin, headers.host)) return E.left(problem('forbidden', `pages from ${headers.origin} may not read this server's queues`))
     const wrong = [...query.keys()].find((name) => !parameters.includes(name) || query.getAll(name).length > 1)
     if (wrong !== undefined) return E.left(problem('invalid', `${wrong}: ${parameters.includes(wrong) ? 'is given more than once' : `is not a parameter here; known: ${parameters.join(', ')}`}`))
     if (!QueueName.is(query.get('queue') ?? 'default')) return E.left(problem('invalid', `queue: must be a ${QueueName.name}`))
@@ -177,8 +177,6 @@ const missingBefore = async (daybook: Daybook, { name }: QueueEngine, first: num
   const last = await daybook.log.head(streamOf(name))
   return first > last + 1 ? problem('invalid', `from: the log of queue ${name} ends at revision ${last}: it is another one than that which had revision ${first - 1}; begin with from=0, or with from=end`) : undefined
 }
-
-const isOwn = (origin: string, host: string | undefined): boolean => origin === `http://${host}` || origin === `https://${host}`
 
 /** Tells the metrics and the log of requests how a request for a WebSocket was answered. */
 const noteOf = (meter: Meter, log: RequestLog | undefined, { socket, method = 'GET' }: IncomingMessage, { pathname, searchParams }: URL, correlationId: string) => {
