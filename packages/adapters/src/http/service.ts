@@ -1,13 +1,10 @@
 /** The routes, and everything that they answer from: the server without its sockets. */
 import * as E from 'fp-ts/lib/Either.js'
 import type { Tokens } from '../auth/index.js'
-import { type Checkpoints, type Verifications, verificationsHere, verifyScan } from '../chain/index.js'
+import { type Verifications, verificationsHere, verifyScan } from '../chain/index.js'
 import type { Daybook } from '../engine/index.js'
-import type { QueueFilesStatus } from '../files/index.js'
 import type { MemoryService } from '../memory-bank/index.js'
-import type { ReadModels } from '../read-models/index.js'
 import type { Telemetry } from '../telemetry/index.js'
-import type { WebhookStatus } from '../webhooks/index.js'
 import { readers } from './routes/access.js'
 import { IdempotencyKeys } from './idempotency.js'
 import { type HttpLimits, httpLimitsDefault } from './limits.js'
@@ -18,20 +15,14 @@ import { type PastAnswers, pastAnswersHere } from './past/index.js'
 import type { Route } from './routes/route.js'
 import { routesOf } from './routes/routes.js'
 import type { Context } from './serve-route.js'
+import type { ServerParts } from './server-parts.js'
 
-export interface ServiceOptions {
+/** Each part is none by default. */
+export interface ServiceOptions extends Partial<ServerParts> {
   readonly daybook: Daybook
   /** `off` admits every program on this machine: check `refusalOfAuthOff(host)` first. */
   readonly tokens: Tokens | 'off'
   readonly limits?: Partial<HttpLimits>
-  /** Status of the queue files, for `/readyz` and `/metrics`. Default: none. */
-  readonly queueFiles?: () => ReadonlyArray<QueueFilesStatus>
-  /** Status of the webhooks, for `/readyz` and `/metrics`. Default: none. */
-  readonly webhooks?: () => ReadonlyArray<WebhookStatus>
-  /** The read models, if this server has them by now. Default: none. They are not closed with the server. */
-  readonly readModels?: () => ReadModels | undefined
-  /** The signing of checkpoints, if it has begun by now, for `/readyz` and `/metrics`. Default: none. It is not closed with the server. */
-  readonly checkpoints?: () => Checkpoints | undefined
   /** The memory, whose contents come with claims. Default: none. It is not closed with the server. */
   readonly memory?: MemoryService
   /** Verifies logs. It is not closed with the server. Default: on this thread. */
@@ -57,6 +48,7 @@ export interface Service {
 
 export const serviceOf = (options: ServiceOptions): Service => {
   const { daybook, version = '0.1.0', queueFiles = () => [], webhooks = () => [], readModels = () => undefined, checkpoints = () => undefined } = options
+  const parts: ServerParts = { queueFiles, webhooks, readModels, checkpoints }
   const limits = { ...httpLimitsDefault, ...options.limits }
   const { meter = new Meter() } = options
   const state = { isReplayed: false, isDraining: false }
@@ -77,7 +69,7 @@ export const serviceOf = (options: ServiceOptions): Service => {
     () => undefined,
   )
 
-  const metrics = metricsOf(daybook, meter, version, queueFiles, webhooks, readModels, checkpoints)
+  const metrics = metricsOf(daybook, meter, version, parts)
   options.telemetry?.export(metrics.list)
   let document: string | undefined
   const routes: ReadonlyArray<Route> = routesOf({
@@ -85,7 +77,7 @@ export const serviceOf = (options: ServiceOptions): Service => {
     memory: options.memory,
     readModels,
     verifications,
-    readiness: { readModels, checkpoints, tokens: options.tokens, isReplayed: () => state.isReplayed, isDraining: () => state.isDraining, queueFiles, webhooks, memory: () => options.memory?.status() ?? [] },
+    readiness: { ...parts, tokens: options.tokens, isReplayed: () => state.isReplayed, isDraining: () => state.isDraining, memory: () => options.memory?.status() ?? [] },
     metricsWho: options.openMetrics === true ? 'anyone' : readers,
     tokens: options.tokens,
     metrics: async () => E.right({ status: 200, text: await metrics.text(), type: 'text/plain; version=0.0.4; charset=utf-8' }),

@@ -1,25 +1,18 @@
 /** Liveness and readiness. */
 import * as E from 'fp-ts/lib/Either.js'
 import type { Tokens } from '../../auth/index.js'
-import type { Checkpoints } from '../../chain/index.js'
-import type { QueueFilesStatus } from '../../files/index.js'
 import type { MemoryStatus } from '../../memory-bank/index.js'
-import type { ReadModels } from '../../read-models/index.js'
-import type { WebhookStatus } from '../../webhooks/index.js'
 import { problem } from '../problem.js'
 import type { Call, Handled } from '../routes/route.js'
+import type { ServerParts } from '../server-parts.js'
 import { isoOf } from '../../iso-time.js'
 
 export const alive = (): Promise<Handled> => Promise.resolve(E.right({ status: 200, text: '{"status":"ok"}' }))
 
-export interface Readiness {
+export interface Readiness extends ServerParts {
   readonly isReplayed: () => boolean
   readonly isDraining: () => boolean
-  readonly queueFiles: () => ReadonlyArray<QueueFilesStatus>
   readonly memory: () => ReadonlyArray<MemoryStatus>
-  readonly webhooks: () => ReadonlyArray<WebhookStatus>
-  readonly readModels: () => ReadModels | undefined
-  readonly checkpoints: () => Checkpoints | undefined
   readonly tokens: Tokens | 'off'
 }
 

@@ -2,12 +2,9 @@
 import { activeAgentsOf, alertsOf, breakersOf, type BreakerView, depthOf, type EventType, failedAttemptsOf, headOf, type QueueState } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client'
-import type { Checkpoints } from '../../chain/index.js'
 import type { Daybook, EngineStatus } from '../../engine/index.js'
-import type { QueueFilesStatus } from '../../files/index.js'
 import type { MetricSnapshot } from '../../telemetry/index.js'
-import type { ReadModels } from '../../read-models/index.js'
-import type { WebhookStatus } from '../../webhooks/index.js'
+import type { ServerParts } from '../server-parts.js'
 import type { Histogram, Meter } from './meter.js'
 
 /** Producers choose the task types, so their number is unbounded. Types beyond this many count as `other`. */
@@ -36,22 +33,8 @@ export interface Metrics {
   readonly list: () => Promise<ReadonlyArray<MetricSnapshot>>
 }
 
-export const metricsOf = (
-  daybook: Daybook,
-  meter: Meter,
-  version: string,
-  queueFiles: () => ReadonlyArray<QueueFilesStatus>,
-  webhooks: () => ReadonlyArray<WebhookStatus>,
-  readModels: () => ReadModels | undefined,
-  checkpoints: () => Checkpoints | undefined,
-): Metrics => {
-  const registry = new Registry()
-  const registers = [registry]
-  collectDefaultMetrics({ register: registry, prefix: 'daybook_' })
-  // These are sums over the metrics by type, and are gauges in spite of their names.
-  for (const what of ['handles', 'requests', 'resources']) registry.removeSingleMetric(`daybook_nodejs_active_${what}_total`)
-  new Gauge({ name: 'daybook_build_info', help: 'The version of Daybook. Always 1.', labelNames: ['version'], registers }).set({ version }, 1)
-
+/** Adds metrics to a registry. Each is cleared and filled anew at each scrape. */
+const addersTo = (registers: Array<Registry>) => {
   const counter = (name: string, help: string, labels: ReadonlyArray<string>, fill: (add: Add) => void): void => {
     new Counter({
       name: `daybook_${name}`,
@@ -76,7 +59,16 @@ export const metricsOf = (
       },
     })
   }
+  /** A gauge with one label. A value that is `undefined` is left out. */
+  const each = (name: string, help: string, label: string, values: () => ReadonlyArray<readonly [string, number | undefined]>): void =>
+    gauge(name, help, [label], (all) => {
+      for (const [of, value] of values()) if (value !== undefined) all.set({ [label]: of }, value)
+    })
+  return { counter, gauge, each }
+}
+type Adders = ReturnType<typeof addersTo>
 
+const addCounters = ({ counter }: Adders, daybook: Daybook, meter: Meter, webhooks: ServerParts['webhooks']): void => {
   const ofEvent = (name: string, help: string, type: EventType): void =>
     counter(name, help, ['queue'], (add) => {
       for (const [queue, { events }] of meter.queues) add({ queue }, events.get(type) ?? 0)
@@ -127,21 +119,15 @@ export const metricsOf = (
       add({ webhook, outcome: 'failed' }, failed)
     }
   })
+}
 
-  /** A gauge with one label. A value that is `undefined` is left out. */
-  const each = (name: string, help: string, label: string, values: () => ReadonlyArray<readonly [string, number | undefined]>): void =>
-    gauge(name, help, [label], (all) => {
-      for (const [of, value] of values()) if (value !== undefined) all.set({ [label]: of }, value)
-    })
-
-  /** What was asked for this scrape. */
-  let asked: ReadonlyArray<AskedQueue> = []
+const addQueueGauges = ({ gauge, each }: Adders, daybook: Daybook, asked: () => ReadonlyArray<AskedQueue>): void => {
   /** A gauge that a queue has even if it cannot be read now. */
-  const ofQueue = (name: string, help: string, value: (status: EngineStatus) => number): void => each(name, help, 'queue', () => asked.map(({ queue, status }) => [queue, value(status)]))
+  const ofQueue = (name: string, help: string, value: (status: EngineStatus) => number): void => each(name, help, 'queue', () => asked().map(({ queue, status }) => [queue, value(status)]))
   /** A gauge of the state. A queue that cannot be read now has none in this scrape. */
   const inState = (name: string, help: string, labels: ReadonlyArray<string>, fill: (gauge: Gauge, queue: string, state: AskedState) => void): void =>
     gauge(name, help, ['queue', ...labels], (all) => {
-      for (const { queue, state } of asked) if (state !== undefined) fill(all, queue, state)
+      for (const { queue, state } of asked()) if (state !== undefined) fill(all, queue, state)
     })
   inState('tasks', 'Tasks by status.', ['status'], (all, queue, { depth }) => {
     for (const [status, count] of Object.entries(depth.byStatus)) all.set({ queue, status }, count)
@@ -171,12 +157,14 @@ export const metricsOf = (
     const isStoreThere = daybook.problem() === undefined
     const takesCommands = ({ status: { unavailable, readOnly, clockRefusal } }: AskedQueue): boolean => isStoreThere && unavailable === undefined && readOnly === undefined && clockRefusal === undefined
     // A refused queue has no engine, and so no other values.
-    return [...daybook.refused().map(({ queue }) => [queue, 0] as const), ...asked.map((one) => [one.queue, Number(takesCommands(one))] as const)]
+    return [...daybook.refused().map(({ queue }) => [queue, 0] as const), ...asked().map((one) => [one.queue, Number(takesCommands(one))] as const)]
   })
   ofQueue('queue_read_only', '1 when the log has events that this version cannot read, so the queue is read-only on this server.', ({ readOnly }) => Number(readOnly !== undefined))
   ofQueue('queue_time_ahead_seconds', "How far the queue's time is ahead of this server's clock.", ({ aheadMs }) => aheadMs / 1_000)
   ofQueue('unreadable_events', 'Events in the log that this version cannot read.', ({ unreadable }) => unreadable)
+}
 
+const addPartGauges = ({ gauge, each }: Adders, daybook: Daybook, { queueFiles, webhooks, readModels, checkpoints }: ServerParts): void => {
   each('queue_files_position', 'Revision that the queue files show.', 'queue', () => queueFiles().map(({ queue, revision }) => [queue, revision]))
   each('queue_files_failing', '1 when the last write of the queue files failed, else 0.', 'queue', () => queueFiles().map(({ queue, problem }) => [queue, Number(problem !== undefined)]))
 
@@ -203,8 +191,22 @@ export const metricsOf = (
   each('webhook_oldest_waiting_seconds', 'Age of the alert that waits longest to be sent.', 'webhook', () => webhooks().map(({ name, oldestAt }) => [name, secondsSince(oldestAt, daybook.now())]))
   each('webhook_failing', '1 when the last try to send failed, the receiver wants no more, or alerts of a queue cannot be read for it, else 0.', 'webhook', () =>
     webhooks().map(({ name, problem, unread }) => [name, Number(problem !== undefined || unread.length > 0)]))
+}
 
-  /** After this nothing is awaited before each gauge is filled: another scrape at the same time would fill them with its own answers. */
+export const metricsOf = (daybook: Daybook, meter: Meter, version: string, parts: ServerParts): Metrics => {
+  const registry = new Registry()
+  collectDefaultMetrics({ register: registry, prefix: 'daybook_' })
+  // These are sums over the metrics by type, and are gauges in spite of their names.
+  for (const what of ['handles', 'requests', 'resources']) registry.removeSingleMetric(`daybook_nodejs_active_${what}_total`)
+  new Gauge({ name: 'daybook_build_info', help: 'The version of Daybook. Always 1.', labelNames: ['version'], registers: [registry] }).set({ version }, 1)
+  const adders = addersTo([registry])
+  /** What was asked for this scrape. */
+  let asked: ReadonlyArray<AskedQueue> = []
+  addCounters(adders, daybook, meter, parts.webhooks)
+  addQueueGauges(adders, daybook, () => asked)
+  addPartGauges(adders, daybook, parts)
+
+  /** All gauges are filled at once after this, from the same answers. */
   const ask = async (): Promise<void> => {
     const states = []
     for (const engine of daybook.queues()) states.push([engine, await engine.read(stateOf)] as const)
