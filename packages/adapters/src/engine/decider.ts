@@ -278,25 +278,11 @@ export class Decider {
     }
     let accepted = events.right
     let verdict = this.accept(batch, item.caller, accepted)
-    // An agent may have more leases than one append can end. The answer has the number of leases that remain.
-    while (verdict === 'too-large' && command.type === 'TerminateAgent' && accepted.length > 2) {
-      accepted = accepted.slice(0, Math.ceil(accepted.length / 2))
-      verdict = this.accept(batch, item.caller, accepted)
-    }
-    // More tasks may match than one append can cancel. Each is cancelled with its dependents, so a smaller command is decided again.
-    while (verdict === 'too-large' && (command.type === 'CancelAll' || command.type === 'CancelBatch') && (command.max ?? cancelMax) > 1) {
-      command = { ...command, max: Math.ceil((command.max ?? cancelMax) / 2) }
-      const fewer = this.decideCommand(command)
-      accepted = E.isRight(fewer) ? fewer.right : []
-      verdict = this.accept(batch, item.caller, accepted)
-    }
-    // A completion must not fail because of its findings.
-    while (verdict === 'too-large' && command.type === 'Complete' && command.found !== undefined) {
-      const { found, ...bare }: CommandOf<'Complete'> = command
-      const fewer = halved(found as Findings)
-      command = fewer === undefined ? bare : { ...bare, found: fewer }
-      const smaller = this.decideCommand(command)
-      accepted = E.isRight(smaller) ? smaller.right : []
+    while (verdict === 'too-large') {
+      const less = this.lessThan(command, accepted)
+      if (less === undefined) break
+      command = less.command
+      accepted = less.events
       verdict = this.accept(batch, item.caller, accepted)
     }
     if (verdict === 'full' && isFirst) {
@@ -311,6 +297,16 @@ export class Decider {
     const value = replyTo(command, accepted, live.current, this.at)
     batch.decided.push(new Known(item, E.right({ value, revision: live.revision })))
     return true
+  }
+
+  /** What is tried in place of a command whose events do not fit in one append; `undefined` if there is nothing less. */
+  private lessThan(command: Command, events: ReadonlyArray<QueueEvent>): { readonly command: Command; readonly events: ReadonlyArray<QueueEvent> } | undefined {
+    // An agent may have more leases than one append can end. The answer has the number of leases that remain.
+    if (command.type === 'TerminateAgent') return events.length > 2 ? { command, events: events.slice(0, Math.ceil(events.length / 2)) } : undefined
+    const smaller = smallerOf(command)
+    if (smaller === undefined) return undefined
+    const decision = this.decideCommand(smaller)
+    return { command: smaller, events: E.isRight(decision) ? decision.right : [] }
   }
 
   private tryClaim(batch: Batch, item: ClaimItem, shape: ClaimShape): 'served' | 'empty' | 'full' {
@@ -426,6 +422,22 @@ export class Decider {
     }
     return 'accepted'
   }
+}
+
+/** The same command for less. `undefined` if it has to be done as a whole. */
+const smallerOf = (command: Command): Command | undefined => {
+  // More tasks may match than one append can cancel. Each is cancelled with its dependents, so a smaller command is decided again.
+  if (command.type === 'CancelAll' || command.type === 'CancelBatch') {
+    const { max = cancelMax } = command
+    return max > 1 ? { ...command, max: Math.ceil(max / 2) } : undefined
+  }
+  // A completion must not fail because of its findings.
+  if (command.type === 'Complete' && command.found !== undefined) {
+    const { found, ...bare }: CommandOf<'Complete'> = command
+    const fewer = halved(found as Findings)
+    return fewer === undefined ? bare : { ...bare, found: fewer }
+  }
+  return undefined
 }
 
 /** Whether the queue has no event, or none since it was deleted. */
