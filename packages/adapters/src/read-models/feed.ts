@@ -80,7 +80,7 @@ export interface FeedStatus {
  * @throws ProjectionFailed
  */
 export const feedViews = async (options: FeedOptions): Promise<void> => {
-  const { file, signal, report, once = false, grown, waitAfterError = pauseOf(signal) } = options
+  const { file, signal, report, once = false, grown, waitAfterError = (ms) => delay(ms, undefined, { signal }).catch(() => undefined) } = options
   const delays = backoff({ ...retryMs, random: Math.random })
   let feeder: Feeder | undefined
   let problem: string | undefined
@@ -307,16 +307,3 @@ class Feeder {
 }
 
 const restFor = (ms: number): Promise<unknown> => (ms > 0 ? delay(ms) : nextTurn())
-
-const pauseOf =
-  (signal: AbortSignal) =>
-  (ms: number): Promise<void> =>
-    new Promise((resolve) => {
-      const end = (): void => {
-        clearTimeout(timer)
-        signal.removeEventListener('abort', end)
-        resolve()
-      }
-      const timer = setTimeout(end, ms)
-      signal.addEventListener('abort', end)
-    })
