@@ -11,7 +11,7 @@ import { type Cli, examples } from '../cli.js'
 import type { ConnectionOptions } from '../connection.js'
 import { CliError, exitCodes, UsageError } from '../exit-codes.js'
 import { firstStartText } from '../first-start.js'
-import { createProgress } from '../progress.js'
+import { clearProgress, createProgress } from '../progress.js'
 import { list } from '../values.js'
 
 export const serveCommand = (cli: Cli): Command =>
@@ -113,7 +113,8 @@ ${examples('daybook serve', 'daybook serve --port 0 --store memory: --auth off',
           },
           signal: ended.signal,
         })
-        const server = await Promise.race([starting, stopped.then(() => undefined)])
+        // Also where nothing is printed next: a start that is stopped may still take a while to end.
+        const server = await Promise.race([starting, stopped.then(() => undefined)]).finally(() => clearProgress(io))
         const presentToken = ({ url, adminToken }: RunningServer): void => {
           if (adminToken === undefined) return
           // The token is in the fragment, which a browser sends to nobody. The console removes it from the address at once.
