@@ -15,7 +15,7 @@ export const whatIfPlants: ReadonlyArray<Plant> = [
   { title: 'what-if: recorded settings undo the changed ones', file: `${folder}model.ts`, find: "else if (command.type === 'Configure' && Object.keys(patch).length > 0) this.queue.do({ type: 'Configure', patch })", replace: '', killedBy: days },
   { title: 'what-if: both runs use the same state', file: `${folder}model.ts`, find: 'fork(start)', replace: 'start', killedBy: days },
   { title: 'what-if: tasks that came together come one by one', file: `${folder}recorder.ts`, find: 'else this.arriving.tasks.push(index)', replace: 'else this.inputs.push({ at, tasks: [index] })', killedBy: endings },
-  { title: 'what-if: tasks that were cancelled together are cancelled one by one', file: `${folder}model.ts`, find: 'if (!areTogether(input, inputs[next + 1])) this.settle()', replace: 'void areTogether, this.settle()', killedBy: endings, named: 'cancelled together' },
+  { title: 'what-if: tasks that were cancelled together are cancelled one by one', file: `${folder}model.ts`, find: '}, areTogether)', replace: '}, () => areTogether === undefined)', killedBy: endings, named: 'cancelled together' },
   { title: 'what-if: what an agent had when the period began is forgotten', file: `${folder}model.ts`, find: '      agent.resume(facts.task, held)\n', replace: '', killedBy: days },
   { title: 'what-if: a finished task that is imported takes the place of the next with its id', file: `${folder}task-places.ts`, find: " && event.data.status === 'dead-letter'", replace: '', killedBy: endings },
   { title: 'what-if: tasks that began before the period count in waits', file: 'packages/projections/src/simulate/ledger.ts', find: 'if (isBegun) this.begunBefore.add(index)', replace: '', killedBy: endings },

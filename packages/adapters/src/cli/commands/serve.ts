@@ -102,10 +102,7 @@ ${examples('daybook serve', 'daybook serve --port 0 --store memory: --auth off',
       try {
         const progress = createProgress(io, printer, { lineEveryMs })
         // People read what a start says. Afterwards, programs read the log as well: each line is JSON, and has its time.
-        let warn = (message: string): void => {
-          progress.clear()
-          printer.note(`daybook: ${message}`)
-        }
+        let warn = (message: string): void => printer.note(`daybook: ${message}`)
         const starting = serve(read.right, {
           warn: (message) => warn(message),
           progress: ({ queue, events, of }) => {
