@@ -6,15 +6,15 @@ const ready = 'packages/core/src/ready/'
 export const deadlinePlants: ReadonlyArray<Plant> = [
   {
     title: 'after a replay the deadlines whose windows are to come are forgotten',
-    file: `${ready}order-all.ts`,
-    find: '  places.fillEarly(early)\n',
+    file: `${ready}placements.ts`,
+    find: '    this.waiting.fill(early)\n',
     replace: '',
     killedBy: ['test/core/replay.test.ts'],
   },
   {
     title: 'after a replay the deadlines whose windows have begun are forgotten',
-    file: `${ready}order-all.ts`,
-    find: '    else places.add(task)\n',
+    file: `${ready}placements.ts`,
+    find: '      else this.add(task)\n',
     replace: '',
     killedBy: ['test/core/replay.test.ts'],
   },

@@ -26,24 +26,10 @@ export const readyPlants: ReadonlyArray<Plant> = [
   },
   // Replay.
   {
-    title: 'a lane of a replay loses its first task',
-    file: `${ready}group-tasks.ts`,
-    find: 'lane.fill(tasks.slice(from, ends[i]), keys.slice(from, ends[i]))',
-    replace: 'lane.fill(tasks.slice((from ?? 0) + 1, ends[i]), keys.slice((from ?? 0) + 1, ends[i]))',
-    killedBy: ['test/core/replay.test.ts'],
-  },
-  {
-    title: 'the first task of a lane that is not made yet is the one that came first',
-    file: `${ready}group-tasks.ts`,
-    find: 'if (difference < 0 || (',
-    replace: 'if (at < 0 || (',
-    killedBy: ['test/core/replay.test.ts'],
-  },
-  {
-    title: 'after a replay a task is in the lane of the one before it in its group',
-    file: `${ready}order-all.ts`,
-    find: 'laneAt(end) === lane) end++',
-    replace: 'laneAt(end) <= lane + 1) end++',
+    title: 'after a replay the last ready task is in no lane',
+    file: `${ready}ready-index.ts`,
+    find: 'for (const task of tasks) addToGroup',
+    replace: 'for (const task of tasks.slice(0, -1)) addToGroup',
     killedBy: ['test/core/replay.test.ts'],
   },
   {

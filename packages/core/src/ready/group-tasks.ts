@@ -5,79 +5,29 @@
 import type { Group } from '../records/group.js'
 import { type Few, itemsOf, withItem, withoutItem } from '../structures/small-set.js'
 import type { TaskRecord } from '../records/records.js'
-import { Lane, type LaneKind } from './lane.js'
+import { Lane } from './lane.js'
 import type { Placements } from './placements.js'
-import { byPriorityThenAge } from './policy.js'
 
 export const fewMax = 16
 
 export type ReadyTasks = Few<TaskRecord> | GroupLanes
 
-/** Lanes that are still to be made: the tasks of one lane after the other, and their keys. Within a lane the tasks are in any order. */
-export interface LanesToMake {
-  readonly kinds: ReadonlyArray<LaneKind>
-  /** The index in the arrays at which each lane ends. */
-  readonly ends: ReadonlyArray<number>
-  readonly tasks: ReadonlyArray<TaskRecord>
-  readonly keys: ReadonlyArray<number>
-}
-
-/** The ready tasks of a group that has, or had, many. After a replay, the first use makes the lanes: there may be a million groups with a few tasks each. */
+/** The lanes of a group that has, or had, many ready tasks. */
 export class GroupLanes {
-  private made: ReadonlyArray<Lane> = noLanes
-
-  constructor(private toMake?: LanesToMake) {}
-
-  /** All lanes. No lane is empty. */
-  get all(): ReadonlyArray<Lane> {
-    if (this.toMake !== undefined) this.make()
-    return this.made
-  }
-
-  /** Makes the lanes now. */
-  make(): void {
-    if (this.toMake === undefined) return
-    const { kinds, ends, tasks, keys } = this.toMake
-    this.toMake = undefined
-    this.made = kinds.map((kind, i) => {
-      const lane = new Lane(kind)
-      const from = i === 0 ? 0 : ends[i - 1]
-      lane.fill(tasks.slice(from, ends[i]), keys.slice(from, ends[i]))
-      return lane
-    })
-  }
+  /** No lane is empty. */
+  all: ReadonlyArray<Lane> = noLanes
 
   /** The lane of a task, made if it does not exist. */
   of(task: TaskRecord, places: Placements): Lane {
     const id = places.laneOf(task)
     for (const lane of this.all) if (lane.id === id) return lane
     const lane = new Lane({ id, keyOf: places.keyOf(task) })
-    this.made = [...this.made, lane]
+    this.all = [...this.all, lane]
     return lane
   }
 
   drop(lane: Lane): void {
-    this.made = this.all.filter((other) => other !== lane)
-  }
-
-  /** Visits the first task of each lane, without making lanes. */
-  eachFirst(visit: (lane: LaneKind, task: TaskRecord, key: number) => void): void {
-    if (this.toMake === undefined) {
-      for (const lane of this.made) visit(lane, lane.first() as TaskRecord, lane.firstKey())
-      return
-    }
-    const { kinds, ends, tasks, keys } = this.toMake
-    let from = 0
-    kinds.forEach((kind, i) => {
-      const end = ends[i] as number
-      let first = from
-      for (let at = from + 1; at < end; at++) {
-        const difference = (keys[at] as number) - (keys[first] as number)
-        if (difference < 0 || (difference === 0 && byPriorityThenAge(tasks[at] as TaskRecord, tasks[first] as TaskRecord) < 0)) first = at
-      }
-      visit(kind, tasks[first] as TaskRecord, keys[first] as number)
-      from = end
-    })
+    this.all = this.all.filter((other) => other !== lane)
   }
 }
 const noLanes: ReadonlyArray<never> = []

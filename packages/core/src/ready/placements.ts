@@ -52,14 +52,14 @@ export class Placements {
     else if (this.recent.push(placement) > 2 * this.byTask.size + 64) this.recent = this.recent.filter((one) => this.byTask.get(one.task) === one)
   }
 
-  /** Whether the task has a deadline whose urgency window has not begun. */
-  isEarly(task: TaskRecord, at = this.head.at): boolean {
-    return task.extras.deadlineAt !== undefined && at < this.policy.urgentFrom(task)
-  }
-
-  /** Adds all early tasks at once. There must be none yet. */
-  fillEarly(tasks: ReadonlyArray<TaskRecord>): void {
-    this.waiting.fill(tasks)
+  /** Places all ready tasks at once. There must be none yet. */
+  fill(tasks: ReadonlyArray<TaskRecord>): void {
+    const early: Array<TaskRecord> = []
+    for (const task of tasks) {
+      if (this.isEarly(task, this.head.at)) early.push(task)
+      else this.add(task)
+    }
+    this.waiting.fill(early)
   }
 
   remove(task: TaskRecord): void {
@@ -107,6 +107,11 @@ export class Placements {
   /** Number of placements that a rollback would look at. */
   get kept(): number {
     return this.recent.length
+  }
+
+  /** Whether the task has a deadline whose urgency window has not begun. */
+  private isEarly(task: TaskRecord, at: number): boolean {
+    return task.extras.deadlineAt !== undefined && at < this.policy.urgentFrom(task)
   }
 
   private placementOf(task: TaskRecord): Placement | undefined {

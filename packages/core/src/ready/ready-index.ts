@@ -10,7 +10,6 @@ import type { UndoLog } from '../structures/undo-log.js'
 import { ClaimShape, shapeKey, type ShapeOf } from './claim-shape.js'
 import { countReady } from './fair-share.js'
 import { addToGroup, type HeadsWatcher, readyIn, removeFromGroup } from './group-tasks.js'
-import { orderAll } from './order-all.js'
 import { Placements } from './placements.js'
 import type { Policy } from './policy.js'
 import { ReadyKinds } from './ready-kinds.js'
@@ -139,7 +138,8 @@ export class ReadyIndex {
     if (this.isOrdered) return
     const tasks = this.all.records()
     this.isOrdered = true
-    orderAll(tasks, [...this.groupsWithTasks()], this.places)
+    this.places.fill(tasks)
+    for (const task of tasks) addToGroup(task, this.places, none)
     for (const { share: { groups } } of this.groupsWithTasks()) if (groups instanceof ManyGroups) groups.sort(this.places)
   }
 
