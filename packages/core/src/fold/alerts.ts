@@ -3,6 +3,7 @@ import { type Alert, type Alerts, aboutDiscovery, countedMax, failureCountsAt, i
 import type { EventOf } from '../model/events.js'
 import type { TaskRecord } from '../records/records.js'
 import type { Tables } from '../state/tables.js'
+import { misfit } from './change.js'
 
 export const alertRaised = (tables: Tables, { at, data }: EventOf<'AlertRaised'>): void => {
   if (tables.alerts.raised.has(data.key)) tables.head.misfits++
@@ -10,12 +11,9 @@ export const alertRaised = (tables: Tables, { at, data }: EventOf<'AlertRaised'>
 }
 
 export const alertCleared = (tables: Tables, { data: { key } }: EventOf<'AlertCleared'>): void => {
-  const { alerts, head } = tables
+  const { alerts } = tables
   const alert = alerts.raised.get(key)
-  if (alert === undefined) {
-    head.misfits++
-    return
-  }
+  if (alert === undefined) return misfit(tables)
   alerts.clear(key)
   if (alert.kind !== 'retry-spike') return
   const about = key.slice('retry-spike:'.length)

@@ -2,6 +2,7 @@
 import { approvalsOfTask, closeApproval, openApproval, updateChain } from '../state/approvals.js'
 import type { EventOf } from '../model/events.js'
 import type { Tables } from '../state/tables.js'
+import { misfit } from './change.js'
 
 export const validationFailed = (tables: Tables, { data: { root, signature } }: EventOf<'ValidationFailed'>): void =>
   updateChain(tables, root, (chain) => {
@@ -11,10 +12,7 @@ export const validationFailed = (tables: Tables, { data: { root, signature } }: 
 
 export const proposed = (tables: Tables, event: EventOf<'SpawnProposed'> | EventOf<'LoopHalted'>): void => {
   const { approval: id, parent, root, tasks, cause } = event.data
-  if (tables.approvals.has(id)) {
-    tables.head.misfits++
-    return
-  }
+  if (tables.approvals.has(id)) return misfit(tables)
   const common = { id, cause, parent, root, tasks, at: event.at, revision: tables.head.revision }
   if (event.type === 'SpawnProposed') return openApproval(tables, { ...common, kind: 'spawn' })
   const { rounds, error, signature } = event.data
@@ -24,10 +22,7 @@ export const proposed = (tables: Tables, event: EventOf<'SpawnProposed'> | Event
 export const decided = (tables: Tables, event: EventOf<'SpawnApproved'> | EventOf<'SpawnRefused'> | EventOf<'GuardianReleased'>): void => {
   const { approval: id } = event.data
   const approval = tables.approvals.get(id)
-  if (approval === undefined) {
-    tables.head.misfits++
-    return
-  }
+  if (approval === undefined) return misfit(tables)
   if (event.type === 'GuardianReleased' && tables.chains.has(approval.root)) {
     updateChain(tables, approval.root, (chain) => {
       chain.rounds = 0

@@ -8,7 +8,7 @@ import { isFinal, type Status } from '../model/task.js'
 import { extraFields, type TaskFacts } from '../model/task-fields.js'
 import { copierOf, hasAnyOf } from '../structures/unrolled.js'
 import { addDependent } from '../state/dependents.js'
-import { rest } from './change.js'
+import { misfit, rest } from './change.js'
 
 export const enqueued = (tables: Tables, event: EventOf<'TaskEnqueued'>): void =>
   arrive(tables, event.data, event.at, 'pending', 0, noExtras, 0)
@@ -41,10 +41,7 @@ const arrive = (
     freeKey(tables, facts.idempotencyKey)
   }
   const isKeyTaken = blocksDuplicates(status) && tables.byKey.has(facts.idempotencyKey)
-  if (!isItsTurn || isKeyTaken || tables.byId.has(facts.task)) {
-    head.misfits++
-    return
-  }
+  if (!isItsTurn || isKeyTaken || tables.byId.has(facts.task)) return misfit(tables)
   head.lastNumber = facts.number
   if (facts.tenant !== undefined) head.hasTenants = true
   const dependencies = facts.dependencies ?? noIds

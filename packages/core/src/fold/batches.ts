@@ -3,16 +3,14 @@ import { type Batch, isEnded, noCounts } from '../state/batches.js'
 import type { EventOf } from '../model/events.js'
 import { NumberSet } from '../structures/number-set.js'
 import type { Tables } from '../state/tables.js'
+import { misfit } from './change.js'
 
 export const batchCreated = (tables: Tables, { at, data }: EventOf<'BatchCreated'>): void => {
   const { batch: id, on, description, tenant, callback } = data
   const { batches, head } = tables
   const known = batches.get(id)
   // The decision treated it as forgotten. Another server's clock may differ.
-  if (known !== undefined && !isEnded(known)) {
-    head.misfits++
-    return
-  }
+  if (known !== undefined && !isEnded(known)) return misfit(tables)
   if (known !== undefined) batches.remove(id)
   batches.put({
     id,

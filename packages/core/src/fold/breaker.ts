@@ -3,6 +3,7 @@ import type { EventOf } from '../model/events.js'
 import { breakerSettings } from '../model/settings.js'
 import { type Breaker, type BreakerState, failuresAt, type Lease, type TaskRecord } from '../records/records.js'
 import type { Tables } from '../state/tables.js'
+import { misfit } from './change.js'
 
 /** Called when the claim of a probe has ended: another task may become the probe (LK-15). */
 export const freeProbe = (tables: Tables, task: TaskRecord): void => {
@@ -53,10 +54,7 @@ const isLegalMove = (from: BreakerState, event: BreakerMove): boolean => {
 
 export const breakerMoved = (tables: Tables, event: BreakerMove): void => {
   const type = event.data.taskType
-  if (!isLegalMove(tables.breakers.get(type)?.state ?? 'closed', event)) {
-    tables.head.misfits++
-    return
-  }
+  if (!isLegalMove(tables.breakers.get(type)?.state ?? 'closed', event)) return misfit(tables)
   const { halfOpenAfter } = breakerSettings(tables.head.settings, type)
   tables.breakers.update(tables.breakers.of(type), (breaker) => {
     breaker.probe = null

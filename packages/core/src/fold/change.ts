@@ -3,11 +3,14 @@ import { isHeld, type Lease, type TaskRecord } from '../records/records.js'
 import type { Tables } from '../state/tables.js'
 import type { Status } from '../model/task.js'
 
+/** Counts an event that does not fit the state. */
+export const misfit = ({ head }: Tables): void => void head.misfits++
+
 /** Changes the task if its status `fits`. */
 export const on = (tables: Tables, id: string, fits: (status: Status) => boolean, change: (task: TaskRecord) => void): void => {
   const task = tables.byId.get(id)
   if (task !== undefined && fits(task.status)) tables.update(task, change, tables.head.revision)
-  else tables.head.misfits++
+  else misfit(tables)
 }
 
 type HeldTask = TaskRecord & { lease: Lease }
@@ -22,7 +25,7 @@ export const onHeld = (
 ): void => {
   const task = tables.held(held) ?? tables.byId.get(held.task)
   if (holds(task, held.token)) tables.update(task, change, tables.head.revision)
-  else tables.head.misfits++
+  else misfit(tables)
 }
 
 /** Sets the status of a task that nobody holds: blocked, scheduled or pending. */

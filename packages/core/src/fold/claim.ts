@@ -8,15 +8,12 @@ import { isFinal } from '../model/task.js'
 import { countFailedAttempt } from './alerts.js'
 import { makeRoom } from './limit.js'
 import { countFailure, countsAttempts, freeProbe, succeeded } from './breaker.js'
-import { onHeld, rest } from './change.js'
+import { misfit, onHeld, rest } from './change.js'
 
 export const claimed = (tables: Tables, event: EventOf<'Claimed'>): void => {
   const { task: id, agent, token, expiresAt, probe } = event.data
   const task = tables.byId.get(id)
-  if (task === undefined || task.status !== 'pending') {
-    tables.head.misfits++
-    return
-  }
+  if (task === undefined || task.status !== 'pending') return misfit(tables)
   const breaker = tables.breakers.get(task.group.type)
   const { head } = tables
   head.lastToken = Math.max(head.lastToken, token)

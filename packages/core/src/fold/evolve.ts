@@ -11,7 +11,7 @@ import { taskAmended } from './amend.js'
 import { enqueued, imported } from './arrival.js'
 import { batchCancelled, batchClosed, batchCreated, batchFinished } from './batches.js'
 import { breakerMoved, countFailure, countsAttempts, freeProbe } from './breaker.js'
-import { on, rest } from './change.js'
+import { misfit, on, rest } from './change.js'
 import { escalated, redriveStarted, redriveStopped, redriveAdvanced, snoozed, snoozeLapsed } from './review.js'
 import { agentResumed, rateLimited, slowdownSignalled } from './rate-limit.js'
 import { callbackReceived, parkTimedOut, taskParked } from './park.js'
@@ -127,10 +127,7 @@ const requeued = (tables: Tables, event: EventOf<'Requeued'>): void => {
   const dead = tables.byId.get(event.data.task)
   if (dead !== undefined) {
     freeKey(tables, dead.key)
-    if (tables.byKey.has(dead.key)) {
-      tables.head.misfits++
-      return
-    }
+    if (tables.byKey.has(dead.key)) return misfit(tables)
   }
   settled(tables, event.data.task)
   on(tables, event.data.task, isDead, (task) => {
@@ -159,10 +156,7 @@ const forgetAll = (tables: Tables): void => {
 
 const queueDeleted = (tables: Tables, event: EventOf<'QueueDeleted'>): void => {
   const { head } = tables
-  if (tables.finished.size < tables.byId.size) {
-    head.misfits++
-    return
-  }
+  if (tables.finished.size < tables.byId.size) return misfit(tables)
   forgetAll(tables)
   changeSettings(tables, settingsDefault)
   head.paused = null

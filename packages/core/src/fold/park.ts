@@ -5,16 +5,13 @@ import { answeredMax, type Parking, type TaskRecord } from '../records/records.j
 import type { Tables } from '../state/tables.js'
 import { countFailedAttempt } from './alerts.js'
 import { countFailure, countsAttempts, freeProbe } from './breaker.js'
-import { onHeld, rest } from './change.js'
+import { misfit, onHeld, rest } from './change.js'
 
 export const taskParked = (tables: Tables, event: EventOf<'TaskParked'>): void => {
   const { callbackKey: key, until, onTimeout, checkpoint } = event.data
   const { revision } = tables.head
   const owner = tables.ownerOfCallback(key)
-  if (owner?.status === 'waiting' && owner.extras.parking?.key === key) {
-    tables.head.misfits++
-    return
-  }
+  if (owner?.status === 'waiting' && owner.extras.parking?.key === key) return misfit(tables)
   onHeld(tables, event.data, (task) => {
     task.lease = { ...task.lease, end: 'parked' }
     task.status = 'waiting'

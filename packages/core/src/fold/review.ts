@@ -3,7 +3,7 @@ import type { EventOf } from '../model/events.js'
 import { rankOf, type TaskRecord } from '../records/records.js'
 import type { Tables } from '../state/tables.js'
 import { isFinal, type Status } from '../model/task.js'
-import { on } from './change.js'
+import { misfit, on } from './change.js'
 
 const isDead = (status: Status): boolean => status === 'dead-letter'
 
@@ -44,10 +44,7 @@ export const redriveAdvanced = (tables: Tables, { data: { task: id, nextAt } }: 
   const { head, breakers, byId } = tables
   const { redrive } = head
   const task = byId.get(id)
-  if (redrive === null || redrive.nextAt === 0 || task === undefined || isFinal(task.status)) {
-    head.misfits++
-    return
-  }
+  if (redrive === null || redrive.nextAt === 0 || task === undefined || isFinal(task.status)) return misfit(tables)
   // The escalation is one of the task's events.
   tables.update(task, () => undefined, head.revision)
   const { type } = task.group

@@ -3,6 +3,7 @@ import type { EventOf, QueueEvent } from '../model/events.js'
 import { type PastRun, runsKept, type Schedule } from '../state/schedules.js'
 import type { Tables } from '../state/tables.js'
 import { isFinal } from '../model/task.js'
+import { misfit } from './change.js'
 
 /** Whether the task neither runs nor will run by itself: it is finished, a dead letter, or no longer known. */
 export const isOver = (tables: Tables, id: string): boolean => {
@@ -13,10 +14,7 @@ export const isOver = (tables: Tables, id: string): boolean => {
 export const scheduleSet = (tables: Tables, { data }: EventOf<'ScheduleSet'>): void => {
   const { name, cron, every, timeZone, missed, overlap, paused, template, nextAt = null } = data
   const known = tables.schedules.get(name)
-  if ((cron === undefined) === (every === undefined)) {
-    tables.head.misfits++
-    return
-  }
+  if ((cron === undefined) === (every === undefined)) return misfit(tables)
   tables.schedules.put({
     name,
     rule: cron === undefined ? { every: every as number, timeZone } : { cron, timeZone },
@@ -41,10 +39,7 @@ export const scheduleRemoved = (tables: Tables, { data: { name } }: EventOf<'Sch
 export const scheduleCame = (tables: Tables, event: EventOf<'ScheduleRan'> | EventOf<'ScheduleSkipped'> | EventOf<'ScheduleHeld'>): void => {
   const { name, dueAt, nextAt = null } = event.data
   const schedule = tables.schedules.get(name)
-  if (schedule === undefined) {
-    tables.head.misfits++
-    return
-  }
+  if (schedule === undefined) return misfit(tables)
   // A run that waited is listed once.
   const earlier = schedule.runs.filter((run) => run.dueAt !== dueAt)
   tables.schedules.put({ ...schedule, nextAt, runs: [...earlier, pastRun(event)].slice(-runsKept), ...heldAfter(tables, schedule, event) })
