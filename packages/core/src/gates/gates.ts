@@ -260,46 +260,34 @@ const isTested = (breaker: { readonly state: string; readonly probe: unknown } |
 
 // ------------------------------------------------------------------------------------ asked by claims
 
-const gatesOf = <S extends keyof Scopes>(scope: S): ReadonlyArray<Scopes[S]> =>
-  gates.flatMap((gate) => (gate.scope === scope ? [gate.isShut as Scopes[S]] : []))
-const [queueGates, typeGates, limitGates, groupGates] = [gatesOf('queue'), gatesOf('type'), gatesOf('limit'), gatesOf('group')]
-const [askerGates, agentGates, lastGates] = [gatesOf('asker'), gatesOf('agent'), gatesOf('last')]
-
+/** The question whether one of the gates of this scope is shut. */
+const isAnyShut = <S extends keyof Scopes>(scope: S): Scopes[S] => {
+  // Each gate of the scope takes the same arguments, four at most.
+  const tests = gates.flatMap((gate) => (gate.scope === scope ? [gate.isShut as (...given: ReadonlyArray<unknown>) => boolean] : []))
+  const ask = (a: unknown, b: unknown, c: unknown, d: unknown): boolean => {
+    for (const isShut of tests) if (isShut(a, b, c, d)) return true
+    return false
+  }
+  return ask as Scopes[S]
+}
 /** Whether no task of the queue is claimed now. */
-export const isQueueShut = (tables: Tables): boolean => {
-  for (const isShut of queueGates) if (isShut(tables)) return true
-  return false
-}
+export const isQueueShut = isAnyShut('queue')
 /** Whether no task of this type is claimed now. */
-export const isTypeShut = (tables: Tables, type: string): boolean => {
-  for (const isShut of typeGates) if (isShut(tables, type)) return true
-  return false
-}
+export const isTypeShut = isAnyShut('type')
+const isLimitShut = isAnyShut('limit')
 /** Whether a limit closes this group. One that stands apart closes no groups: see `limits/section.ts`. */
 export const isLimited = ({ meters }: Group): boolean => {
-  for (const meter of meters) if (meter.apart === undefined) for (const isShut of limitGates) if (isShut(meter)) return true
+  for (const meter of meters) if (meter.apart === undefined && isLimitShut(meter)) return true
   return false
 }
 /** Whether a claim of this shape gets no task of the group. */
-export const isGroupShut = (asked: ShapeOf, group: Group): boolean => {
-  for (const isShut of groupGates) if (isShut(asked, group)) return true
-  return false
-}
+export const isGroupShut = isAnyShut('group')
 /** Whether this agent gets no bumped task, or no other task. */
-export const isAskerShut = (tables: Tables, agent: string | undefined, at: number, isBumped: boolean): boolean => {
-  for (const isShut of askerGates) if (isShut(tables, agent, at, isBumped)) return true
-  return false
-}
+export const isAskerShut = isAnyShut('asker')
 /** Whether an agent that comes last for this task does not get it even if there is nothing else. */
-export const isLastShut = (task: TaskRecord, others: OtherAgents): boolean => {
-  for (const isShut of lastGates) if (isShut(task, others)) return true
-  return false
-}
+export const isLastShut = isAnyShut('last')
 /** Whether this agent does not get this task. */
-export const isAgentShut = (task: TaskRecord, agent: string): boolean => {
-  for (const isShut of agentGates) if (isShut(task, agent)) return true
-  return false
-}
+export const isAgentShut = isAnyShut('agent')
 
 // ----------------------------------------------------------------------------------- asked for reasons
 
