@@ -8,7 +8,8 @@ import { isGroupShut } from '../gates/gates.js'
 import { isShut, type Meter } from '../limits/meter.js'
 import { isSectionShut, type Section, sectionOf } from '../limits/section.js'
 import type { Group } from '../records/group.js'
-import type { TaskRecord, TenantShare } from '../records/records.js'
+import type { TenantShare } from '../records/records.js'
+import type { Heads } from './heads.js'
 import type { Placements } from './placements.js'
 import { TurnList } from './turn-list.js'
 import { TurnWalk } from './turn-walk.js'
@@ -82,19 +83,14 @@ export class ClaimShape {
     for (const list of this.lists()) yield* list.of(share) ?? none
   }
 
+  /** The order of the tenant's first tasks that has those of this group, if this shape keeps one. */
+  headsOf(group: Group): Heads | undefined {
+    return this.listOf(group)?.of(group.share)?.own
+  }
+
   /** The tenants that a claim looks at, in the order of their turns. `hasRoom`: whether the claim may take a task of this limit; asked again at each step. */
   walk(hasRoom: (meter: Meter) => boolean = (meter) => !isShut(meter)): TurnWalk {
     return new TurnWalk(this.plain.turns, this.sections, hasRoom)
-  }
-
-  /** Adds a task that may now be the first of its group, which is open and matches. */
-  addHead(task: TaskRecord): void {
-    this.listOf(task.group)?.addHead(task)
-  }
-
-  /** Removes a task that can no longer be the first of its group, or has left it. */
-  removeHead(task: TaskRecord): void {
-    this.listOf(task.group)?.removeHead(task)
   }
 
   /** Sorts the tasks of the tenants that a claim of `max` tasks looks at first. */

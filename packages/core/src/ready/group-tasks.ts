@@ -5,6 +5,7 @@
 import type { Group } from '../records/group.js'
 import { type Few, itemsOf, withItem, withoutItem } from '../structures/small-set.js'
 import type { TaskRecord } from '../records/records.js'
+import type { Heads } from './heads.js'
 import { Lane } from './lane.js'
 import type { Placements } from './placements.js'
 
@@ -43,58 +44,52 @@ export const lanesIn = ({ readyTasks }: Group): ReadonlyArray<Lane> => (readyTas
 export const headsOf = ({ readyTasks }: Group): ReadonlyArray<TaskRecord> =>
   readyTasks instanceof GroupLanes ? readyTasks.all.map((lane) => lane.first() as TaskRecord) : itemsOf(readyTasks)
 
-/** An observer of changes to {@link headsOf}. */
-export interface HeadsWatcher {
-  readonly addHead: (task: TaskRecord) => void
-  readonly removeHead: (task: TaskRecord) => void
-}
-
-/** `places` must have the task already. */
-export const addToGroup = (task: TaskRecord, places: Placements, watchers: ReadonlyArray<HeadsWatcher>): void => {
+/** `orders`: the orders of first tasks that have those of the group. `places` must have the task already. */
+export const addToGroup = (task: TaskRecord, places: Placements, orders: ReadonlyArray<Heads>): void => {
   const { group } = task
   let { readyTasks } = group
   if (!(readyTasks instanceof GroupLanes)) {
     if (!Array.isArray(readyTasks) || readyTasks.length < fewMax) {
       group.readyTasks = withItem(readyTasks, task)
-      for (const watcher of watchers) watcher.addHead(task)
+      for (const order of orders) order.addHead(task)
       return
     }
-    readyTasks = intoLanes(group, readyTasks, places, watchers)
+    readyTasks = intoLanes(group, readyTasks, places, orders)
   }
   const lane = readyTasks.of(task, places)
   const before = lane.first()
   lane.add(task)
-  if (lane.first() === task) for (const watcher of watchers) replaceHead(watcher, before, task)
+  if (lane.first() === task) for (const order of orders) replaceHead(order, before, task)
 }
 
 /** `places` must still have the task. */
-export const removeFromGroup = (task: TaskRecord, places: Placements, watchers: ReadonlyArray<HeadsWatcher>): void => {
+export const removeFromGroup = (task: TaskRecord, places: Placements, orders: ReadonlyArray<Heads>): void => {
   const { group } = task
   const { readyTasks } = group
   if (!(readyTasks instanceof GroupLanes)) {
     group.readyTasks = withoutItem(readyTasks, task)
-    for (const watcher of watchers) watcher.removeHead(task)
+    for (const order of orders) order.removeHead(task)
     return
   }
   const lane = readyTasks.of(task, places)
   const isFirst = lane.first() === task
   lane.remove(task)
-  if (isFirst) for (const watcher of watchers) replaceHead(watcher, task, lane.first())
+  if (isFirst) for (const order of orders) replaceHead(order, task, lane.first())
   if (lane.size > 0) return
   if (readyTasks.all.length > 1) readyTasks.drop(lane)
   else group.readyTasks = undefined
 }
 
-const intoLanes = (group: Group, few: ReadonlyArray<TaskRecord>, places: Placements, watchers: ReadonlyArray<HeadsWatcher>): GroupLanes => {
-  for (const watcher of watchers) for (const task of few) watcher.removeHead(task)
+const intoLanes = (group: Group, few: ReadonlyArray<TaskRecord>, places: Placements, orders: ReadonlyArray<Heads>): GroupLanes => {
+  for (const order of orders) for (const task of few) order.removeHead(task)
   const lanes = new GroupLanes()
   group.readyTasks = lanes
   for (const task of few) lanes.of(task, places).add(task)
-  for (const watcher of watchers) for (const task of headsOf(group)) watcher.addHead(task)
+  for (const order of orders) for (const task of headsOf(group)) order.addHead(task)
   return lanes
 }
 
-const replaceHead = (watcher: HeadsWatcher, before: TaskRecord | undefined, after: TaskRecord | undefined): void => {
-  if (before !== undefined) watcher.removeHead(before)
-  if (after !== undefined) watcher.addHead(after)
+const replaceHead = (order: Heads, before: TaskRecord | undefined, after: TaskRecord | undefined): void => {
+  if (before !== undefined) order.removeHead(before)
+  if (after !== undefined) order.addHead(after)
 }

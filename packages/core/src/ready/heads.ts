@@ -1,14 +1,14 @@
 /** The tasks that may be the first of their groups, kept in order by lane, so that a claim need not look at each group. */
 import type { Group } from '../records/group.js'
 import type { TaskRecord } from '../records/records.js'
-import { headsOf, type HeadsWatcher } from './group-tasks.js'
+import { headsOf } from './group-tasks.js'
 import { Lane } from './lane.js'
 import type { Placements } from './placements.js'
 
-export class Heads implements HeadsWatcher {
+export class Heads {
   private readonly byLane = new Map<number, Lane>()
   /** An array of only this object, made once. */
-  readonly asWatchers: ReadonlyArray<HeadsWatcher> = [this]
+  readonly alone: ReadonlyArray<Heads> = [this]
 
   constructor(
     private readonly places: Placements,
@@ -29,6 +29,7 @@ export class Heads implements HeadsWatcher {
     for (const task of headsOf(group)) this.removeHead(task)
   }
 
+  /** Adds a task that may now be the first of its group. */
   addHead(task: TaskRecord): void {
     const { byLane, places } = this
     const id = places.laneOf(task)
@@ -37,6 +38,7 @@ export class Heads implements HeadsWatcher {
     lane.add(task)
   }
 
+  /** Removes a task that can no longer be the first of its group, or has left it. */
   removeHead(task: TaskRecord): void {
     const lane = this.byLane.get(this.places.laneOf(task))
     lane?.remove(task)

@@ -9,7 +9,8 @@ import { type Head, isBumped, type TaskRecord, type TenantShare } from '../recor
 import type { UndoLog } from '../structures/undo-log.js'
 import { ClaimShape, shapeKey, type ShapeOf } from './claim-shape.js'
 import { countReady } from './fair-share.js'
-import { addToGroup, type HeadsWatcher, readyIn, removeFromGroup } from './group-tasks.js'
+import { addToGroup, readyIn, removeFromGroup } from './group-tasks.js'
+import type { Heads } from './heads.js'
 import { Placements } from './placements.js'
 import type { Policy } from './policy.js'
 import { ReadyKinds } from './ready-kinds.js'
@@ -236,24 +237,23 @@ export class ReadyIndex {
   private place(task: TaskRecord, at = this.head.at): void {
     if (!this.isOrdered) return
     this.places.add(task, at)
-    addToGroup(task, this.places, this.watchersOf(task.group))
+    addToGroup(task, this.places, this.ordersOf(task.group))
   }
 
   private takeOut(task: TaskRecord): void {
     if (!this.isOrdered) return
-    removeFromGroup(task, this.places, this.watchersOf(task.group))
+    removeFromGroup(task, this.places, this.ordersOf(task.group))
     this.places.remove(task)
   }
 
-  /** The observers that keep the first tasks of this group in order. */
-  private watchersOf(group: Group): ReadonlyArray<HeadsWatcher> {
-    const { isOpen, share } = group
-    if (!isOpen) return none
-    if (!(share.groups instanceof ManyGroups)) return none
-    const { sorted } = share.groups
-    const heads = sectionOf(group) === undefined ? share.groups.heads : undefined
-    if (heads === undefined) return sorted === 0 ? none : this.shapesOf(group)
-    return sorted === 0 ? heads.asWatchers : [...this.shapesOf(group), heads]
+  /** The orders of first tasks that have those of this group. */
+  private ordersOf(group: Group): ReadonlyArray<Heads> {
+    const { isOpen, share: { groups } } = group
+    if (!isOpen || !(groups instanceof ManyGroups)) return none
+    const ofTenant = sectionOf(group) === undefined ? groups.heads : undefined
+    if (groups.sorted === 0) return ofTenant?.alone ?? none
+    const ofShapes = this.shapesOf(group).flatMap((shape) => shape.headsOf(group) ?? none)
+    return ofTenant === undefined ? ofShapes : [...ofShapes, ofTenant]
   }
 
   private refresh(group: Group): void {

@@ -5,7 +5,7 @@
  */
 import type { Group } from '../records/group.js'
 import { SmallSet } from '../structures/small-set.js'
-import type { Account, TaskRecord, TenantShare } from '../records/records.js'
+import type { Account, TenantShare } from '../records/records.js'
 import { headsOf } from './group-tasks.js'
 import { Heads } from './heads.js'
 import type { Placements } from './placements.js'
@@ -19,7 +19,7 @@ export class ShapeTurn {
   /** Never empty. */
   private readonly groups = new SmallSet<Group>()
   /** `undefined` until a claim needs the order, and while the tasks are few: then looking at each is as fast. */
-  private own: Heads | undefined = undefined
+  own: Heads | undefined = undefined
 
   constructor(
     readonly list: TurnList,
@@ -73,14 +73,6 @@ export class ShapeTurn {
   end(): void {
     if (this.own !== undefined && this.many !== undefined) this.many.sorted--
     this.own = undefined
-  }
-
-  addHead(task: TaskRecord): void {
-    this.own?.addHead(task)
-  }
-
-  removeHead(task: TaskRecord): void {
-    this.own?.removeHead(task)
   }
 
   /** The tenant's own order, if the list has all of the tenant's open groups without a section. */

@@ -1,7 +1,7 @@
 /** The tenants with open groups that match a shape of claims, in the order of their turns. */
 import type { Group } from '../records/group.js'
 import type { Section } from '../limits/section.js'
-import type { Account, TaskRecord, TenantShare } from '../records/records.js'
+import type { Account, TenantShare } from '../records/records.js'
 import { SortedList } from '../structures/sorted-list.js'
 import type { ClaimShape } from './claim-shape.js'
 import type { Placements } from './placements.js'
@@ -48,16 +48,6 @@ export class TurnList {
     if (turn === undefined) return
     turn.remove(group)
     if (!turn.hasGroups) this.leave(turn)
-  }
-
-  /** Adds a task that may now be the first of its group, which is in this list. */
-  addHead(task: TaskRecord): void {
-    this.byShare.get(task.group.share)?.addHead(task)
-  }
-
-  /** Removes a task that can no longer be the first of its group, or has left it. */
-  removeHead(task: TaskRecord): void {
-    this.byShare.get(task.group.share)?.removeHead(task)
   }
 
   clear(): void {
