@@ -117,6 +117,8 @@ export const scheduleFields = {
 }
 const newContent = { content: ContentText, contentRevision: Count }
 const tag = <T extends string>(type: T) => t.type({ type: t.literal(type) })
+/** The codec of a command with these fields; those of `optional` may be left out. */
+const command = <T extends string, R extends t.Props, O extends t.Props>(type: T, required: R, optional: O) => t.intersection([tag(type), t.type(required), t.partial(optional)])
 
 const registered = {
   ...abilities,
@@ -145,29 +147,17 @@ export const commandCodecs = {
   /** Enqueues all of the tasks or none. */
   Enqueue: t.intersection([tag('Enqueue'), t.type({ tasks: listOf(PreparedTask) })]),
   Import: t.intersection([tag('Import'), t.type({ tasks: listOf(ImportedTask) })]),
-  Claim: t.intersection([
-    tag('Claim'),
-    t.type({ agent: AgentId, max: integer(1, 1_000) }),
-    t.partial({
-      ...abilities,
-      tenant: Name,
-      /** Length of the leases without a heartbeat, in seconds. Default and maximum: the task's `timeout`. */
-      leaseSeconds: PositiveSeconds,
-    }),
-  ]),
-  Heartbeat: t.intersection([tag('Heartbeat'), t.type(held), t.partial({ progress: Json, checkpoint: Json })]),
-  Complete: t.intersection([
-    tag('Complete'),
-    t.type({ ...held, /** JSON text of the result. */ content: ContentText, hasReport: t.boolean }),
-    t.partial({ found: Findings }),
-  ]),
-  Fail: t.intersection([tag('Fail'), t.type({ ...held, error: KeptFailure, retryable: t.boolean }), t.partial({ checkpoint: Json })]),
+  Claim: command('Claim', { agent: AgentId, max: integer(1, 1_000) }, {
+    ...abilities,
+    tenant: Name,
+    /** Length of the leases without a heartbeat, in seconds. Default and maximum: the task's `timeout`. */
+    leaseSeconds: PositiveSeconds,
+  }),
+  Heartbeat: command('Heartbeat', held, { progress: Json, checkpoint: Json }),
+  Complete: command('Complete', { ...held, /** JSON text of the result. */ content: ContentText, hasReport: t.boolean }, { found: Findings }),
+  Fail: command('Fail', { ...held, error: KeptFailure, retryable: t.boolean }, { checkpoint: Json }),
   /** `undelivered`: the claim never reached the agent. `stopping`: the agent stops, and does not refuse the task. */
-  Release: t.intersection([
-    tag('Release'),
-    t.type({ ...held, reason: Text }),
-    t.partial({ undelivered: t.literal(true), stopping: t.literal(true) }),
-  ]),
+  Release: command('Release', { ...held, reason: Text }, { undelivered: t.literal(true), stopping: t.literal(true) }),
   /** Ends the claim without an attempt. The task then waits for a callback. */
   Park: t.intersection([tag('Park'), t.type(held), ParkRequest]),
   /** Makes the task that waits for this key ready again. `content`: `{payload?}`, for its next claims. */
@@ -177,16 +167,12 @@ export const commandCodecs = {
    * Cancels all matching tasks that can be cancelled, and their dependents. One command makes at most `max` events, or cancels one task with its
    * dependents. `after` is the cursor from the reply to the previous command.
    */
-  CancelAll: t.intersection([
-    tag('CancelAll'),
-    t.type({ filter: TaskFilter, reason: Text }),
-    t.partial({ after: t.string, max: integer(1, 1_000) }),
-  ]),
+  CancelAll: command('CancelAll', { filter: TaskFilter, reason: Text }, { after: t.string, max: integer(1, 1_000) }),
   /** Sends one dead letter, or all that match the filter, back to the queue. A single one may get a new payload: see `AmendTask`. */
   Retry: t.intersection([tag('Retry'), review, t.partial(newContent)]),
   Discard: t.intersection([tag('Discard'), review]),
   /** A guardian approves. `contents`: those of the approval's tasks, which the engine reads from the log. */
-  Approve: t.intersection([tag('Approve'), t.type(decided), t.partial({ contents: listOf(ContentText) })]),
+  Approve: command('Approve', decided, { contents: listOf(ContentText) }),
   Refuse: t.intersection([tag('Refuse'), t.type(decided)]),
   /** Sends the dead letters back at `until`, unless a reviewer decides otherwise before. */
   Snooze: t.intersection([tag('Snooze'), review, t.type({ until: Instant })]),
@@ -204,50 +190,38 @@ export const commandCodecs = {
    * What an agent can take, and how many tasks at once. The registration ends `ttlSeconds` (default: 600) after the agent was last heard of.
    * Registering the same again makes no event, unless more than half of that time is over.
    */
-  RegisterAgent: t.intersection([
-    tag('RegisterAgent'),
-    t.type({ agent: AgentId }),
-    t.partial({ ...registered, ttlSeconds: PositiveSeconds }),
-  ]),
+  RegisterAgent: command('RegisterAgent', { agent: AgentId }, { ...registered, ttlSeconds: PositiveSeconds }),
   /** Runs a finished task or a dead letter again, as a new task `id` with the same content, which the caller reads from the log. */
   Restart: t.intersection([tag('Restart'), t.type({ task: TaskRef, id: TaskId, reason: Text, content: ContentText })]),
   /**
    * Changes a task that nobody holds. A time of `null` is removed. `content`: the complete content with the new payload. `contentRevision`: the
    * revision of the content from which the new one was made, or with which it was compared. The command is refused unless that content is the newest.
    */
-  AmendTask: t.intersection([
-    tag('AmendTask'),
-    t.type({ task: TaskRef, reason: Text }),
-    t.partial({ priority: Priority, deadlineAt: InstantOrNone, availableAt: InstantOrNone, ...newContent }),
-  ]),
+  AmendTask: command('AmendTask', { task: TaskRef, reason: Text }, { priority: Priority, deadlineAt: InstantOrNone, availableAt: InstantOrNone, ...newContent }),
   /** Erases the content of a finished task. `outlived`: the task still has an encryption key, so it may be one that the queue no longer knows. */
-  Erase: t.intersection([tag('Erase'), t.type({ task: TaskRef, reason: Text }), t.partial({ outlived: t.literal(true) })]),
+  Erase: command('Erase', { task: TaskRef, reason: Text }, { outlived: t.literal(true) }),
   /** Puts a ready task before all others, and lets it start beyond capacity. */
   Bump: t.intersection([tag('Bump'), t.type({ task: TaskRef, reason: Text })]),
   TerminateAgent: t.intersection([tag('TerminateAgent'), t.type({ agent: AgentId, reason: Text })]),
   Configure: t.intersection([tag('Configure'), t.type({ patch: SettingsPatch })]),
   /** Without `every` a `cron` is needed. Defaults: time zone UTC, `missed: once`, `overlap: allow`. */
-  CreateSchedule: t.intersection([tag('CreateSchedule'), t.type({ name: ScheduleName, task: ScheduledTask }), t.partial(scheduleFields)]),
+  CreateSchedule: command('CreateSchedule', { name: ScheduleName, task: ScheduledTask }, scheduleFields),
   /** Fields that are not given stay as they are. */
-  ChangeSchedule: t.intersection([tag('ChangeSchedule'), t.type({ name: ScheduleName }), t.partial({ ...scheduleFields, task: ScheduledTask })]),
+  ChangeSchedule: command('ChangeSchedule', { name: ScheduleName }, { ...scheduleFields, task: ScheduledTask }),
   RemoveSchedule: t.intersection([tag('RemoveSchedule'), t.type({ name: ScheduleName })]),
   /**
    * Makes a batch, with these tasks and all or none of them; with `open`, others may follow. Default: `on: finished`. The same again has no event, so that a
    * request can be repeated.
    */
-  CreateBatch: t.intersection([
-    tag('CreateBatch'),
-    t.type({ id: BatchId, tasks: listOf(PreparedTask) }),
-    t.partial({ tenant: Name, description: Text, callback: ScheduledTask, on: BatchEnd, open: t.literal(true) }),
-  ]),
+  CreateBatch: command('CreateBatch', { id: BatchId, tasks: listOf(PreparedTask) }, { tenant: Name, description: Text, callback: ScheduledTask, on: BatchEnd, open: t.literal(true) }),
   CloseBatch: t.intersection([tag('CloseBatch'), t.type({ id: BatchId })]),
   /**
    * Closes a batch and cancels its open tasks and their dependents: at most `max` events, or one task with its dependents. The same again goes on. Its callback is not
    * enqueued, unless `runsCallback` is given the first time.
    */
-  CancelBatch: t.intersection([tag('CancelBatch'), t.type({ id: BatchId, reason: Text }), t.partial({ runsCallback: t.literal(true), max: integer(1, 1_000) })]),
+  CancelBatch: command('CancelBatch', { id: BatchId, reason: Text }, { runsCallback: t.literal(true), max: integer(1, 1_000) }),
   /** Replaces the limit with this key. At least one of `concurrency` and `rate` is needed. */
-  SetLimit: t.intersection([tag('SetLimit'), t.type({ key: LimitKey }), t.partial({ concurrency: Concurrency, rate: Rate })]),
+  SetLimit: command('SetLimit', { key: LimitKey }, { concurrency: Concurrency, rate: Rate }),
   RemoveLimit: t.intersection([tag('RemoveLimit'), t.type({ key: LimitKey })]),
   Pause: t.intersection([tag('Pause'), t.type({ reason: Text })]),
   Resume: t.intersection([tag('Resume'), t.type({ reason: Text })]),

@@ -15,6 +15,8 @@ import { OnTimeout, Phase, RecordedFailure as Failure } from './task.js'
 import { PlannedTask, RecordedScheduledTask, TaskFacts } from './task-fields.js'
 import { Interval, MissedRuns, OverlappingRuns, ScheduleName, SkipReason } from './schedule.js'
 
+/** The codec of data with these members; those of `optional` may be missing. */
+const data = <R extends t.Props, O extends t.Props>(required: R, optional: O) => t.intersection([t.type(required), t.partial(optional)])
 const Names = t.readonlyArray(t.string)
 const lease = { task: TaskId, agent: AgentId, token: Token }
 const due = { name: ScheduleName, dueAt: Instant }
@@ -58,52 +60,43 @@ export const eventCodecs = {
    * A task that nobody holds was changed. Each new value comes with the former one; `null` means no time. With `formerContentRevision` the payload
    * was changed: the same event holds the content from now on, and the event of that revision held it before.
    */
-  TaskAmended: t.intersection([
-    t.type({ task: TaskId, reason: Text }),
-    t.partial({
-      priority: Priority,
-      formerPriority: Priority,
-      deadlineAt: InstantOrNone,
-      formerDeadlineAt: InstantOrNone,
-      availableAt: InstantOrNone,
-      formerAvailableAt: InstantOrNone,
-      formerContentRevision: Count,
-    }),
-  ]),
+  TaskAmended: data({ task: TaskId, reason: Text }, {
+    priority: Priority,
+    formerPriority: Priority,
+    deadlineAt: InstantOrNone,
+    formerDeadlineAt: InstantOrNone,
+    availableAt: InstantOrNone,
+    formerAvailableAt: InstantOrNone,
+    formerContentRevision: Count,
+  }),
   /** A delay (retry or `availableAt`) is over. */
   TaskDue: t.type({ task: TaskId }),
-  Claimed: t.intersection([t.type({ ...lease, expiresAt: Instant }), t.partial({ probe: t.literal(true) })]),
-  LeaseExtended: t.intersection([t.type({ ...lease, expiresAt: Instant }), t.partial({ progress: Json, checkpoint: Json })]),
+  Claimed: data({ ...lease, expiresAt: Instant }, { probe: t.literal(true) }),
+  LeaseExtended: data({ ...lease, expiresAt: Instant }, { progress: Json, checkpoint: Json }),
   /**
    * The agent refused the task: this counts as an attempt, and the agent is barred from the task (GB-04). With `undelivered`, the claim did not reach
    * the agent and the server took it back: no attempt, no bar.
    */
-  Released: t.intersection([t.type({ ...lease, reason: Text }), t.partial({ undelivered: t.literal(true) })]),
+  Released: data({ ...lease, reason: Text }, { undelivered: t.literal(true) }),
   /** The agent gave the task back because it stops: no attempt, no bar. */
   ClaimReturned: t.type({ ...lease, reason: Text }),
   ClaimExpired: t.type({ ...lease, cause: ExpiryCause, signature: t.string }),
   /** An operator terminated the agent, which ended its claim: no attempt, no retry, no failure. */
   ClaimRevoked: t.type({ ...lease, reason: Text }),
-  Failed: t.intersection([
-    t.type({ ...lease, error: Failure, retryable: t.boolean, signature: t.string }),
-    t.partial({ checkpoint: Json }),
-  ]),
+  Failed: data({ ...lease, error: Failure, retryable: t.boolean, signature: t.string }, { checkpoint: Json }),
   RetryScheduled: t.type({ task: TaskId, availableAt: Instant }),
   /**
    * The agent met a rate limit: no attempt, no retry, no failure of the type. The task is tried again at `availableAt`, and the agent gets no task
    * until then. `count`: the task's rate limits so far, this one included.
    */
-  RateLimited: t.intersection([
-    t.type({ ...lease, error: Failure, availableAt: Instant, count: Count }),
-    t.partial({ checkpoint: Json }),
-  ]),
+  RateLimited: data({ ...lease, error: Failure, availableAt: Instant, count: Count }, { checkpoint: Json }),
   /** Other agents get no task of this type until `until`, because `agent` met a rate limit. */
   SlowdownSignalled: t.type({ taskType: TaskType, until: Instant, agent: AgentId }),
   SlowdownEnded: t.type({ taskType: TaskType }),
   /** The agent gets tasks again: the wait after its rate limit is over. */
   AgentResumed: t.type({ agent: AgentId }),
   /** The agent waits for something outside: its lease ended without an attempt, and the task waits for the callback with this key. */
-  TaskParked: t.intersection([t.type({ ...lease, callbackKey: Name, until: Instant, onTimeout: OnTimeout }), t.partial({ checkpoint: Json })]),
+  TaskParked: data({ ...lease, callbackKey: Name, until: Instant, onTimeout: OnTimeout }, { checkpoint: Json }),
   /** The callback of a parked task came: the task is ready. The same event holds its payload, which the fold does not read. */
   CallbackReceived: t.type({ task: TaskId, callbackKey: Name }),
   /** No callback came in time. With `fail` this is a failed attempt, with `requeue` the task is ready again. */
@@ -124,10 +117,7 @@ export const eventCodecs = {
   RedriveStarted: t.type({ filter: RecordedFilter, perMinute: integer(1, 60_000), reviewer: Text, reason: Text }),
   /** The redrive has sent this task back with the event before this one. The next is due at `nextAt`. */
   RedriveAdvanced: t.type({ task: TaskId, nextAt: Instant }),
-  RedriveStopped: t.intersection([
-    t.type({ cause: t.keyof({ 'nothing-left': null, 'breaker-opened': null, 'by-hand': null }) }),
-    t.partial({ taskType: TaskType, reviewer: Text, reason: Text }),
-  ]),
+  RedriveStopped: data({ cause: t.keyof({ 'nothing-left': null, 'breaker-opened': null, 'by-hand': null }) }, { taskType: TaskType, reviewer: Text, reason: Text }),
   /** A reviewer discarded a dead letter: final. */
   Discarded: t.type(review),
   /** A result says that validation failed: another round of this chain (TQM-VF-001). */
@@ -144,62 +134,47 @@ export const eventCodecs = {
   /** The chain's rounds and failures are counted from zero again. */
   GuardianReleased: t.type({ approval: Name, root: TaskId, reason: Text }),
   /** `agent` and `token`: the lease that ends with it, if the task was held. */
-  Cancelled: t.intersection([t.type({ task: TaskId, reason: Text }), t.partial({ agent: AgentId, token: Token })]),
+  Cancelled: data({ task: TaskId, reason: Text }, { agent: AgentId, token: Token }),
   /** The content of a finished task is gone: its encryption key is deleted after this event (EV-07). The queue may no longer know the task. */
   TaskErased: t.type({ task: TaskId, reason: Text }),
-  BreakerOpened: t.intersection([
-    t.type({ taskType: TaskType, cause: t.keyof({ threshold: null, 'probe-failed': null, manual: null }) }),
-    t.partial({ reason: Text }),
-  ]),
+  BreakerOpened: data({ taskType: TaskType, cause: t.keyof({ threshold: null, 'probe-failed': null, manual: null }) }, { reason: Text }),
   BreakerHalfOpened: t.type({ taskType: TaskType }),
-  BreakerClosed: t.intersection([
-    t.type({ taskType: TaskType, cause: t.keyof({ 'probe-succeeded': null, manual: null }) }),
-    t.partial({ reason: Text }),
-  ]),
+  BreakerClosed: data({ taskType: TaskType, cause: t.keyof({ 'probe-succeeded': null, manual: null }) }, { reason: Text }),
   /** A schedule was set or changed. It has either `cron` or `every` (seconds). Without `nextAt` it is never due. */
-  ScheduleSet: t.intersection([
-    t.type({
-      name: ScheduleName,
-      timeZone: t.string,
-      missed: MissedRuns,
-      overlap: OverlappingRuns,
-      paused: t.boolean,
-      /** The task that each run enqueues. */
-      template: RecordedScheduledTask,
-    }),
-    t.partial({ cron: t.string, every: Interval, nextAt: Instant }),
-  ]),
+  ScheduleSet: data({
+    name: ScheduleName,
+    timeZone: t.string,
+    missed: MissedRuns,
+    overlap: OverlappingRuns,
+    paused: t.boolean,
+    /** The task that each run enqueues. */
+    template: RecordedScheduledTask,
+  }, { cron: t.string, every: Interval, nextAt: Instant }),
   ScheduleRemoved: t.type({ name: ScheduleName }),
   /** A schedule was due at `dueAt`: the next event enqueues its task. It is due next at `nextAt`; without `nextAt`, never. */
-  ScheduleRan: t.intersection([t.type({ ...due, task: TaskId }), t.partial({ nextAt: Instant })]),
+  ScheduleRan: data({ ...due, task: TaskId }, { nextAt: Instant }),
   /** A schedule was due at `dueAt` and enqueued nothing. With `since`, this is true of all instants from `since` on. */
-  ScheduleSkipped: t.intersection([t.type({ ...due, why: SkipReason }), t.partial({ since: Instant, nextAt: Instant })]),
+  ScheduleSkipped: data({ ...due, why: SkipReason }, { since: Instant, nextAt: Instant }),
   /** A schedule was due at `dueAt`. It will run when its previous run has ended. */
-  ScheduleHeld: t.intersection([t.type(due), t.partial({ nextAt: Instant })]),
+  ScheduleHeld: data(due, { nextAt: Instant }),
   /**
    * A batch was created. It counts the tasks that are enqueued with its id from now on. `callback`: the task that is enqueued when the batch is finished.
    * `on`: whether dead letters hold the batch (`finished`) or not (`settled`).
    */
-  BatchCreated: t.intersection([t.type({ batch: BatchId, on: BatchEnd }), t.partial({ description: Text, tenant: t.string, callback: RecordedScheduledTask })]),
+  BatchCreated: data({ batch: BatchId, on: BatchEnd }, { description: Text, tenant: t.string, callback: RecordedScheduledTask }),
   /** The batch takes in no more tasks, except those that its own tasks add. */
   BatchClosed: t.type({ batch: BatchId }),
   /** The batch is closed and its open tasks are cancelled. Its callback is enqueued only with `runsCallback`. */
-  BatchCancelled: t.intersection([t.type({ batch: BatchId, reason: Text }), t.partial({ runsCallback: t.literal(true) })]),
+  BatchCancelled: data({ batch: BatchId, reason: Text }, { runsCallback: t.literal(true) }),
   /** The closed batch waits for nothing more. The counts say how its tasks ended. `callback`: the task that the next event enqueues. */
-  BatchFinished: t.intersection([
-    t.type({ batch: BatchId, tasks: Count, completed: Count, cancelled: Count, discarded: Count, deadLetters: Count }),
-    t.partial({ callback: TaskId }),
-  ]),
+  BatchFinished: data({ batch: BatchId, tasks: Count, completed: Count, cancelled: Count, discarded: Count, deadLetters: Count }, { callback: TaskId }),
   /**
    * A ready task was put before all others, and may start beyond capacity. It keeps its place until its claim has ended. The event has the number of
    * agents that were working, and whether the task exceeds the limit if it starts at once.
    */
   TaskBumped: t.type({ task: TaskId, reason: Text, activeAgents: Count, maxConcurrentAgents: Count, isOverCapacity: t.boolean }),
   /** What the agent can take. `endsAt`: the end of the registration, unless the agent is heard of again. */
-  AgentRegistered: t.intersection([
-    t.type({ agent: AgentId, endsAt: Instant }),
-    t.partial({ types: Names, phases: t.readonlyArray(Phase), skills: Names, tenant: t.string, maxTasks: Count }),
-  ]),
+  AgentRegistered: data({ agent: AgentId, endsAt: Instant }, { types: Names, phases: t.readonlyArray(Phase), skills: Names, tenant: t.string, maxTasks: Count }),
   /** A condition of the queue began. `message` says it for people. */
   AlertRaised: t.type({ key: t.string, kind: AlertKind, message: Text }),
   AlertCleared: t.type({ key: t.string }),
@@ -207,7 +182,7 @@ export const eventCodecs = {
    * How many tasks with this concurrency key, or of this type or tenant (`type:TYPE`, `tenant:TENANT`), may run at once, and how often they may
    * start.
    */
-  LimitSet: t.intersection([t.type({ limit: LimitKey }), t.partial({ concurrency: Concurrency, rate: Rate })]),
+  LimitSet: data({ limit: LimitKey }, { concurrency: Concurrency, rate: Rate }),
   LimitRemoved: t.type({ limit: LimitKey }),
   /** A rate whose starts were used up admits starts again. `limit`: the key that is counted, never a default such as `type:*`. */
   LimitOpened: t.type({ limit: LimitKey }),
