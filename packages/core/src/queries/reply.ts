@@ -34,7 +34,24 @@ export interface Enqueued {
   readonly until?: number
 }
 
-/** Fields that cannot change are read from the record. The others are copied at the claim. */
+/** The fields of a claimed task that cannot change. They are read from its record, at these places. */
+const recordFields = { task: 'id', number: 'number', priority: 'priority', idempotencyKey: 'key', timeout: 'timeout', maxRetries: 'maxRetries', createdAt: 'enqueuedAt', dependencies: 'dependencies' } as const
+type RecordFields = { readonly [K in keyof typeof recordFields]: TaskRecord[(typeof recordFields)[K]] } & { readonly type: string }
+const places: ReadonlyArray<readonly [name: string, place: string]> = [
+  ...Object.entries(recordFields),
+  ['type', 'group.type'],
+  ...shownInGroup.map((name) => [name, `group.${name}`] as const),
+  ...shownInExtras.map((name) => [name, `extras.${name}`] as const),
+]
+
+/** The names of the members in the JSON of a claimed task, in its order. */
+const jsonNames: ReadonlyArray<keyof ClaimedTask> = [
+  'task', 'number', 'type', 'agent', 'token', 'expiresAt', 'leaseMs', 'waitedMs', 'priority', 'timeout', 'maxRetries', 'retries', 'attempts', 'createdAt',
+  'attempt', 'attemptsMax', 'idempotencyKey', 'dependencies', ...shownFields,
+  'contentRevision', 'checkpointRevision', 'content', 'checkpoint', 'callbackReceived', 'callback',
+]
+
+/** The other fields are copied at the claim. */
 class Claimed {
   /** Earlier claims of the task that ended without success. */
   readonly attempts: number
@@ -59,7 +76,7 @@ class Claimed {
   waitedMs = 0
 
   constructor(
-    private readonly record: TaskRecord,
+    protected readonly record: TaskRecord,
     readonly agent: string,
     readonly token: number,
     readonly expiresAt: number,
@@ -79,50 +96,12 @@ class Claimed {
 
   /** Leaves out the record, which refers to the whole queue. */
   toJSON(): Readonly<Record<string, unknown>> {
-    const { task, number, type, agent, token, expiresAt, leaseMs, waitedMs, priority, timeout, maxRetries, retries, attempts, createdAt } = this
-    const { attempt, attemptsMax, idempotencyKey, dependencies } = this
-    const { contentRevision, checkpointRevision, content, checkpoint, callbackReceived, callback } = this
-    return {
-      ...{ task, number, type, agent, token, expiresAt, leaseMs, waitedMs, priority, timeout, maxRetries, retries, attempts, createdAt },
-      ...{ attempt, attemptsMax, idempotencyKey, dependencies },
-      ...Object.fromEntries(shownFields.map((name) => [name, (this as ShownFields)[name]])),
-      ...{ contentRevision, checkpointRevision, content, checkpoint, callbackReceived, callback },
-    }
-  }
-
-  get task(): string {
-    return this.record.id
-  }
-  get number(): number {
-    return this.record.number
-  }
-  get type(): string {
-    return this.record.group.type
-  }
-  get priority(): number {
-    return this.record.priority
-  }
-  get idempotencyKey(): string {
-    return this.record.key
-  }
-  get timeout(): number {
-    return this.record.timeout
-  }
-  get maxRetries(): number {
-    return this.record.maxRetries
-  }
-  get createdAt(): number {
-    return this.record.enqueuedAt
-  }
-  get dependencies(): ReadonlyArray<string> {
-    return this.record.dependencies
+    return Object.fromEntries(jsonNames.map((name) => [name, (this as object as ClaimedTask)[name]]))
   }
 }
-for (const [place, names] of [['group', shownInGroup], ['extras', shownInExtras]] as const) {
-  for (const name of names) Object.defineProperty(Claimed.prototype, name, { get: new Function(`return this.record.${place}.${name}`) as () => unknown })
-}
-/** A task that was just claimed, with a getter for each shown field. */
-export type ClaimedTask = Claimed & ShownFields
+for (const [name, place] of places) Object.defineProperty(Claimed.prototype, name, { get: new Function(`return this.record.${place}`) as () => unknown })
+/** A task that was just claimed. */
+export type ClaimedTask = Claimed & RecordFields & ShownFields
 export const ClaimedTask = Claimed as new (...given: ConstructorParameters<typeof Claimed>) => ClaimedTask
 
 export interface Replies {
