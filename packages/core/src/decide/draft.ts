@@ -12,6 +12,7 @@ import { failuresAt, type Lease, type TaskRecord } from '../records/records.js'
 import type { Tables } from '../state/tables.js'
 import { failureSignature } from '../text/signature.js'
 import { expiryMessage, parkTimeoutMessage } from '../model/last-error.js'
+import { claimOf } from './lookup.js'
 import { haltAtDeadLetter } from './spawn.js'
 
 export class Draft {
@@ -46,9 +47,8 @@ export class Draft {
   /** Ends a lease without a report. This counts as an attempt and as a retry, without backoff (LK-08). */
   expire(task: TaskRecord, lease: Lease, cause: ExpiryCause): void {
     const { at } = this
-    const { agent, token } = lease
     const signature = failureSignature(task.group.type, task.group.phase, expiryMessage[cause])
-    this.emit({ type: 'ClaimExpired', at, data: { task: task.id, agent, token, cause, signature } })
+    this.emit({ type: 'ClaimExpired', at, data: { ...claimOf(task, lease), cause, signature } })
     this.afterFailure(task, lease, true, false, expiryMessage[cause])
   }
 

@@ -1,7 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import { reject, type Rejection } from '../model/rejections.js'
 import { knownAt } from '../state/retention.js'
-import { isHeld, type Lease, type TaskRecord } from '../records/records.js'
+import { isHeld, type Lease, type LeaseEnd, type TaskRecord } from '../records/records.js'
 import type { Tables } from '../state/tables.js'
 
 /** A task in the state by its id, or by its number as `#42`. This includes tasks whose retention is over and that have not been evicted yet. */
@@ -20,10 +20,13 @@ export const taskById = (tables: Tables, id: string, at: number): E.Either<Rejec
     : E.right(task)
 }
 
-export interface Holding {
+interface Holding {
   readonly task: TaskRecord
   readonly lease: Lease
 }
+
+/** The claim of this lease, as events name it. */
+export const claimOf = ({ id }: TaskRecord, { agent, token }: Lease) => ({ task: id, agent, token })
 
 /** The task and its lease, if this agent holds it with this token. Otherwise the refusal (GB-03). */
 export const heldBy = (
@@ -47,26 +50,16 @@ const whyLost = (task: TaskRecord, claim: { readonly agent: string; readonly tok
   if (lease.agent !== claim.agent && lease.token === claim.token) return `token ${claim.token} was given to another agent`
   if (claim.token > lease.token) return `token ${claim.token} was never given for it: the newest is ${lease.token}`
   if (lease.token !== claim.token) return `expired: token ${claim.token} is not the newest, ${lease.token}`
-  switch (lease.end) {
-    case 'agent-terminated':
-      return 'terminated: this agent was ended by an operator'
-    case 'lease-expired':
-      return 'expired: no heartbeat came in time'
-    case 'ran-too-long':
-      return 'expired: the attempt took longer than maxRunSeconds of the task'
-    case 'report-missing':
-      return 'expired: the decision report was not handed in in time'
-    case 'failed':
-      return 'this claim has already been reported as failed'
-    case 'rate-limited':
-      return 'this claim has already been reported as rate-limited'
-    case 'parked':
-      return 'this claim has parked the task'
-    case 'released':
-      return 'this claim has already been released'
-    case 'cancelled':
-      return 'cancelled'
-    case null:
-      return `the task is ${status} already`
-  }
+  return lease.end === null ? `the task is ${status} already` : lostBy[lease.end]
+}
+const lostBy: Readonly<Record<LeaseEnd, string>> = {
+  'agent-terminated': 'terminated: this agent was ended by an operator',
+  'lease-expired': 'expired: no heartbeat came in time',
+  'ran-too-long': 'expired: the attempt took longer than maxRunSeconds of the task',
+  'report-missing': 'expired: the decision report was not handed in in time',
+  failed: 'this claim has already been reported as failed',
+  'rate-limited': 'this claim has already been reported as rate-limited',
+  parked: 'this claim has parked the task',
+  released: 'this claim has already been released',
+  cancelled: 'cancelled',
 }

@@ -8,7 +8,7 @@ import { toInstant } from '../model/scalars.js'
 import type { TaskRecord } from '../records/records.js'
 import type { Tables } from '../state/tables.js'
 import type { Decider, Decision } from './decision.js'
-import { heldBy } from './lookup.js'
+import { claimOf, heldBy } from './lookup.js'
 
 export const decidePark: Decider<'Park'> = (command, tables, { at }) =>
   pipe(
@@ -22,9 +22,7 @@ export const decidePark: Decider<'Park'> = (command, tables, { at }) =>
         return E.left(reject('conflict', `${rival.id} already waits for the callback ${callbackKey}: use a key of the task's own, for example one with its id`))
       }
       const data = {
-        task: task.id,
-        agent: lease.agent,
-        token: lease.token,
+        ...claimOf(task, lease),
         callbackKey,
         until: toInstant(at + Math.ceil(timeoutSeconds * 1_000)),
         onTimeout,

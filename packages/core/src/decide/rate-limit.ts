@@ -6,6 +6,7 @@ import { retryDelayMs } from '../model/retry.js'
 import { toInstant } from '../model/scalars.js'
 import type { Lease, TaskRecord } from '../records/records.js'
 import type { Tables } from '../state/tables.js'
+import { claimOf } from './lookup.js'
 
 /** The events of a failure that is a rate limit; `undefined` if it counts as an ordinary failure. So does a rate limit beyond `maxPerTask`. */
 export const decideRateLimit = (
@@ -13,7 +14,7 @@ export const decideRateLimit = (
   tables: Tables,
   { at, random }: Envelope,
   task: TaskRecord,
-  { agent, token }: Lease,
+  lease: Lease,
 ): ReadonlyArray<QueueEvent> | undefined => {
   const { base, max, jitter, slowdownFactor, maxPerTask } = tables.head.settings.rateLimit
   const count = (task.extras.rateLimits ?? 0) + 1
@@ -21,9 +22,9 @@ export const decideRateLimit = (
   if (limit === undefined) return undefined
   const waitMs = limit.askedMs ?? retryDelayMs(base, count, { maxBackoffSeconds: max, jitter }, random)
   const availableAt = toInstant(at + waitMs)
-  const data = { task: task.id, agent, token, error, availableAt, count, ...(checkpoint === undefined ? {} : { checkpoint }) }
+  const data = { ...claimOf(task, lease), error, availableAt, count, ...(checkpoint === undefined ? {} : { checkpoint }) }
   const limited: QueueEvent = { type: 'RateLimited', at, data }
   const { type: taskType } = task.group
   const until = toInstant(at + Math.min(waitMs, max * 1_000) * slowdownFactor)
-  return until <= Math.max(at, tables.slowdowns.until(taskType)) ? [limited] : [limited, { type: 'SlowdownSignalled', at, data: { taskType, until, agent } }]
+  return until <= Math.max(at, tables.slowdowns.until(taskType)) ? [limited] : [limited, { type: 'SlowdownSignalled', at, data: { taskType, until, agent: lease.agent } }]
 }

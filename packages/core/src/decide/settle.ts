@@ -7,27 +7,19 @@ import type { QueueEvent } from '../model/events.js'
 import { toInstant } from '../model/scalars.js'
 import { failureSignature } from '../text/signature.js'
 import { Draft } from './draft.js'
-import { findTask, heldBy } from './lookup.js'
+import { claimOf, findTask, heldBy } from './lookup.js'
 import { decideRateLimit } from './rate-limit.js'
 import { spawnEvents } from './spawn.js'
 
 export const decideHeartbeat: Decider<'Heartbeat'> = (command, tables, { at }) =>
   pipe(
     heldBy(tables, command, at),
-    E.map(({ task, lease }) => [
-      {
-        type: 'LeaseExtended',
-        at,
-        data: {
-          task: task.id,
-          agent: lease.agent,
-          token: lease.token,
-          expiresAt: Math.max(lease.expiresAt, Math.min(runEndsAt(task, lease), toInstant(at + lease.durationMs))),
-          ...(command.progress === undefined ? {} : { progress: command.progress }),
-          ...(command.checkpoint === undefined ? {} : { checkpoint: command.checkpoint }),
-        },
-      },
-    ]),
+    E.map(({ task, lease }) => {
+      const { progress, checkpoint } = command
+      const expiresAt = Math.max(lease.expiresAt, Math.min(runEndsAt(task, lease), toInstant(at + lease.durationMs)))
+      const data = { ...claimOf(task, lease), expiresAt, ...(progress === undefined ? {} : { progress }), ...(checkpoint === undefined ? {} : { checkpoint }) }
+      return [{ type: 'LeaseExtended', at, data }]
+    }),
   )
 
 export const decideComplete: Decider<'Complete'> = (command, tables, { at }) => {
@@ -39,7 +31,7 @@ export const decideComplete: Decider<'Complete'> = (command, tables, { at }) => 
     return isKnown ? E.right([]) : holding
   }
   const { task, lease } = holding.right
-  const data = { task: task.id, agent: lease.agent, token: lease.token }
+  const data = claimOf(task, lease)
   const { content } = command
   if (tables.head.settings.decisionReport === 'required' && !command.hasReport) {
     return E.right([{ type: 'MarkedIncomplete', at, data, content }])
@@ -60,20 +52,10 @@ export const decideFail: Decider<'Fail'> = (command, tables, envelope) =>
       const limited = decideRateLimit(command, tables, envelope, task, lease)
       if (limited !== undefined) return limited
       const draft = new Draft(tables, envelope)
-      draft.emit({
-        type: 'Failed',
-        at: envelope.at,
-        data: {
-          task: task.id,
-          agent: lease.agent,
-          token: lease.token,
-          error: command.error,
-          retryable: command.retryable,
-          signature: failureSignature(task.group.type, task.group.phase, command.error.message),
-          ...(command.checkpoint === undefined ? {} : { checkpoint: command.checkpoint }),
-        },
-      })
-      draft.afterFailure(task, lease, command.retryable, true, command.error.message)
+      const { error, retryable, checkpoint } = command
+      const signature = failureSignature(task.group.type, task.group.phase, error.message)
+      draft.emit({ type: 'Failed', at: envelope.at, data: { ...claimOf(task, lease), error, retryable, signature, ...(checkpoint === undefined ? {} : { checkpoint }) } })
+      draft.afterFailure(task, lease, retryable, true, error.message)
       return draft.events
     }),
   )
@@ -85,7 +67,7 @@ export const decideRelease: Decider<'Release'> = (command, tables, envelope) =>
       const draft = new Draft(tables, envelope)
       const { at } = envelope
       const { reason, undelivered, stopping } = command
-      const data = { task: task.id, agent: lease.agent, token: lease.token, reason }
+      const data = { ...claimOf(task, lease), reason }
       if (undelivered === true) draft.emit({ type: 'Released', at, data: { ...data, undelivered } })
       else if (stopping === true) draft.emit({ type: 'ClaimReturned', at, data })
       else {
