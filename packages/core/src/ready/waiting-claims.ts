@@ -186,14 +186,9 @@ class Walk<C> {
   }
 
   advance(): void {
-    const next = this.rest.next()
-    if (next.done === true) this.end()
-    else [this.item, this.place] = next.value
-  }
-
-  private end(): void {
-    this.item = undefined
-    this.place = Number.POSITIVE_INFINITY
+    const { done, value } = this.rest.next()
+    if (done === true) [this.item, this.place] = [undefined, Number.POSITIVE_INFINITY]
+    else [this.item, this.place] = value
   }
 }
 
