@@ -83,8 +83,6 @@ export const readyPlants: ReadonlyArray<Plant> = [
   },
   // Questions while the order is put aside.
   ...[
-    { title: 'without the order, the tasks of a shut group are looked at', file: `${ready}unsorted-tasks.ts`, find: '!isTakeable(group) || ', replace: '' },
-    { title: 'without the order, a claim finds tasks that it did not ask for', file: `${ready}unsorted-tasks.ts`, find: ' || !shape.matches(group)', replace: '' },
     { title: 'without the order, tasks that score alike are served last in, first out', file: `${ready}unsorted-tasks.ts`, find: 'by(times, a, b)', replace: 'by(times, b, a)' },
     { title: 'without the order, tasks are ranked by score alone', file: `${ready}unsorted-tasks.ts`, find: 'by(ranks, b, a) || ', replace: '' },
     { title: 'a row that is ranked has no deadline', file: 'packages/core/src/rows/task-bytes.ts', find: 'extras = JSON.parse(from.text()) as TaskExtras\n  }\n  return { number, group', replace: '}\n  return { number, group' },
@@ -279,8 +277,8 @@ export const readyPlants: ReadonlyArray<Plant> = [
   {
     title: 'the order of first tasks of a tenant has tasks behind a full limit',
     file: `${ready}ready-index.ts`,
-    find: 'sectionOf(group) === undefined ? share.groups.heads : undefined',
-    replace: 'share.groups.heads',
+    find: 'sectionOf(group) === undefined ? groups.heads : undefined',
+    replace: 'groups.heads',
     killedBy: limitsOfMany,
   },
   {
@@ -293,7 +291,7 @@ export const readyPlants: ReadonlyArray<Plant> = [
   {
     title: 'a claim finds only some of the tasks of a tenant that has tasks with and without a limit',
     file: `${decide}claim.ts`,
-    find: 'tenant.add(others.item)',
+    find: 'addRuns(tenant.runs, others.item, this.instant)',
     replace: 'void others.item',
     killedBy: limitsOfMany,
   },

@@ -202,7 +202,7 @@ class Turns {
     }
     this.poolTurn = Math.max(this.poolTurn, other.account.pool.turn)
     const tenant = new TenantTasks(other, this.instant, this.tables, this.picks)
-    for (others.advance(); others.item?.share === other.share; others.advance()) tenant.add(others.item)
+    for (others.advance(); others.item?.share === other.share; others.advance()) addRuns(tenant.runs, others.item, this.instant)
     begun.add(tenant)
     return begun.first
   }
@@ -226,18 +226,12 @@ class Turns {
 class TenantTasks {
   turn: number
   readonly share: ShapeTurn['share']
-  private readonly runs = new Heap<Run>(isBetter)
+  readonly runs = new Heap<Run>(isBetter)
 
-  constructor(turn: ShapeTurn, private readonly instant: Instant, private readonly tables: Tables, private readonly picks: Picks) {
+  constructor(turn: ShapeTurn, instant: Instant, private readonly tables: Tables, private readonly picks: Picks) {
     this.share = turn.share
     this.turn = turn.account.turn
     addRuns(this.runs, turn, instant)
-  }
-
-  /** Adds the tenant's tasks of another list. */
-  add(turn: ShapeTurn): void {
-    // While the order is put aside, the first entry has all tasks of the tenant.
-    if (this.instant.unsorted === undefined) addRuns(this.runs, turn, this.instant)
   }
 
   /** Takes out the next task that may start. */

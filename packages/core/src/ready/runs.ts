@@ -98,7 +98,7 @@ const addLooked = (turn: ShapeTurn, instant: Instant, add: (run: Run) => void): 
   for (const lanes of byLane.values()) add(lanes.begun())
 }
 
-/** All tasks of the tenant, while the order is put aside. */
+/** All tasks of these groups of the tenant, while the order is put aside. */
 class UnsortedRun extends Run {
   private readonly heap: Heap<number>
   /** Groups that were passed over. */
@@ -106,11 +106,11 @@ class UnsortedRun extends Run {
 
   constructor(
     private readonly tasks: UnsortedTasks,
-    { share }: ShapeTurn,
+    turn: ShapeTurn,
     instant: Instant,
   ) {
     super(instant)
-    this.heap = tasks.heapOf(share)
+    this.heap = tasks.heapOf(turn)
     this.find()
   }
 

@@ -4,8 +4,8 @@
  * that come first need records. But the next question has to do it again.
  */
 import { isTakeable } from '../limits/section.js'
-import type { Group, GroupKind } from '../records/group.js'
-import type { TaskRecord, TenantShare } from '../records/records.js'
+import type { Group } from '../records/group.js'
+import type { TaskRecord } from '../records/records.js'
 import { Heap } from '../structures/heap.js'
 import type { ClaimShape } from './claim-shape.js'
 import type { Policy } from './policy.js'
@@ -24,19 +24,15 @@ export interface AllReady {
 }
 
 export class UnsortedTasks {
-  /** The open groups that the claim matches: each is at the start of its kind plus its place, so that a task's group is found without a map of groups. */
-  private readonly groups: Array<Group | undefined> = []
-  private readonly starts = new Map<GroupKind, number>()
-  /** The tasks of each tenant, as indexes in the columns below. */
-  private readonly byShare = new Map<TenantShare, Array<number>>()
-  /** Of each task its number, its group as an index, and what orders it. Columns, because a million objects take longer to collect than to compare. */
+  /** The tasks of each open group that the claim matches, as indexes in the columns below. */
+  private readonly byGroup = new Map<Group, Array<number>>()
+  /** Of each task its group, its number, and what orders it. Columns, because a million objects take longer to collect than to compare. */
+  private readonly groups: Array<Group> = []
   private readonly numbers: Float64Array
-  private readonly groupIndexes: Int32Array
   private readonly ranks: Float64Array
   private readonly scores: Float64Array
   private readonly priorities: Float64Array
   private readonly times: Float64Array
-  private count = 0
 
   /** `groups`: those with ready tasks. `shape`: that of the claim. */
   constructor(
@@ -48,14 +44,11 @@ export class UnsortedTasks {
   ) {
     let tasks = 0
     for (const group of groups) {
-      const start = this.startOf(group.kind)
       if (!isTakeable(group) || !shape.matches(group)) continue
-      this.groups[start + group.place] = group
-      if (!this.byShare.has(group.share)) this.byShare.set(group.share, [])
+      this.byGroup.set(group, [])
       tasks += group.ready
     }
     this.numbers = new Float64Array(tasks)
-    this.groupIndexes = new Int32Array(tasks)
     this.ranks = new Float64Array(tasks)
     this.scores = new Float64Array(tasks)
     this.priorities = new Float64Array(tasks)
@@ -63,10 +56,10 @@ export class UnsortedTasks {
     all.each((task) => this.add(task))
   }
 
-  /** The tenant's tasks, best first, as indexes: see {@link recordAt} and {@link groupAt}. */
-  heapOf(share: TenantShare): Heap<number> {
+  /** The tasks of these groups, best first, as indexes: see {@link recordAt} and {@link groupAt}. */
+  heapOf(groups: Iterable<Group>): Heap<number> {
     const heap = new Heap<number>((a, b) => this.compare(a, b) < 0)
-    for (const index of this.byShare.get(share) ?? []) heap.add(index)
+    for (const group of groups) for (const index of this.byGroup.get(group) ?? []) heap.add(index)
     return heap
   }
 
@@ -76,31 +69,20 @@ export class UnsortedTasks {
   }
 
   groupAt(index: number): Group {
-    return this.groups[this.groupIndexes[index] as number] as Group
+    return this.groups[index] as Group
   }
 
-  /** Adds a task, unless the claim does not match its group. */
+  /** Adds a task, unless the claim takes none of its group. */
   private add(task: UnsortedTask): void {
-    const { kind, place, share } = task.group
-    const at = this.startOf(kind) + place
-    if (this.groups[at] === undefined) return
-    const index = this.count++
-    this.byShare.get(share)?.push(index)
+    const ofGroup = this.byGroup.get(task.group)
+    if (ofGroup === undefined) return
+    const index = this.groups.push(task.group) - 1
+    ofGroup.push(index)
     this.numbers[index] = task.number
-    this.groupIndexes[index] = at
     this.ranks[index] = this.policy.rank(task, this.at)
     this.scores[index] = this.policy.scoreAt(task, this.at)
     this.priorities[index] = task.priority
     this.times[index] = task.enqueuedAt
-  }
-
-  private startOf(kind: GroupKind): number {
-    const known = this.starts.get(kind)
-    if (known !== undefined) return known
-    const start = this.groups.length
-    this.starts.set(kind, start)
-    for (let i = 0; i < kind.ready.length; i++) this.groups.push(undefined)
-    return start
   }
 
   /** The order of `byStanding` (`policy.ts`). */
