@@ -191,7 +191,7 @@ test('columns of a row that are damaged are refused', () => {
   const problems = Array.from({ length: length * 257 }, (_, i) => problemWith(Math.floor(i / 257), i % 257))
   for (const problem of ['a task without a record is not ready', 'a task has the priority 15', 'a task has the status 16', 'no page names the group 1']) expect(problems).toContain(`Error: ${problem}`)
   const reader = snapshotReader()
-  expect(() => pages.forEach((page) => reader.page(page.kind === 'tasks' ? { ...page, numbers: page.numbers.subarray(1) } : page))).toThrow(`1 tasks have ${length - 1} numbers, not ${length}`)
+  expect(() => pages.forEach((page) => reader.page(page.kind === 'tasks' ? { ...page, numbers: page.numbers.subarray(1) } : page))).toThrow(`1 rows have ${length - 1} numbers, not ${length}`)
 })
 
 test('INV-15: an increment and its base are merged into full pages, but not with a base that is not its own', () => {

@@ -1,6 +1,6 @@
 /** Questions about a state that was just loaded, whose ready tasks are not in order yet: the first few go over all tasks, and make few records. */
 import { beginReplay, decide, evolve, explainOf, initial, mark, type QueueEvent, type QueueState, rollback, snapshotPages, snapshotReader } from '@daybook/core'
-import { columnsIn, Group, GroupKinds, LoadedTasks, newTaskRecord, pageOf, rowsIn, type TaskRecord, type TenantShare } from '@daybook/core/testing'
+import { taskColumnsIn, Group, GroupKinds, LoadedTasks, newTaskRecord, pageOf, rowsIn, type TaskRecord, type TenantShare } from '@daybook/core/testing'
 import * as fc from 'fast-check'
 import * as E from 'fp-ts/lib/Either.js'
 import { expect, test } from 'vitest'
@@ -118,7 +118,7 @@ test('what orders a row is the same as what orders its record', () => {
       const page = pageOf(records, new Map(), 0)
       const { agents } = JSON.parse(page.text) as { readonly agents: ReadonlyArray<string> }
       const rows = new LoadedTasks()
-      const { first: row } = rows.add({ lengths: columnsIn(page).lengths, bytes: page.bytes!, groups: { get: () => group }, agents: { get: (index) => agents[index] as string } })
+      const { first: row } = rows.add({ lengths: taskColumnsIn(page).lengths, bytes: page.bytes!, groups: { get: () => group }, agents: { get: (index) => agents[index] as string } })
       records.forEach((_, i) => {
         const ranked = rows.rankAt(row + i)
         expect(() => rows.take(row + i, i + 2)).toThrow(`the row of task ${i + 2} has the number ${i + 1}`)

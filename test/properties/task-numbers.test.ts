@@ -2,7 +2,7 @@
  * The index of tasks by number, compared with a plain map; and its size, however far apart the numbers are (INV-22). It may begin with the tasks of a
  * snapshot, of which some are rows.
  */
-import { columnsIn, Group, GroupKinds, LoadedTasks, newTaskRecord, pageOf, RowList, TaskNumbers, type TaskRecord, type TenantShare } from '@daybook/core/testing'
+import { taskColumnsIn, Group, GroupKinds, LoadedTasks, newTaskRecord, pageOf, RowList, TaskNumbers, type TaskRecord, type TenantShare } from '@daybook/core/testing'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { runs } from './settings.js'
@@ -17,7 +17,7 @@ const fill = (numbers: TaskNumbers, order: ReadonlyArray<number>): void => {
   const rows = new RowList(order.length)
   for (const number of order.filter((_, i) => i % 3 === 0)) {
     const page = pageOf([record(number)], new Map(), 0)
-    const { first } = loaded.add({ lengths: columnsIn(page).lengths, bytes: page.bytes!, groups: { get: () => group }, agents: { get: () => '' } })
+    const { first } = loaded.add({ lengths: taskColumnsIn(page).lengths, bytes: page.bytes!, groups: { get: () => group }, agents: { get: () => '' } })
     rows.add(number, first, 1, 1)
   }
   numbers.fill(order.filter((_, i) => i % 3 > 0).map(record), rows, loaded)

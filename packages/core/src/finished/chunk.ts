@@ -2,14 +2,14 @@
 
 import type { ByteWriter } from '../rows/bytes.js'
 import { chunkRows, readRows, type RowBytes, rowBytesOf, type Starts } from '../rows/row-bytes.js'
-import { columnsOf, RowColumns } from '../rows/row-columns.js'
+import { columnsIn, columnsOf, type RowColumns, rowColumns } from '../rows/columns.js'
 import type { KeptRows, RecentReads, RowsPlace, RowStore } from '../rows/row-store.js'
 
 const bytesMin = 1_024
 /** The largest share of spare bytes in a full chunk. */
 const spareMax = 0.05
 const noStarts: Starts = new Uint16Array(0)
-const columnsLoaded = RowColumns.room(chunkRows)
+const columnsLoaded = new Float64Array(rowColumns.length * chunkRows)
 
 export class Chunk {
   /** Where each row begins. Empty if the rows are in a store. */
@@ -46,8 +46,8 @@ export class Chunk {
   /** A full chunk whose bytes are in a store. The next call overwrites the columns. */
   static in(kept: KeptRows, reads: RecentReads): { readonly chunk: Chunk; readonly columns: RowColumns } {
     const chunk = new Chunk(kept, reads)
-    const columns = new RowColumns(kept.columns(columnsLoaded), chunkRows)
-    chunk.checks = columns.checks
+    const columns = columnsIn(rowColumns, kept.columns(columnsLoaded), chunkRows)
+    chunk.checks = Uint8Array.from(columns.checks)
     return { chunk, columns }
   }
 
@@ -56,13 +56,18 @@ export class Chunk {
     return this.starts.byteLength + (this.data?.byteLength ?? 0) + (this.checks?.byteLength ?? 0)
   }
 
+  /** The columns of the first rows, which must be in memory. `seed`: that of the hashes. */
+  columns(rows: number, seed: number): Float64Array {
+    return columnsOf(this.inMemory(), this.starts, rows, seed)
+  }
+
   /** Moves the bytes of a full chunk to a store. `seed`: that of the hashes. False if the store does not take them. */
   giveTo(store: RowStore, seed: number): boolean {
     if (this.data === undefined) return true
-    const columns = columnsOf(this.data, this.starts, chunkRows, seed)
+    const columns = this.columns(chunkRows, seed)
     this.kept = store.keep(this.data.subarray(0, this.starts[chunkRows]), columns)
     if (this.kept === undefined) return false
-    this.checks = new RowColumns(columns, chunkRows).checks
+    this.checks = Uint8Array.from(columnsIn(rowColumns, columns, chunkRows).checks)
     this.starts = noStarts
     this.data = undefined
     return true

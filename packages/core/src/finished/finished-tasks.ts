@@ -13,8 +13,8 @@ import { Interned } from './interned.js'
 import { NumberRows } from './number-rows.js'
 import { RowIndex } from './row-index.js'
 import type { KeptRows, RowStore } from '../rows/row-store.js'
-import { type RemovedPlace, Rows } from './rows.js'
-import { factsAt, finalStatusIn, finishedAtOf, idAt, idCheckIn, idHashAt, keyAt, keyCheckIn, keyHashAt, readTask, writeTask } from '../rows/task-bytes.js'
+import { type AdoptedRows, type RemovedPlace, Rows } from './rows.js'
+import { finalStatusIn, finishedAtOf, idAt, idCheckIn, idHashAt, keyAt, keyCheckIn, keyHashAt, readTask, writeTask } from '../rows/task-bytes.js'
 import { checkOfText, hashOfText } from '../rows/text-hash.js'
 
 /** All that is needed to put a removed row back. */
@@ -40,6 +40,7 @@ export type Joins = (number: number, group: number, band: number, task: TaskReco
 const writer = new ByteWriter()
 /** Most rows are smaller than this. */
 const rewrittenBytes = 256
+const noRows: ReadonlySet<never> = new Set()
 
 export class FinishedTasks {
   /** Indexes keep the last 32 bits of a row's number. */
@@ -194,42 +195,33 @@ export class FinishedTasks {
 
   /** Adds the next rows of a snapshot. `names`: what the rows' numbers for groups and agents mean. */
   loadRows({ lengths, bytes }: RowsPage, names: LoadedNames, joins: Joins): void {
-    const from = this.rows.adopt(lengths, bytes)
-    for (let row = from; row < this.rows.end; row++) {
-      if (!this.rows.has(row)) continue
-      const { number, group, agent, band, isIndexed } = this.rows.at(row, factsAt)
-      this.load(row, number, group, agent, names)
-      this.index(row, this.rows.at(row, this.idHash), this.rows.at(row, this.keyHash), band)
-      joins(number, group, band, isIndexed ? this.taskAt(row) : undefined)
-    }
+    this.load(this.rows.adopt(lengths, bytes), noRows, names, joins)
   }
 
   /** The same with a chunk that is in a store. None of its rows is read. Its hashes must have been made with the same seed. */
   loadKept(kept: KeptRows, { absent, rewritten }: Omit<KeptPage, 'place'>, names: LoadedNames, joins: Joins): void {
-    const { from, columns } = this.rows.adoptKept(kept, absent, rewritten)
-    const others = new Set(rewritten.map(([row]) => row))
-    const hasAll = absent.length === 0
-    for (let row = from, i = 0; row < this.rows.end; row++, i++) {
-      if (!hasAll && !this.rows.has(row)) continue
-      const number = columns.number(i)
-      const band = columns.band(i)
-      const group = columns.group(i)
-      this.load(row, number, group, columns.agent(i), names)
-      this.index(row, columns.idHash(i), columns.keyHash(i), band)
-      joins(number, group, band, columns.isIndexed(i) || others.has(i) ? this.taskAt(row) : undefined)
-    }
+    this.load(this.rows.adoptKept(kept, absent, rewritten), new Set(rewritten.map(([row]) => row)), names, joins)
   }
 
-  private load(row: number, number: number, group: number, agent: number, { groupOf, agentOf }: LoadedNames): void {
+  /** `rewritten`: the columns say what these rows were before. */
+  private load({ from, columns }: AdoptedRows, rewritten: ReadonlySet<number>, { groupOf, agentOf }: LoadedNames, joins: Joins): void {
+    const { numbers, groups, agents, bands, indexed, idHashes, keyHashes } = columns
+    const { end } = this.rows
+    const hasAll = this.rows.hasAll(from, end)
     this.oldest = undefined
-    this.groups.count(group, groupOf)
-    if (agent >= 0) this.agents.count(agent, agentOf)
-    this.rowOfNumber.addLater(number, row)
-  }
-
-  private index(row: number, idHash: number, keyHash: number, band: number): void {
-    this.rowOfId.addLater(idHash, row)
-    if (blocksDuplicates(finalStatusIn(band))) this.rowOfKey.addLater(keyHash, row)
+    for (let row = from, i = 0; row < end; row++, i++) {
+      if (!hasAll && !this.rows.has(row)) continue
+      const number = numbers[i] as number
+      const group = groups[i] as number
+      const agent = agents[i] as number
+      const band = bands[i] as number
+      this.groups.count(group, groupOf)
+      if (agent >= 0) this.agents.count(agent, agentOf)
+      this.rowOfNumber.addLater(number, row)
+      this.rowOfId.addLater(idHashes[i] as number, row)
+      if (blocksDuplicates(finalStatusIn(band))) this.rowOfKey.addLater(keyHashes[i] as number, row)
+      joins(number, group, band, indexed[i] === 1 || rewritten.has(i) ? this.taskAt(row) : undefined)
+    }
   }
 
   private enter(number: number, row: number, isKeyed: boolean): void {

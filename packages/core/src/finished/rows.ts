@@ -5,7 +5,7 @@
 import type { ByteWriter } from '../rows/bytes.js'
 import { Chunk } from './chunk.js'
 import { chunkRows } from '../rows/row-bytes.js'
-import type { RowColumns } from '../rows/row-columns.js'
+import { columnsIn, type RowColumns, rowColumns } from '../rows/columns.js'
 import { type KeptRows, RecentReads, type RowStore } from '../rows/row-store.js'
 
 /** The largest number of chunks that are given to the store at once: after a time in which it took none, nobody should wait long. */
@@ -27,6 +27,13 @@ export interface ChunksThen {
   /** The first chunk begins with the row `first`. */
   readonly chunks: ReadonlyArray<Chunk>
   readonly first: number
+}
+
+/** Rows of a snapshot that were added. */
+export interface AdoptedRows {
+  /** The number of the first one. */
+  readonly from: number
+  readonly columns: RowColumns
 }
 
 export class Rows {
@@ -133,33 +140,36 @@ export class Rows {
     return { front: this.front, end: this.end, chunks: this.chunks.slice(), first: this.firstChunk * chunkRows }
   }
 
-  /**
-   * Adds a chunk of rows with these lengths after all others, which must be full. A row of length 0 is absent. Returns the number of the first row.
-   */
-  adopt(lengths: ArrayLike<number>, bytes: Uint8Array<ArrayBuffer>): number {
-    const from = this.end
-    const rows = lengths.length
-    if (from % chunkRows !== 0 || rows > chunkRows) throw new Error(`${rows} rows cannot follow ${from} others`)
-    this.chunks.push(Chunk.of(lengths, bytes, this.reads))
-    this.end += rows
+  /** Adds a chunk of rows with these lengths after all others, which must be full. A row of length 0 is absent. */
+  adopt(lengths: ArrayLike<number>, bytes: Uint8Array<ArrayBuffer>): AdoptedRows {
+    const { length: rows } = lengths
+    const chunk = Chunk.of(lengths, bytes, this.reads)
+    const columns = columnsIn(rowColumns, chunk.columns(rows, this.seed), rows)
+    const absent: Array<number> = []
+    for (let row = 0; row < rows; row++) if (lengths[row] === 0) absent.push(row)
+    const from = this.append(chunk, rows, absent)
     this.giveOld()
-    for (let row = 0; row < rows; row++) if (lengths[row] === 0) this.gone.add(from + row)
-    if (this.front === from) this.passGone([])
-    return from
+    return { from, columns }
   }
 
   /** The same with a full chunk in a store. `absent`: the rows that were removed. `rewritten`: the rows that were rewritten. */
-  adoptKept(kept: KeptRows, absent: ReadonlyArray<number>, rewritten: ReadonlyArray<readonly [row: number, bytes: Uint8Array]>): { readonly from: number; readonly columns: RowColumns } {
-    const from = this.end
-    if (from % chunkRows !== 0) throw new Error(`${chunkRows} rows cannot follow ${from} others`)
+  adoptKept(kept: KeptRows, absent: ReadonlyArray<number>, rewritten: ReadonlyArray<readonly [row: number, bytes: Uint8Array]>): AdoptedRows {
     const { chunk, columns } = Chunk.in(kept, this.reads)
     for (const [row, bytes] of rewritten) chunk.rewrite(row, bytes)
-    this.chunks.push(chunk)
-    this.end += chunkRows
+    const from = this.append(chunk, chunkRows, absent)
     if (this.givenTo * chunkRows === from) this.givenTo++
+    return { from, columns }
+  }
+
+  /** Returns the number of the first row. */
+  private append(chunk: Chunk, rows: number, absent: ReadonlyArray<number>): number {
+    const from = this.end
+    if (from % chunkRows !== 0 || rows > chunkRows) throw new Error(`${rows} rows cannot follow ${from} others`)
+    this.chunks.push(chunk)
+    this.end += rows
     for (const row of absent) this.gone.add(from + row)
     if (this.front === from) this.passGone([])
-    return { from, columns }
+    return from
   }
 
   /** Moves `front` to the first row that is there. */

@@ -1,5 +1,5 @@
 /** Rows one after the other, and where each of them begins. */
-import { RowColumns } from './row-columns.js'
+import { columnsIn, rowColumns } from './columns.js'
 import type { KeptRows } from './row-store.js'
 
 /** Number of rows in a full chunk. */
@@ -23,7 +23,7 @@ export const rowBytesOf = (lengths: ArrayLike<number>, bytes: Uint8Array<ArrayBu
 }
 
 /** Reads a full chunk from its store. Where its rows begin is not in memory either: it follows from the columns. */
-export const readRows = (kept: KeptRows): RowBytes => rowBytesOf(new RowColumns(kept.columns(columnsRead), chunkRows).lengths, kept.read())
+export const readRows = (kept: KeptRows): RowBytes => rowBytesOf(columnsIn(rowColumns, kept.columns(columnsRead), chunkRows).lengths, kept.read())
 
 /** Not the array that a start uses, because rows may be read while it goes over the columns of others. */
-const columnsRead = RowColumns.room(chunkRows)
+const columnsRead = new Float64Array(rowColumns.length * chunkRows)

@@ -9,7 +9,7 @@ export interface RowStore {
   /** Number of the newest chunks that stay in memory; at least 1. */
   readonly newest: number
   /**
-   * Keeps the bytes of a chunk. `columns`: see `row-columns.ts`. `undefined` if it cannot keep them now: they stay in memory and are offered again.
+   * Keeps the bytes of a chunk. `columns`: see `columns.ts`. `undefined` if it cannot keep them now: they stay in memory and are offered again.
    */
   readonly keep: (bytes: Uint8Array, columns: Float64Array) => KeptRows | undefined
 }

@@ -227,6 +227,10 @@ export interface RowFacts {
   readonly band: number
   /** See {@link isIndexed}. */
   readonly isIndexed: boolean
+  readonly idHash: number
+  readonly keyHash: number
+  /** Check bits of the id, in the lower half, and of the key, in the upper half. */
+  readonly checks: number
 }
 
 /** Throws if there is no such status. */
@@ -245,16 +249,28 @@ export const finalStatusIn = (band: number): Status => {
 
 export const priorityIn = (band: number): number => band % priorities
 
-export const factsAt = (bytes: Uint8Array, at: number): RowFacts => {
+/** `seed`: that of the hashes. */
+export const factsAt = (bytes: Uint8Array, at: number, seed: number): RowFacts => {
   const from = new ByteReader(bytes, at)
   from.skipText()
+  const key = from.position
   from.skipText()
+  const { position: end } = from
   const number = from.number()
   from.number()
   const parts = from.number()
   const group = from.number()
   const agent = (parts & has.lease) === 0 ? -1 : from.number()
-  return { number, group, agent, band: from.number(), isIndexed: (parts & has.index) !== 0 }
+  return {
+    number,
+    group,
+    agent,
+    band: from.number(),
+    isIndexed: (parts & has.index) !== 0,
+    idHash: hashOfBytes(bytes, at, key, seed),
+    keyHash: hashOfBytes(bytes, key, end, seed),
+    checks: checkOfBytes(bytes, at, key, seed) | (checkOfBytes(bytes, key, end, seed) << checkBits),
+  }
 }
 
 /** What the order of ready tasks needs of one. */
@@ -318,15 +334,6 @@ export const keyHashAt = (bytes: Uint8Array, at: number, seed: number): number =
   const begin = from.position
   from.skipText()
   return hashOfBytes(bytes, begin, from.position, seed)
-}
-
-/** Check bits of the task's id, in the lower half, and of its key, in the upper half. */
-export const checksAt = (bytes: Uint8Array, at: number, seed: number): number => {
-  const from = new ByteReader(bytes, at)
-  from.skipText()
-  const begin = from.position
-  from.skipText()
-  return checkOfBytes(bytes, at, begin, seed) | (checkOfBytes(bytes, begin, from.position, seed) << checkBits)
 }
 
 export const idCheckIn = (checks: number): number => checks % 2 ** checkBits

@@ -8,7 +8,7 @@ import { ByteWriter } from '../rows/bytes.js'
 import type { KeptPage, NamesPage, RowsPage } from '../finished/finished-walk.js'
 import type { RowsPlace } from '../rows/row-store.js'
 import { bandOf, isIndexed, type NamesOf, writeTask } from '../rows/task-bytes.js'
-import { TaskColumns } from '../rows/task-columns.js'
+import { columnsIn, type TaskColumns, taskColumns } from '../rows/columns.js'
 import type { Group } from '../records/group.js'
 import { pageTasks, type TaskRows } from '../rows/loaded-tasks.js'
 import type { TaskRecord } from '../records/records.js'
@@ -25,7 +25,7 @@ export interface SnapshotPage {
   readonly rows: number
   /** One column of numbers for all rows after the other. */
   readonly numbers: Float64Array
-  /** Of tasks, their rows; the numbers are the lengths of these, and for unfinished tasks more columns (`rows/task-columns.ts`). Of places, the rewritten rows. */
+  /** Of tasks, their rows; the numbers are the lengths of these, and for unfinished tasks more columns (`rows/columns.ts`). Of places, the rewritten rows. */
   readonly bytes?: Uint8Array<ArrayBuffer>
   /** Only in a page of places that was just made: the files of the store to which it refers. */
   readonly files?: ReadonlySet<string>
@@ -101,40 +101,73 @@ export interface TaskNames {
   readonly groups: ReadonlyArray<GroupText>
 }
 
-const writer = new ByteWriter()
-/** Where the rows of a page are written before their number of bytes is known. */
-export const roomForPage = (): Uint8Array<ArrayBuffer> => new Uint8Array(128 * pageTasks)
-/** Shared: it keeps nothing between two calls. */
-let room = roomForPage()
+/** Where the rows of a page are written before their number of bytes is known. Shared: only one page has it at a time. */
+let room: Uint8Array<ArrayBuffer> = new Uint8Array(128 * pageTasks)
+
+/** A page of unfinished tasks that is being made. It has room for {@link pageTasks}. */
+export class NewTaskPage {
+  /** Rows are written into it. */
+  readonly writer = new ByteWriter()
+  rows = 0
+  private readonly all = new Float64Array(taskColumns.length * pageTasks)
+  private readonly columns = columnsIn(taskColumns, this.all, pageTasks)
+  private readonly agents = new Map<string, number>()
+  private readonly groups: Array<GroupText> = []
+  private written = 0
+
+  constructor() {
+    this.writer.begin(room, 0)
+    room = noBytes
+  }
+
+  /** The number of an agent in this page. */
+  readonly agent = (name: string): number => indexOf(this.agents, name)
+
+  /** Names a group that no earlier page had. */
+  addGroup(group: GroupText): void {
+    this.groups.push(group)
+  }
+
+  /** Ends the row that was just written. */
+  end(number: number, group: number, band: number, isIndexed: boolean, idHash: number, keyHash: number): void {
+    const { columns, writer } = this
+    const row = this.rows++
+    columns.lengths[row] = writer.length - this.written
+    columns.numbers[row] = number
+    columns.groups[row] = group
+    columns.bands[row] = band
+    columns.indexed[row] = isIndexed ? 1 : 0
+    columns.idHashes[row] = idHash
+    columns.keyHashes[row] = keyHash
+    this.written = writer.length
+  }
+
+  /** The page. Nothing can be added to it after that. */
+  finish(): SnapshotPage {
+    const { rows, written } = this
+    room = this.writer.end()
+    const names: TaskNames = { agents: [...this.agents.keys()], groups: this.groups }
+    const numbers = new Float64Array(taskColumns.length * rows)
+    taskColumns.forEach((name, at) => numbers.set(this.columns[name].subarray(0, rows), at * rows))
+    return { kind: 'tasks', text: JSON.stringify(names), rows, numbers, bytes: room.slice(0, written) }
+  }
+}
 
 /** A page of `tasks`. `groups`: the numbers of the groups of earlier pages. New groups are added. `seed`: that of the hashes. */
 export const pageOf = (tasks: ReadonlyArray<TaskRecord>, groups: Map<Group, number>, seed: number): SnapshotPage => {
-  const agents = new Map<string, number>()
-  const newGroups: Array<GroupText> = []
-  let known = groups.size
-  writer.begin(room, 0)
-  const columns = TaskColumns.for(tasks.length)
-  tasks.forEach((task, row) => {
-    const start = writer.length
+  const page = new NewTaskPage()
+  for (const task of tasks) {
+    const known = groups.size
     const group = indexOf(groups, task.group)
-    if (groups.size > known) {
-      known = groups.size
-      newGroups.push(textOf(task.group))
-    }
-    writeTask(writer, task, group, task.lease === null ? -1 : indexOf(agents, task.lease.agent))
-    const { id, key, number } = task
-    columns.put(row, { length: writer.length - start, number, group, band: bandOf(task), isIndexed: isIndexed(task), idHash: hashOf(id, seed), keyHash: hashOf(key, seed) })
-  })
-  room = writer.end()
-  return pageOfTasks({ agents: [...agents.keys()], groups: newGroups }, columns, room.slice(0, writer.length))
+    if (groups.size > known) page.addGroup(textOf(task.group))
+    writeTask(page.writer, task, group, task.lease === null ? -1 : page.agent(task.lease.agent))
+    page.end(task.number, group, bandOf(task), isIndexed(task), hashOf(task.id, seed), hashOf(task.key, seed))
+  }
+  return page.finish()
 }
 
-/** A page of rows with these columns. */
-export const pageOfTasks = (names: TaskNames, { rows, all }: TaskColumns, bytes: Uint8Array<ArrayBuffer>): SnapshotPage =>
-  ({ kind: 'tasks', text: JSON.stringify(names), rows, numbers: all, bytes })
-
 /** The columns of a page of unfinished tasks. Throws if it has too few numbers, or too many. */
-export const columnsIn = ({ numbers, rows }: SnapshotPage): TaskColumns => new TaskColumns(numbers, rows)
+export const taskColumnsIn = ({ numbers, rows }: SnapshotPage): TaskColumns => columnsIn(taskColumns, numbers, rows)
 
 /** The index of `value` among the distinct values so far, which the map keeps in order. A new value is added. */
 export const indexOf = <T>(known: Map<T, number>, value: T): number => {
@@ -148,7 +181,7 @@ const textOf = ({ type, phase, skills, tenant, concurrencyKey }: Group): GroupTe
 /** The names in a page of unfinished tasks. */
 export const taskNamesIn = ({ text }: SnapshotPage): TaskNames => JSON.parse(text) as TaskNames
 
-/** The rows of a page of unfinished tasks. `lengths`: see {@link columnsIn}. `groups`: those of this page and of earlier ones. `agents`: the names of this page. */
+/** The rows of a page of unfinished tasks. `lengths`: see {@link taskColumnsIn}. `groups`: those of this page and of earlier ones. `agents`: the names of this page. */
 export const taskRowsIn = ({ bytes = noBytes }: SnapshotPage, lengths: Float64Array, groups: NamesOf<Group>, agents: ReadonlyArray<string>): TaskRows => {
   return { lengths, bytes, groups, agents: { get: (index) => agents[index] as string } }
 }

@@ -13,7 +13,7 @@ import type { TaskRecord } from '../records/records.js'
 import { addDependent } from '../state/dependents.js'
 import type { Tables } from '../state/tables.js'
 import { haveSameSeed, headIn, type HeadText, restoreRest, tablesFrom } from './head.js'
-import { columnsIn, type GroupText, keptIn, namesIn, type SnapshotPage, taskNamesIn, taskRowsIn } from './snapshot-page.js'
+import { type GroupText, keptIn, namesIn, type SnapshotPage, taskColumnsIn, taskNamesIn, taskRowsIn } from './snapshot-page.js'
 import { Superseded } from './superseded.js'
 import { Tally, type TallyTo } from './tally.js'
 
@@ -142,24 +142,24 @@ class Load {
     const { tables, readyTally, records, rowList, loadedTasks, superseded } = this
     const { groups, agents } = taskNamesIn(page)
     for (const group of groups) this.groupTexts.push(group)
-    const columns = columnsIn(page)
-    const { first } = loadedTasks.add(taskRowsIn(page, columns.lengths, readyTally.groups, agents.map((agent) => this.shared(agent))))
+    const { lengths, numbers, groups: groupNumbers, bands, indexed, idHashes, keyHashes } = taskColumnsIn(page)
+    const { first } = loadedTasks.add(taskRowsIn(page, lengths, readyTally.groups, agents.map((agent) => this.shared(agent))))
     for (let i = 0; i < page.rows; i++) {
       const row = first + i
-      const number = columns.number(i)
-      const group = columns.group(i)
+      const number = numbers[i] as number
+      const group = groupNumbers[i] as number
       if (superseded.has(number)) loadedTasks.drop(row)
-      else if (columns.isIndexed(i)) {
+      else if (indexed[i] === 1) {
         // The row refers to groups that were made.
         readyTally.group(group)
         const task = loadedTasks.take(row, number)
         tables.join(task)
         records.push(task)
       } else {
-        const band = columns.band(i)
+        const band = bands[i] as number
         if (statusIn(band) !== 'pending') throw new Error('a task without a record is not ready')
         readyTally.add(number, group, band)
-        rowList.add(number, row, columns.idHash(i), columns.keyHash(i))
+        rowList.add(number, row, idHashes[i] as number, keyHashes[i] as number)
       }
     }
   }

@@ -15,7 +15,7 @@ export { FinishedWalk, type KeptPage, type RowsPage } from '../finished/finished
 export { hashOfText } from '../rows/text-hash.js'
 export { ByteWriter } from '../rows/bytes.js'
 export { priorityIn, statusIn } from '../rows/task-bytes.js'
-export { columnsIn, pageOf, pageOfKept } from '../snapshot/snapshot-page.js'
+export { pageOf, pageOfKept, taskColumnsIn } from '../snapshot/snapshot-page.js'
 export { Tally } from '../snapshot/tally.js'
 export { NumberRows } from '../finished/number-rows.js'
 export { RowIndex } from '../finished/row-index.js'
