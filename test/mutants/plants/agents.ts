@@ -142,8 +142,8 @@ export const agentPlants: ReadonlyArray<Plant> = [
   },
   {
     title: 'a rollback keeps registrations',
-    file: `${core}state/agent-register.ts`,
-    find: 'this.undoLog.note(() => this.put(agent, before))',
+    file: `${core}structures/undo-map.ts`,
+    find: 'this.undoLog.note(() => this.put(key, from))',
     replace: 'this.undoLog.note(() => undefined)',
     killedBy: agents,
   },

@@ -80,8 +80,8 @@ export const breakerPlants: ReadonlyArray<Plant> = [
   {
     title: 'each rate limit looks at all groups of the type',
     file: `${core}state/deadlines.ts`,
-    find: 'if (before === 0 || until === 0) this.moved(name)',
-    replace: 'this.moved(name)',
+    find: 'if (from === undefined || to === undefined) moved(name)',
+    replace: 'moved(name)',
     killedBy: ['test/core/breaker-cost.test.ts'],
   },
 ]

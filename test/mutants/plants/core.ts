@@ -221,8 +221,8 @@ export const corePlants: ReadonlyArray<Plant> = [
   {
     title: 'a deleted queue keeps its breakers',
     file: `${core}state/breakers.ts`,
-    find: '      this.byType.delete(breaker.type)\n',
-    replace: '',
+    find: '    this.byType.clear()\n',
+    replace: '    for (const breaker of this.byType.values()) this.unlink(breaker)\n',
     killedBy: cancels,
   },
   {

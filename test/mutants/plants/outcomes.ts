@@ -237,8 +237,8 @@ export const outcomePlants: ReadonlyArray<Plant> = [
   {
     title: 'a slow-down ends in the state, and its groups stay closed',
     file: `${core}state/deadlines.ts`,
-    find: 'if (before === 0 || until === 0) this.moved(name)',
-    replace: 'if (before === 0) this.moved(name)',
+    find: 'if (from === undefined || to === undefined) moved(name)',
+    replace: 'if (from === undefined) moved(name)',
     killedBy: limits,
   },
   {

@@ -89,6 +89,7 @@ export const tablesFrom = (text: HeadText, store: RowStore | undefined): Tables 
   tables.ready.reorder(policyOf(tables.head.settings))
   countTenants(tables)
   for (const chain of chains) tables.chains.set(chain.root, { savedFor: 0, ...chain })
+  // Before the batches, which have counted them.
   for (const approval of approvals) tables.approvals.set(approval.id, approval)
   for (const [key, limit] of limits) tables.limits.set.set(key, limit)
   for (const schedule of schedules) tables.schedules.put(schedule)

@@ -5,6 +5,7 @@
 import type { ShapeOf } from '../ready/claim-shape.js'
 import { SortedList } from '../structures/sorted-list.js'
 import type { UndoLog } from '../structures/undo-log.js'
+import { UndoMap } from '../structures/undo-map.js'
 
 /** The largest number of registrations in a queue. */
 export const agentsMax = 10_000
@@ -23,10 +24,15 @@ export interface RegisteredAgent extends ShapeOf {
 const byAgent = (a: RegisteredAgent, b: RegisteredAgent): number => (a.agent < b.agent ? -1 : a.agent > b.agent ? 1 : 0)
 
 export class AgentRegister {
-  readonly byName = new Map<string, RegisteredAgent>()
+  readonly byName: UndoMap<RegisteredAgent>
   private readonly byEnd = new SortedList<RegisteredAgent>(({ endsAt }) => endsAt, byAgent)
 
-  constructor(private readonly undoLog: UndoLog) {}
+  constructor(undoLog: UndoLog) {
+    this.byName = new UndoMap(undoLog, (from, to) => {
+      if (from !== undefined) this.byEnd.remove(from)
+      if (to !== undefined) this.byEnd.add(to)
+    })
+  }
 
   /** Number of registrations. Those that have ended count until another agent registers. */
   get size(): number {
@@ -55,22 +61,22 @@ export class AgentRegister {
   }
 
   register(agent: RegisteredAgent): void {
-    for (let first = this.byEnd.first(); first !== undefined && first.endsAt <= agent.seenAt; first = this.byEnd.first()) this.put(first.agent, undefined)
-    this.put(agent.agent, agent)
+    for (let first = this.byEnd.first(); first !== undefined && first.endsAt <= agent.seenAt; first = this.byEnd.first()) this.remove(first.agent)
+    this.byName.set(agent.agent, agent)
   }
 
   /** Notes that the agent was heard of, at most 64 times in the length of a registration: the reports of a busy agent must cost nothing here. */
   saw(agent: string, at: number): void {
     const known = this.at(agent, at)
-    if (known !== undefined && (at - known.seenAt) * 64 >= known.ttlMs) this.put(agent, { ...known, seenAt: at, endsAt: at + known.ttlMs })
+    if (known !== undefined && (at - known.seenAt) * 64 >= known.ttlMs) this.byName.set(agent, { ...known, seenAt: at, endsAt: at + known.ttlMs })
   }
 
   remove(agent: string): void {
-    this.put(agent, undefined)
+    this.byName.delete(agent)
   }
 
   clear(): void {
-    for (const agent of [...this.byName.keys()]) this.put(agent, undefined)
+    this.byName.clear()
   }
 
   /** All registrations, sorted by name, for snapshots and views. */
@@ -80,18 +86,6 @@ export class AgentRegister {
 
   /** Restores the registrations of a snapshot. */
   restore(agents: ReadonlyArray<RegisteredAgent>): void {
-    for (const agent of agents) this.put(agent.agent, agent)
-  }
-
-  private put(agent: string, to: RegisteredAgent | undefined): void {
-    const before = this.byName.get(agent)
-    if (before === to) return
-    if (before !== undefined) this.byEnd.remove(before)
-    if (to === undefined) this.byName.delete(agent)
-    else {
-      this.byName.set(agent, to)
-      this.byEnd.add(to)
-    }
-    this.undoLog.note(() => this.put(agent, before))
+    for (const agent of agents) this.byName.set(agent.agent, agent)
   }
 }

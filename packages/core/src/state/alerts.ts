@@ -16,6 +16,7 @@ import type { AlertKind } from '../model/alert-kind.js'
 import { SortedList } from '../structures/sorted-list.js'
 import { type Breaker, byNumber, type TaskRecord } from '../records/records.js'
 import type { UndoLog } from '../structures/undo-log.js'
+import { UndoMap } from '../structures/undo-map.js'
 
 export interface Alert {
   /** The kind and what the alert is about: `breaker-open:eng-backend`. A raised alert is not raised again under the same key. */
@@ -68,9 +69,9 @@ export const failureCountsAt = ({ step, counts }: FailureCounts, to: number): Re
 const readySinceOf = (task: TaskRecord): number => task.extras.readySince ?? 0
 
 export class Alerts {
-  readonly raised = new Map<string, Alert>()
+  readonly raised: UndoMap<Alert>
   /** By phase (`none` for tasks without one), or by {@link aboutDiscovery}. */
-  readonly failures = new Map<string, FailureCounts>()
+  readonly failures: UndoMap<FailureCounts>
   /** The keys of those {@link failures} that have a spike. */
   readonly spiking = new Set<string>()
   /** Ready tasks of priority CRITICAL, by when they became ready. */
@@ -80,7 +81,13 @@ export class Alerts {
   /** Keys of conditions that hold without a raised alert, and of raised alerts whose condition has ended. */
   private readonly changed = new Set<string>()
 
-  constructor(private readonly undoLog: UndoLog) {}
+  constructor(undoLog: UndoLog) {
+    this.raised = new UndoMap(undoLog, (_from, _to, key) => this.compare(key))
+    this.failures = new UndoMap(undoLog, (_from, counts, about) => {
+      if (typeof counts?.spike === 'number') this.spiking.add(about)
+      else this.spiking.delete(about)
+    })
+  }
 
   /** Counts a dead letter that was added (1) or removed (−1). */
   countDeadLetter({ id, group, extras }: TaskRecord, by: 1 | -1): void {
@@ -118,28 +125,15 @@ export class Alerts {
   }
 
   raise(alert: Alert): void {
-    this.setRaised(alert.key, alert)
+    this.raised.set(alert.key, alert)
   }
 
   clear(key: string): void {
-    this.setRaised(key, undefined)
-  }
-
-  private setRaised(key: string, alert: Alert | undefined): void {
-    const before = this.raised.get(key)
-    this.undoLog.note(() => this.setRaised(key, before))
-    if (alert === undefined) this.raised.delete(key)
-    else this.raised.set(key, alert)
-    this.compare(key)
+    this.raised.delete(key)
   }
 
   setFailures(about: string, counts: FailureCounts | undefined): void {
-    const before = this.failures.get(about)
-    this.undoLog.note(() => this.setFailures(about, before))
-    if (counts === undefined) this.failures.delete(about)
-    else this.failures.set(about, counts)
-    if (typeof counts?.spike === 'number') this.spiking.add(about)
-    else this.spiking.delete(about)
+    this.failures.put(about, counts)
   }
 
   /** All raised alerts, by key. */
@@ -149,7 +143,7 @@ export class Alerts {
 
   /** Forgets all alerts and counts. */
   forgetAll(): void {
-    for (const key of [...this.raised.keys()]) this.clear(key)
-    for (const about of [...this.failures.keys()]) this.setFailures(about, undefined)
+    this.raised.clear()
+    this.failures.clear()
   }
 }

@@ -46,37 +46,21 @@ export interface Chain extends Undoable {
 
 export const updateChain = (tables: Tables, root: string, change: (chain: Chain) => void): void => {
   const { chains, undoLog } = tables
-  let chain = chains.get(root)
-  if (chain === undefined) {
-    chain = { savedFor: 0, root, rounds: 0, signatures: {}, approvals: 0 }
-    chains.set(root, chain)
-    undoLog.note(() => chains.delete(root))
-  }
+  const chain = chains.get(root) ?? { savedFor: 0, root, rounds: 0, signatures: {}, approvals: 0 }
+  chains.set(root, chain)
   undoLog.save(chain)
   change(chain)
 }
 
 /** Forgets a chain that cannot go on. `goesOn`: the next events add tasks to the chain, though it may have none now. */
-export const dropEndedChain = ({ chains, byRoot, undoLog }: Tables, root: string, goesOn = false): void => {
+export const dropEndedChain = ({ chains, byRoot }: Tables, root: string, goesOn = false): void => {
   const chain = chains.get(root)
   if (chain === undefined || chain.approvals > 0 || (chain.rounds > 0 && (goesOn || byRoot.has(root)))) return
   chains.delete(root)
-  undoLog.note(() => chains.set(root, chain))
-}
-
-const put = (tables: Tables, approval: Approval): void => {
-  tables.approvals.set(approval.id, approval)
-  tables.batches.awaits(approval, true)
-  tables.undoLog.note(() => takeAway(tables, approval))
-}
-const takeAway = (tables: Tables, approval: Approval): void => {
-  tables.approvals.delete(approval.id)
-  tables.batches.awaits(approval, false)
-  tables.undoLog.note(() => put(tables, approval))
 }
 
 export const openApproval = (tables: Tables, approval: Approval): void => {
-  put(tables, approval)
+  tables.approvals.set(approval.id, approval)
   updateChain(tables, approval.root, (chain) => chain.approvals++)
 }
 
@@ -84,7 +68,7 @@ export const openApproval = (tables: Tables, approval: Approval): void => {
 export const closeApproval = (tables: Tables, id: string, goesOn = false): void => {
   const approval = tables.approvals.get(id)
   if (approval === undefined) return
-  takeAway(tables, approval)
+  tables.approvals.delete(id)
   updateChain(tables, approval.root, (chain) => chain.approvals--)
   dropEndedChain(tables, approval.root, goesOn)
 }

@@ -12,6 +12,7 @@ import type { TaskRecord } from '../records/records.js'
 import type { Status } from '../model/task.js'
 import type { ScheduledTask } from '../model/task-fields.js'
 import type { UndoLog } from '../structures/undo-log.js'
+import { UndoMap } from '../structures/undo-map.js'
 
 /** Batches of a queue that are not finished at most; and finished ones that are kept at most, the newest. They are in memory and in snapshots. */
 export const batchesMax = 10_000
@@ -79,7 +80,7 @@ const goesOn = ({ finishedAt, cancelled }: Batch): boolean => finishedAt === 0 &
 const byRevision = (a: Batch, b: Batch): number => a.revision - b.revision
 
 export class Batches {
-  private readonly byId = new Map<string, Batch>()
+  private readonly byId: UndoMap<Batch>
   /** Those that have ended, the longest finished first. */
   private readonly ended = new SortedList<Batch>(({ finishedAt }) => finishedAt, byRevision)
   /** Those that have nothing left to wait for, and are not finished yet. Mostly the same append finishes them: see `decide/batch-ends.ts`. */
@@ -89,7 +90,14 @@ export class Batches {
   /** Characters of all callbacks as JSON. */
   textSize = 0
 
-  constructor(private readonly undoLog: UndoLog) {}
+  constructor(undoLog: UndoLog) {
+    this.byId = new UndoMap(undoLog, (from, to) => {
+      if (from !== undefined) this.unlist(from)
+      if (to !== undefined) this.list(to)
+      this.textSize += (to?.size ?? 0) - (from?.size ?? 0)
+      this.unfinished += (to?.finishedAt === 0 ? 1 : 0) - (from?.finishedAt === 0 ? 1 : 0)
+    })
+  }
 
   get size(): number {
     return this.byId.size
@@ -150,15 +158,15 @@ export class Batches {
 
   /** Adds the batch, or replaces the one with this id. */
   put(batch: Batch): void {
-    this.replace(batch.id, batch)
+    this.byId.set(batch.id, batch)
   }
 
   remove(id: string): void {
-    this.replace(id, undefined)
+    this.byId.delete(id)
   }
 
   clear(): void {
-    for (const id of [...this.byId.keys()]) this.remove(id)
+    this.byId.clear()
   }
 
   /** The task's status has changed. `undefined`: it was not there before, or is not any more. A rollback calls it as well. */
@@ -189,24 +197,6 @@ export class Batches {
     if (from !== undefined) batch.counts[from]--
     if (to !== undefined) batch.counts[to]++
     this.list(batch)
-  }
-
-  private replace(id: string, to: Batch | undefined): void {
-    const from = this.byId.get(id)
-    this.undoLog.note(() => this.replace(id, from))
-    if (from !== undefined) {
-      this.unlist(from)
-      this.textSize -= from.size
-      if (from.finishedAt === 0) this.unfinished--
-    }
-    if (to === undefined) {
-      this.byId.delete(id)
-      return
-    }
-    this.byId.set(id, to)
-    this.textSize += to.size
-    if (to.finishedAt === 0) this.unfinished++
-    this.list(to)
   }
 
   private list(batch: Batch): void {

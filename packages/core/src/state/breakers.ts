@@ -3,11 +3,12 @@ import type { Alerts } from './alerts.js'
 import { type Breaker, newBreaker } from '../records/records.js'
 import { SortedList } from '../structures/sorted-list.js'
 import type { UndoLog } from '../structures/undo-log.js'
+import { UndoMap } from '../structures/undo-map.js'
 
 export const byType = (a: Breaker, b: Breaker): number => (a.type < b.type ? -1 : a.type > b.type ? 1 : 0)
 
 export class Breakers {
-  private readonly byType = new Map<string, Breaker>()
+  private readonly byType: UndoMap<Breaker>
   /** Open breakers that turn half-open by themselves. */
   readonly cooling = new SortedList<Breaker>((breaker) => breaker.halfOpenAt, byType)
 
@@ -16,7 +17,12 @@ export class Breakers {
     private readonly undoLog: UndoLog,
     private readonly alerts: Alerts,
     private readonly moved: (type: string) => void,
-  ) {}
+  ) {
+    this.byType = new UndoMap(undoLog, (from, to) => {
+      if (from !== undefined) this.unlink(from)
+      if (to !== undefined) this.link(to)
+    })
+  }
 
   get size(): number {
     return this.byType.size
@@ -32,11 +38,8 @@ export class Breakers {
 
   /** The breaker of this type. It is made if there is none. */
   of(type: string): Breaker {
-    const known = this.byType.get(type)
-    if (known !== undefined) return known
-    const breaker = newBreaker(type)
+    const breaker = this.byType.get(type) ?? newBreaker(type)
     this.byType.set(type, breaker)
-    this.undoLog.note(() => this.byType.delete(type))
     return breaker
   }
 
@@ -54,14 +57,7 @@ export class Breakers {
   }
 
   clear(): void {
-    for (const breaker of [...this.byType.values()]) {
-      this.unlink(breaker)
-      this.byType.delete(breaker.type)
-      this.undoLog.note(() => {
-        this.byType.set(breaker.type, breaker)
-        this.link(breaker)
-      })
-    }
+    this.byType.clear()
   }
 
   private link(breaker: Breaker): void {

@@ -4,6 +4,7 @@
  */
 import { SortedList } from '../structures/sorted-list.js'
 import type { UndoLog } from '../structures/undo-log.js'
+import { UndoMap } from '../structures/undo-map.js'
 
 export interface Deadline {
   readonly name: string
@@ -12,14 +13,18 @@ export interface Deadline {
 }
 
 export class Deadlines {
-  private readonly byName = new Map<string, Deadline>()
+  private readonly byName: UndoMap<Deadline>
   private readonly byTime = new SortedList<Deadline>((deadline) => deadline.until, (a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))
 
   /** `moved`: called when a name gets its first deadline, or has none any more. */
-  constructor(
-    private readonly undoLog: UndoLog,
-    private readonly moved: (name: string) => void = () => undefined,
-  ) {}
+  constructor(undoLog: UndoLog, moved: (name: string) => void = () => undefined) {
+    this.byName = new UndoMap(undoLog, (from, to, name) => {
+      if (from !== undefined) this.byTime.remove(from)
+      if (to !== undefined) this.byTime.add(to)
+      // A longer wait begins and ends nothing.
+      if (from === undefined || to === undefined) moved(name)
+    })
+  }
 
   get size(): number {
     return this.byName.size
@@ -42,22 +47,10 @@ export class Deadlines {
 
   /** Sets the deadline of a name; 0 removes it. */
   set(name: string, until: number): void {
-    const before = this.until(name)
-    if (before === until) return
-    this.undoLog.note(() => this.set(name, before))
-    const known = this.byName.get(name)
-    if (known !== undefined) this.byTime.remove(known)
-    this.byName.delete(name)
-    if (until !== 0) {
-      const deadline = { name, until }
-      this.byName.set(name, deadline)
-      this.byTime.add(deadline)
-    }
-    // A longer wait begins and ends nothing.
-    if (before === 0 || until === 0) this.moved(name)
+    if (this.until(name) !== until) this.byName.put(name, until === 0 ? undefined : { name, until })
   }
 
   clear(): void {
-    for (const { name } of [...this]) this.set(name, 0)
+    this.byName.clear()
   }
 }

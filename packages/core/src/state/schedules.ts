@@ -7,6 +7,7 @@ import type { MissedRuns, OverlappingRuns, SkipReason } from '../model/schedule.
 import { SortedList } from '../structures/sorted-list.js'
 import type { ScheduledTask } from '../model/task-fields.js'
 import type { UndoLog } from '../structures/undo-log.js'
+import { UndoMap } from '../structures/undo-map.js'
 
 /** Number of schedules that a queue may have. */
 export const schedulesMax = 1_000
@@ -56,7 +57,7 @@ const actsAt = ({ paused, held, nextAt }: Schedule): number =>
 const byName = (a: Schedule, b: Schedule): number => (a.name < b.name ? -1 : 1)
 
 export class Schedules {
-  private readonly byName = new Map<string, Schedule>()
+  private readonly byName: UndoMap<Schedule>
   /** The schedules that will have something to do, by time. */
   readonly due = new SortedList<Schedule>(actsAt, byName)
   /** By the id of a task: the schedule with a run that waits for the end of the task. */
@@ -64,7 +65,15 @@ export class Schedules {
   /** Total length of all tasks as JSON, in characters. */
   textSize = 0
 
-  constructor(private readonly undoLog: UndoLog) {}
+  constructor(undoLog: UndoLog) {
+    this.byName = new UndoMap(undoLog, (from, to) => {
+      this.textSize += (to?.size ?? 0) - (from?.size ?? 0)
+      if (from !== undefined && Number.isFinite(actsAt(from))) this.due.remove(from)
+      if (typeof from?.held?.after === 'string') this.waiting.delete(from.held.after)
+      if (to !== undefined && Number.isFinite(actsAt(to))) this.due.add(to)
+      if (typeof to?.held?.after === 'string') this.waiting.set(to.held.after, to.name)
+    })
+  }
 
   get size(): number {
     return this.byName.size
@@ -92,28 +101,11 @@ export class Schedules {
 
   /** Adds the schedule, or replaces the one of the same name. */
   put(schedule: Schedule): void {
-    this.replace(schedule.name, schedule)
+    this.byName.set(schedule.name, schedule)
   }
 
   remove(name: string): void {
-    this.replace(name, undefined)
-  }
-
-  private replace(name: string, to: Schedule | undefined): void {
-    const from = this.byName.get(name)
-    this.undoLog.note(() => this.replace(name, from))
-    this.textSize += (to?.size ?? 0) - (from?.size ?? 0)
-    if (from !== undefined) {
-      if (Number.isFinite(actsAt(from))) this.due.remove(from)
-      if (typeof from.held?.after === 'string') this.waiting.delete(from.held.after)
-    }
-    if (to === undefined) {
-      this.byName.delete(name)
-      return
-    }
-    this.byName.set(name, to)
-    if (Number.isFinite(actsAt(to))) this.due.add(to)
-    if (typeof to.held?.after === 'string') this.waiting.set(to.held.after, name)
+    this.byName.delete(name)
   }
 
   /** When the first schedule has something to do; `undefined` for never. */

@@ -29,6 +29,7 @@ import { groupIn } from '../ready/tenant-groups.js'
 import { Schedules } from './schedules.js'
 import type { NumberSet } from '../structures/number-set.js'
 import { UndoLog } from '../structures/undo-log.js'
+import { UndoMap } from '../structures/undo-map.js'
 import { settingsDefault } from '../model/settings.js'
 import { SortedList, sortedByKey } from '../structures/sorted-list.js'
 import { blocksDuplicates, type Head, isHeld, type ListsByStatus, type TaskRecord } from '../records/records.js'
@@ -78,8 +79,11 @@ export class Tables {
   /** Numbers of spawned tasks, by the first task of their chain. */
   readonly byRoot = new Map<string, Set<number>>()
   /** See `approvals.ts`. */
-  readonly chains = new Map<string, Chain>()
-  readonly approvals = new Map<string, Approval>()
+  readonly chains = new UndoMap<Chain>(this.undoLog)
+  readonly approvals = new UndoMap<Approval>(this.undoLog, (from, to) => {
+    if (from !== undefined) this.batches.awaits(from, false)
+    if (to !== undefined) this.batches.awaits(to, true)
+  })
   /** All tasks by phase, status and priority. */
   readonly lists = newStatusLists((number) => this.byNumber.get(number))
   readonly ready = new ReadyIndex((group) => isTypeShut(this, group.type) || isLimited(group), (tenant) => this.shares.byTenant.get(tenant), this.head, this.undoLog, policyOf(settingsDefault), {
