@@ -56,7 +56,6 @@ test('a sorted list contains, finds, walks, seeks and counts the same as a sorte
         expect(sorted.seekPast(({ key }) => key < place).item).toBe(want.find(({ key }) => key >= place))
         expect(sorted.seekPast(({ key, name }) => key < place || (key === place && name < 9)).item).toBe(want.find(({ key, name }) => key > place || (key === place && name >= 9)))
         expect(sorted.at(place)).toBe(want.find(({ key }) => key === place))
-        expect(sorted.countBelow(place)).toBe(want.filter(({ key }) => key < place).length)
       }
       const stranger = { key: 7, name: -1 }
       expect([sorted.has(stranger), sorted.remove(stranger), sorted.size]).toEqual([false, false, want.length])

@@ -183,19 +183,6 @@ export class SortedList<T> {
     return new Cursor(chunks, at, chunk === undefined ? 0 : firstWhere(chunk.from, chunk.items.length, (index) => !before(chunk.items[index] as T)))
   }
 
-  /** Number of items with a key below `key`. */
-  countBelow(key: number): number {
-    if (this.only !== undefined) return this.keyOf(this.only) < key ? 1 : 0
-    const at = firstNotBelow(this.lastKeys, key)
-    const chunk = this.chunks[at]
-    let count = chunk === undefined ? 0 : firstNotBelow(chunk.keys, key, chunk.from) - chunk.from
-    for (let i = 0; i < at; i++) {
-      const { items, from } = this.chunks[i] as Chunk<T>
-      count += items.length - from
-    }
-    return count
-  }
-
   *[Symbol.iterator](): IterableIterator<T> {
     if (this.only !== undefined) yield this.only
     for (const { items, from } of this.chunks) for (let i = from; i < items.length; i++) yield items[i] as T
@@ -232,31 +219,17 @@ export class SortedList<T> {
   private chunkOf(key: number, item: T): number {
     const { chunks, lastKeys } = this
     let at = firstNotBelow(lastKeys, key)
-    if (lastKeys[at] === key) {
-      // Several chunks end with the same key: compare their items.
-      let high = firstAbove(lastKeys, key, at)
-      while (at < high) {
-        const middle = (at + high) >> 1
-        if (this.isBefore(key, lastOf(chunks[middle] as Chunk<T>), key, item)) at = middle + 1
-        else high = middle
-      }
-    }
+    // If several chunks end with the same key, their items are compared.
+    if (lastKeys[at] === key) at = firstWhere(at, firstAbove(lastKeys, key, at), (chunk) => !this.isBefore(key, lastOf(chunks[chunk] as Chunk<T>), key, item))
     return Math.min(at, Math.max(chunks.length - 1, 0))
   }
 
   private indexIn(chunk: Chunk<T>, key: number, item: T): number {
     const { keys, items, from } = chunk
     if (firstOf(chunk) === item) return from
-    let index = firstNotBelow(keys, key, from)
+    const index = firstNotBelow(keys, key, from)
     if (keys[index] !== key || items[index] === item) return index
-    let high = firstAbove(keys, key, index)
-    while (index < high) {
-      const middle = (index + high) >> 1
-      const other = items[middle] as T
-      if (other !== item && this.compareTies(other, item) < 0) index = middle + 1
-      else high = middle
-    }
-    return index
+    return firstWhere(index, firstAbove(keys, key, index), (at) => !this.isBefore(key, items[at] as T, key, item))
   }
 }
 
@@ -314,6 +287,7 @@ const firstWhere = (from: number, end: number, holds: (index: number) => boolean
   return low
 }
 
+/** Not by `firstWhere`, because nearly all work on a list is in this loop. */
 const firstNotBelow = (keys: ReadonlyArray<number>, key: number, from = 0): number => {
   let low = from
   let high = keys.length
@@ -326,16 +300,7 @@ const firstNotBelow = (keys: ReadonlyArray<number>, key: number, from = 0): numb
 }
 
 /** Not `firstNotBelow` of `key + 1`, which is the same number as `key` beyond 2^53. */
-const firstAbove = (keys: ReadonlyArray<number>, key: number, from: number): number => {
-  let low = from
-  let high = keys.length
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if ((keys[middle] as number) <= key) low = middle + 1
-    else high = middle
-  }
-  return low
-}
+const firstAbove = (keys: ReadonlyArray<number>, key: number, from: number): number => firstWhere(from, keys.length, (at) => (keys[at] as number) > key)
 
 /** A place in a sorted list. `item` is `undefined` past the end. */
 export class Cursor<T> {
