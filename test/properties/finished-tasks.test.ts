@@ -106,8 +106,8 @@ class Walk {
     const loaded = this.asRecords ? undefined : this.loaded()
     expect(loaded === undefined ? this.tasks : [...loaded]).toEqual(this.plain.map(({ task }) => task))
     for (const { task } of loaded === undefined ? [] : this.plain) {
-      expect([loaded?.byId(task.id)?.number, loaded?.byNumber(task.number)?.id]).toEqual([task.number, task.id])
-      expect(loaded?.byKey(task.key)?.number).toBe(blocksDuplicates(task.status) ? task.number : undefined)
+      expect([loaded?.byId.get(task.id)?.number, loaded?.byNumber(task.number)?.id]).toEqual([task.number, task.id])
+      expect(loaded?.byKey.get(task.key)?.number).toBe(blocksDuplicates(task.status) ? task.number : undefined)
     }
     expect(loaded?.oldestAt).toBe(loaded && this.plain[0]?.task.finishedAt)
     this.walk.end()
@@ -148,7 +148,7 @@ class Walk {
     // It goes on as if it had never been written.
     const last = newTaskRecord({ ...many(-1), number: 2 ** 52, missing: 0, delayedUntil: 0, finishedAt: 1_900_000_000_000 })
     loaded.push(last, true)
-    expect(loaded.byId(last.id)).toEqual(last)
+    expect(loaded.byId.get(last.id)).toEqual(last)
     loaded.pop()
     return loaded
   }
@@ -218,7 +218,7 @@ class Both {
 
   check(): void {
     const { finished, plain } = this
-    expect([finished.size, finished.keys, finished.oldestAt]).toEqual([plain.length, plain.filter(({ isKeyed }) => isKeyed).length, plain[0]?.task.finishedAt])
+    expect([finished.size, finished.byKey.size, finished.oldestAt]).toEqual([plain.length, plain.filter(({ isKeyed }) => isKeyed).length, plain[0]?.task.finishedAt])
     const names = new Set(plain.flatMap(({ task }) => [task.group, ...(task.lease === null ? [] : [task.lease.agent])]))
     expect(finished.names).toBe(names.size)
     expect([...finished]).toEqual(plain.map(({ task }) => task))
@@ -230,10 +230,10 @@ class Both {
     expect(finished.numberAfter(last)).toBeUndefined()
     for (const { task, isKeyed } of plain) {
       const { id, key, number } = task
-      expect([finished.byId(id)?.number, finished.byNumber(number)?.id, finished.byKey(key)?.number]).toEqual([number, id, isKeyed ? number : undefined])
-      expect([finished.hasId(id), finished.hasKey(key)]).toEqual([true, isKeyed])
+      expect([finished.byId.get(id)?.number, finished.byNumber(number)?.id, finished.byKey.get(key)?.number]).toEqual([number, id, isKeyed ? number : undefined])
+      expect([finished.byId.has(id), finished.byKey.has(key)]).toEqual([true, isKeyed])
     }
-    for (const nobody of ['nobody', '0-the same end for all of them, but longer']) expect([finished.byId(nobody), finished.hasKey(nobody)]).toEqual([undefined, false])
+    for (const nobody of ['nobody', '0-the same end for all of them, but longer']) expect([finished.byId.get(nobody), finished.byKey.has(nobody)]).toEqual([undefined, false])
   }
 }
 
@@ -416,7 +416,7 @@ test('a read of one chunk answers for all of its rows, and a snapshot without pl
   const store = inNamelessStore()
   const both = new Both(7, store)
   for (let i = 0; i < 6 * 512; i++) both.finish(many(i), true)
-  for (let i = 0; i < 512; i++) expect(both.finished.byId(`task-${i}`)?.number).toBe(i + 1)
+  for (let i = 0; i < 512; i++) expect(both.finished.byId.get(`task-${i}`)?.number).toBe(i + 1)
   expect(store.read).toBe(1)
   both.beginWalk(false)
   for (const walk of both.walks) walk.on(Number.POSITIVE_INFINITY)
@@ -457,7 +457,7 @@ test.each(['id', 'key'] as const)('few chunks are read for a text that only has 
   }
   const store = countingRowStore(1)
   const looks = (finished: FinishedTasks): readonly [missed: number, read: number] => {
-    const has = (text: string): boolean => (field === 'id' ? finished.hasId(text) : finished.hasKey(text))
+    const has = (text: string): boolean => (field === 'id' ? finished.byId.has(text) : finished.byKey.has(text))
     const before = store.read
     const missed = pairs.filter(([, other]) => has(other)).length
     const read = store.read - before

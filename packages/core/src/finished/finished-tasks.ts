@@ -42,6 +42,27 @@ const writer = new ByteWriter()
 const rewrittenBytes = 256
 const noRows: ReadonlySet<never> = new Set()
 
+/** Finished tasks by one of their texts. */
+export class FinishedByText {
+  constructor(
+    private readonly rows: RowIndex,
+    private readonly taskAt: (row: number) => TaskRecord,
+  ) {}
+
+  get size(): number {
+    return this.rows.size
+  }
+
+  get(text: string): TaskRecord | undefined {
+    const row = this.rows.get(text)
+    return row === undefined ? undefined : this.taskAt(row)
+  }
+
+  has(text: string): boolean {
+    return this.rows.get(text) !== undefined
+  }
+}
+
 export class FinishedTasks {
   /** Indexes keep the last 32 bits of a row's number. */
   private readonly rows: Rows
@@ -49,6 +70,9 @@ export class FinishedTasks {
   private readonly agents = new Interned<string>()
   private readonly rowOfId: RowIndex
   private readonly rowOfKey: RowIndex
+  readonly byId: FinishedByText
+  /** Only those that block new ones with the same key as duplicates. */
+  readonly byKey: FinishedByText
   private readonly rowOfNumber = new NumberRows()
   /** When the first task finished; kept once it was asked for. */
   private oldest: number | undefined
@@ -67,15 +91,12 @@ export class FinishedTasks {
     }
     this.rowOfId = new RowIndex((row) => this.rows.at(this.whole(row), idAt), hash, isOther(idCheckIn))
     this.rowOfKey = new RowIndex((row) => this.rows.at(this.whole(row), keyAt), hash, isOther(keyCheckIn))
+    this.byId = new FinishedByText(this.rowOfId, (row) => this.taskAt(this.whole(row)))
+    this.byKey = new FinishedByText(this.rowOfKey, (row) => this.taskAt(this.whole(row)))
   }
 
   get size(): number {
     return this.rowOfId.size
-  }
-
-  /** Number of tasks that block new ones with the same key as duplicates. */
-  get keys(): number {
-    return this.rowOfKey.size
   }
 
   /** Size of its arrays outside the heap, in bytes. */
@@ -99,24 +120,9 @@ export class FinishedTasks {
     return (this.oldest ??= this.rows.at(this.rows.front, finishedAtOf))
   }
 
-  byId(id: string): TaskRecord | undefined {
-    return this.recordAt(this.rowOfId.get(id))
-  }
-
-  byKey(key: string): TaskRecord | undefined {
-    return this.recordAt(this.rowOfKey.get(key))
-  }
-
   byNumber(number: number): TaskRecord | undefined {
-    return this.recordAt(this.rowOfNumber.get(number))
-  }
-
-  hasId(id: string): boolean {
-    return this.rowOfId.get(id) !== undefined
-  }
-
-  hasKey(key: string): boolean {
-    return this.rowOfKey.get(key) !== undefined
+    const row = this.rowOfNumber.get(number)
+    return row === undefined ? undefined : this.taskAt(this.whole(row))
   }
 
   /** The least number above `number`; `undefined` if there is none. */
@@ -241,10 +247,6 @@ export class FinishedTasks {
   private whole(row: number): number {
     const { front } = this.rows
     return front + ((row - front) >>> 0)
-  }
-
-  private recordAt(row: number | undefined): TaskRecord | undefined {
-    return row === undefined ? undefined : this.taskAt(this.whole(row))
   }
 
   private taskAt(row: number): TaskRecord {

@@ -1,46 +1,31 @@
-/** All tasks of a state, finished and unfinished, as one index. */
+/** All tasks of a state, finished and unfinished, as one index. The record of a finished task is made for each call: compare numbers, not records. */
 import type { FinishedTasks } from '../finished/finished-tasks.js'
 import type { TaskRecord } from '../records/records.js'
 import type { TaskNumbers } from './task-numbers.js'
-import type { TextIndex } from '../structures/text-index.js'
 
-/** By id. The record of a finished task is made for each call: compare numbers, not records. */
-export class TasksById {
+interface ByText {
+  readonly size: number
+  readonly get: (text: string) => TaskRecord | undefined
+  readonly has: (text: string) => boolean
+}
+
+/** By id; or by idempotency key: the tasks that block new tasks with the same key as duplicates. */
+export class TasksByText implements ByText {
   constructor(
-    private readonly unfinished: TextIndex<TaskRecord>,
-    private readonly finished: FinishedTasks,
+    private readonly unfinished: ByText,
+    private readonly finished: ByText,
   ) {}
 
   get size(): number {
     return this.unfinished.size + this.finished.size
   }
 
-  get(id: string): TaskRecord | undefined {
-    return this.unfinished.get(id) ?? this.finished.byId(id)
+  get(text: string): TaskRecord | undefined {
+    return this.unfinished.get(text) ?? this.finished.get(text)
   }
 
-  has(id: string): boolean {
-    return this.unfinished.has(id) || this.finished.hasId(id)
-  }
-}
-
-/** By idempotency key: the tasks that block new tasks with the same key as duplicates. */
-export class TasksByKey {
-  constructor(
-    private readonly unfinished: TextIndex<TaskRecord>,
-    private readonly finished: FinishedTasks,
-  ) {}
-
-  get size(): number {
-    return this.unfinished.size + this.finished.keys
-  }
-
-  get(key: string): TaskRecord | undefined {
-    return this.unfinished.get(key) ?? this.finished.byKey(key)
-  }
-
-  has(key: string): boolean {
-    return this.unfinished.has(key) || this.finished.hasKey(key)
+  has(text: string): boolean {
+    return this.unfinished.has(text) || this.finished.has(text)
   }
 }
 

@@ -5,7 +5,7 @@
  * All changes of tasks go through `insert`, `update` and `evict`, which keep the indexes (`linking.ts`) and note how to undo the change.
  */
 import { AgentRegister } from './agent-register.js'
-import { TasksById, TasksByKey, TasksByNumber } from './all-tasks.js'
+import { TasksByNumber, TasksByText } from './all-tasks.js'
 import { type Approval, type Chain, dropEndedChain } from './approvals.js'
 import { Alerts } from './alerts.js'
 import { Batches } from './batches.js'
@@ -71,8 +71,8 @@ export class Tables {
   readonly finished: FinishedTasks
   /** All tasks, finished and unfinished. */
   readonly byNumber: TasksByNumber
-  readonly byId: TasksById
-  readonly byKey: TasksByKey
+  readonly byId: TasksByText
+  readonly byKey: TasksByText
   /** Numbers of the tasks of each ticket. */
   readonly byTicket = new Map<string, Set<number>>()
   readonly callbackKeys = new CallbackKeys()
@@ -134,8 +134,8 @@ export class Tables {
     this.keys = new TextIndex(unfinished, (task) => task.key, seed)
     this.finished = new FinishedTasks(seed, store)
     this.byNumber = new TasksByNumber(this.unfinished, this.finished)
-    this.byId = new TasksById(this.ids, this.finished)
-    this.byKey = new TasksByKey(this.keys, this.finished)
+    this.byId = new TasksByText(this.ids, this.finished.byId)
+    this.byKey = new TasksByText(this.keys, this.finished.byKey)
   }
 
   touchHead(): Head {

@@ -8,7 +8,7 @@ import { Deadlines } from '../state/deadlines.js'
 import { Alerts } from '../state/alerts.js'
 import { Batches } from '../state/batches.js'
 import { Breakers, byType } from '../state/breakers.js'
-import { TasksById, TasksByKey, TasksByNumber } from '../state/all-tasks.js'
+import { TasksByNumber, TasksByText } from '../state/all-tasks.js'
 import { FinishedTasks } from '../finished/finished-tasks.js'
 import { Group, GroupKind } from '../records/group.js'
 import { GroupKinds } from '../state/group-kinds.js'
@@ -139,9 +139,9 @@ const addTable = (into: Parts, value: unknown, tables: Tables): void => {
       into.push(sign.line, key)
       addValue(into, { limit, live, starts: starts?.list(), shutUntil, isClosed: value.closed.has(meter as Meter), groups: [...groups].map((group) => `${group.kind.key} ${group.tenant}`).sort() })
     }
-  } else if (value instanceof TasksById || value instanceof TasksByKey) addIndex(into, value, tables)
+  } else if (value instanceof TasksByText) addIndex(into, value, tables)
   else if (value instanceof FinishedTasks) {
-    into.push(value.size, value.keys, value.names, value.oldestAt)
+    into.push(value.size, value.byKey.size, value.names, value.oldestAt)
     addList(into, [...value].map(({ number }) => number))
   }
   else if (value instanceof Map) {
@@ -153,7 +153,7 @@ const addTable = (into: Parts, value: unknown, tables: Tables): void => {
 }
 
 /** The tasks that a text index finds by the id and by the key of each task. */
-const addIndex = (into: Parts, index: TasksById | TasksByKey, tables: Tables): void => {
+const addIndex = (into: Parts, index: TasksByText, tables: Tables): void => {
   into.push(index.size)
   for (const task of tables.byNumber.values()) {
     into.push(sign.line, task.number)
