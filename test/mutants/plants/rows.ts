@@ -22,7 +22,7 @@ export const rowPlants: ReadonlyArray<Plant> = [
   { title: 'a start does not take the checks of rows from their file', file: chunk, find: '    chunk.checks = columns.checks\n', replace: '', killedBy: finished, named: 'few chunks are read' },
   { title: 'keys are told apart by the checks of ids', file: 'packages/core/src/rows/task-bytes.ts', find: 'checks >>> checkBits', replace: 'checks % 2 ** checkBits', killedBy: finished },
   { title: 'each look at a row reads its chunk again', file: store, find: '    this.chunks.set(kept, read)\n', replace: '', killedBy: finished, named: 'a read of one chunk' },
-  { title: 'a snapshot pushes out the chunks that were read last', file: chunk, find: 'this.data === undefined ? readRows(this.kept as KeptRows) : this.rows()', replace: 'this.rows()', killedBy: finished, named: 'a read of one chunk' },
+  { title: 'a snapshot pushes out the chunks that were read last', file: chunk, find: 'this.memory ?? readRows(this.kept as KeptRows)', replace: 'this.rows()', killedBy: finished, named: 'a read of one chunk' },
   { title: 'rows are read from disk as they are there', file: files, find: 'crc32(bytes) !== checksum', replace: 'false', killedBy: rowFiles, named: 'an error and never others' },
   { title: 'rows of a file that is cut off are filled with zeros', file: files, find: "if (read === 0) throw this.damaged(`the file ends at ${from + at}`)", replace: 'if (read === 0) return bytes', killedBy: rowFiles, named: 'an error and never others' },
   { title: 'a chunk that was written in part counts', file: files, find: '    const { end, columnsEnd } = this\n', replace: '    const { end, columnsEnd } = this\n    this.end += rows.byteLength\n', killedBy: rowFiles, named: 'written in part' },

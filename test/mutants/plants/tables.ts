@@ -180,8 +180,8 @@ export const tablePlants: ReadonlyArray<Plant> = [
   {
     title: 'rows of more than 64 KiB in a chunk overwrite each other',
     file: `${core}finished/chunk.ts`,
-    find: 'if (at > 0xffff && this',
-    replace: 'if (at > 0xfffff && this',
+    find: 'end > 0xffff && before',
+    replace: 'end > 0xfffff && before',
     killedBy: finished,
     named: 'a walk shows rows, old ones in memory',
   },

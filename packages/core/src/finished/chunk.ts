@@ -1,21 +1,18 @@
 /** Rows of bytes, one after the other, in memory or in a store. The owner knows how many rows there are. */
 
 import type { ByteWriter } from '../rows/bytes.js'
-import { chunkRows, readRows, type RowBytes, rowBytesOf, type Starts } from '../rows/row-bytes.js'
+import { chunkRows, readRows, type RowBytes, rowBytesOf } from '../rows/row-bytes.js'
 import { columnsIn, columnsOf, type RowColumns, rowColumns } from '../rows/columns.js'
 import type { KeptRows, RecentReads, RowsPlace, RowStore } from '../rows/row-store.js'
 
 const bytesMin = 1_024
 /** The largest share of spare bytes in a full chunk. */
 const spareMax = 0.05
-const noStarts: Starts = new Uint16Array(0)
 const columnsLoaded = new Float64Array(rowColumns.length * chunkRows)
 
 export class Chunk {
-  /** Where each row begins. Empty if the rows are in a store. */
-  private starts: Starts
-  /** The bytes; `undefined` if they are in a store. */
-  private data: Uint8Array<ArrayBuffer> | undefined
+  /** The rows, unless they are in a store. */
+  private memory: RowBytes | undefined
   private kept: KeptRows | undefined
   /** The checks of rows in a store (`rows/task-bytes.ts`): a row that cannot be the one looked for is not read. */
   private checks: Uint8Array | undefined
@@ -26,15 +23,13 @@ export class Chunk {
     rows: RowBytes | KeptRows,
     private readonly reads: RecentReads,
   ) {
-    const inMemory = 'bytes' in rows ? rows : undefined
-    this.starts = inMemory?.starts ?? noStarts
-    this.data = inMemory?.bytes
-    this.kept = 'bytes' in rows ? undefined : rows
+    if ('bytes' in rows) this.memory = rows
+    else this.kept = rows
   }
 
   /** An empty chunk. `before`: the full chunk before it, which tells how much room to reserve. */
   static after(before: Chunk | undefined, reads: RecentReads): Chunk {
-    const bytes = Math.ceil((before?.starts[chunkRows] ?? bytesMin) * (1 + spareMax / 2))
+    const bytes = Math.ceil((before?.memory?.starts[chunkRows] ?? bytesMin) * (1 + spareMax / 2))
     return new Chunk({ bytes: new Uint8Array(bytes), starts: new Uint16Array(chunkRows + 1) }, reads)
   }
 
@@ -53,23 +48,24 @@ export class Chunk {
 
   /** Size of its arrays in bytes. */
   get size(): number {
-    return this.starts.byteLength + (this.data?.byteLength ?? 0) + (this.checks?.byteLength ?? 0)
+    return (this.memory?.starts.byteLength ?? 0) + (this.memory?.bytes.byteLength ?? 0) + (this.checks?.byteLength ?? 0)
   }
 
   /** The columns of the first rows, which must be in memory. `seed`: that of the hashes. */
   columns(rows: number, seed: number): Float64Array {
-    return columnsOf(this.inMemory(), this.starts, rows, seed)
+    const { bytes, starts } = this.inMemory()
+    return columnsOf(bytes, starts, rows, seed)
   }
 
   /** Moves the bytes of a full chunk to a store. `seed`: that of the hashes. False if the store does not take them. */
   giveTo(store: RowStore, seed: number): boolean {
-    if (this.data === undefined) return true
+    if (this.memory === undefined) return true
+    const { bytes, starts } = this.memory
     const columns = this.columns(chunkRows, seed)
-    this.kept = store.keep(this.data.subarray(0, this.starts[chunkRows]), columns)
+    this.kept = store.keep(bytes.subarray(0, starts[chunkRows]), columns)
     if (this.kept === undefined) return false
     this.checks = Uint8Array.from(columnsIn(rowColumns, columns, chunkRows).checks)
-    this.starts = noStarts
-    this.data = undefined
+    this.memory = undefined
     return true
   }
 
@@ -85,15 +81,18 @@ export class Chunk {
 
   /** Begins a row: the writer writes into the chunk. Rows from `row` on are overwritten. */
   begin(row: number, writer: ByteWriter): void {
-    writer.begin(this.inMemory(), this.starts[row] as number)
+    const { bytes, starts } = this.inMemory()
+    writer.begin(bytes, starts[row] as number)
   }
 
   /** Ends the row that was begun. */
   end(row: number, writer: ByteWriter): void {
     const end = writer.length
     const data = writer.end()
-    this.startAt(row + 1, end)
-    this.data = row + 1 === chunkRows && data.length > end * (1 + spareMax) ? data.slice(0, end) : data
+    const { starts: before } = this.inMemory()
+    const starts = end > 0xffff && before instanceof Uint16Array ? Uint32Array.from(before) : before
+    starts[row + 1] = end
+    this.memory = { bytes: row + 1 === chunkRows && data.length > end * (1 + spareMax) ? data.slice(0, end) : data, starts }
   }
 
   /** The checks of a row whose bytes are in a store; `undefined` if they are in memory. */
@@ -105,8 +104,7 @@ export class Chunk {
   at<T>(row: number, read: (bytes: Uint8Array, start: number) => T): T {
     const other = this.rewritten?.get(row)
     if (other !== undefined) return read(other, 0)
-    if (this.data !== undefined) return read(this.data, this.starts[row] as number)
-    const { bytes, starts } = this.reads.of(this.kept as KeptRows)
+    const { bytes, starts } = this.rows()
     return read(bytes, starts[row] as number)
   }
 
@@ -122,9 +120,9 @@ export class Chunk {
   block(rows: number): { readonly lengths: Float64Array; readonly bytes: Uint8Array<ArrayBuffer> } | undefined {
     if (this.rewritten !== undefined) return undefined
     // Reads past the cache of recent chunks, which a snapshot would flush.
-    const { bytes, starts } = this.data === undefined ? readRows(this.kept as KeptRows) : this.rows()
+    const { bytes, starts } = this.memory ?? readRows(this.kept as KeptRows)
     const lengths = Float64Array.from({ length: rows }, (_, row) => (starts[row + 1] as number) - (starts[row] as number))
-    return { lengths, bytes: this.data === undefined ? bytes.subarray(0, starts[rows]) : bytes.slice(0, starts[rows]) }
+    return { lengths, bytes: this.memory === undefined ? bytes.subarray(0, starts[rows]) : bytes.slice(0, starts[rows]) }
   }
 
   /** Replaces the bytes of a row. `undefined` restores the original ones. Returns the previous replacement. */
@@ -136,24 +134,18 @@ export class Chunk {
   }
 
   private rows(): RowBytes {
-    return this.data === undefined ? this.reads.of(this.kept as KeptRows) : { bytes: this.data, starts: this.starts }
+    return this.memory ?? this.reads.of(this.kept as KeptRows)
   }
 
-  /** Bytes that may be changed. Bytes in a store are taken back. */
-  private inMemory(): Uint8Array<ArrayBuffer> {
-    if (this.data !== undefined) return this.data
-    const kept = this.kept as KeptRows
-    const { bytes, starts } = readRows(kept)
-    this.data = bytes
-    this.starts = starts
-    this.kept = undefined
-    this.checks = undefined
-    this.reads.forget(kept)
-    return bytes
-  }
-
-  private startAt(row: number, at: number): void {
-    if (at > 0xffff && this.starts instanceof Uint16Array) this.starts = Uint32Array.from(this.starts)
-    this.starts[row] = at
+  /** Rows that may be changed. Those in a store are taken back. */
+  private inMemory(): RowBytes {
+    if (this.memory === undefined) {
+      const kept = this.kept as KeptRows
+      this.memory = readRows(kept)
+      this.kept = undefined
+      this.checks = undefined
+      this.reads.forget(kept)
+    }
+    return this.memory
   }
 }
