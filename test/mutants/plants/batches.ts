@@ -25,7 +25,7 @@ export const batchPlants: ReadonlyArray<Plant> = [
   { title: 'batch: fixes are not its work', file: `${core}decide/spawn.ts`, find: 'data: factsOf(inBatch(plan), ++number)', replace: 'data: factsOf(plan, ++number)', killedBy: rules },
   { title: 'batch: a restarted task joins one that is finished', file: `${core}decide/restart.ts`, find: 'if (facts.batchId !== undefined && known.tables.batches.joinedBy(task) === undefined) delete facts.batchId', replace: '', killedBy: rules },
   { title: 'batch: it outlives its retention', file: `${core}state/retention.ts`, find: 'if (tables.batches.endedCount > 0) evictBatches(tables, until, max)', replace: '', killedBy: rules },
-  { title: 'batch: its tasks are not in a snapshot', file: `${core}state/linking.ts`, find: 'if (task.extras.batchId !== undefined) tables.batches.enlist(task)', replace: '', killedBy: rules },
+  { title: 'batch: its tasks are not in a snapshot', file: `${core}state/tables.ts`, find: '      this.batches.enlist(task)\n', replace: '', killedBy: rules },
   { title: 'batch: equal content is compared beyond it', file: 'packages/adapters/src/engine/contents/prepare.ts', find: 'keyed(opening, task.type, task.batchId)', replace: 'keyed(opening, task.type)', killedBy: ['test/http/batches.test.ts'] },
   { title: 'batch: another tenant is told of it', file: 'packages/adapters/src/http/handle/batches.ts', find: 'batch !== undefined && isOwn(tenants, batch.tenant)', replace: 'batch !== undefined', killedBy: ['test/http/batches.test.ts'] },
   { title: 'batch: a finished one waits for a dead letter that is sent back', file: 'packages/adapters/src/http/handle/batches.ts', find: "state === 'finished' || tasks === 0 ?", replace: 'tasks === 0 ?', killedBy: ['test/http/batches.test.ts'] },

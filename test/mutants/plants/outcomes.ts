@@ -379,8 +379,8 @@ export const outcomePlants: ReadonlyArray<Plant> = [
   {
     title: 'a wait never ends',
     file: `${core}state/linking.ts`,
-    find: "else if (status === 'scheduled' || status === 'waiting') tables.delays.add(task)",
-    replace: "else if (status === 'scheduled') tables.delays.add(task)",
+    find: "else if (status === 'scheduled' || status === 'waiting') timers.delays.add(task)",
+    replace: "else if (status === 'scheduled') timers.delays.add(task)",
     killedBy: parks,
   },
   {

@@ -24,19 +24,26 @@ const count = (tables: Tables, group: Group, status: Status, by: number): void =
   if (tables.tenantCounts.isOn) tables.tenantCounts.add(group.tenant, status, by)
 }
 
-export const link = (tables: Tables, task: TaskRecord): void => {
+/** Tasks by a time at which something happens: two of the {@link Tables}. */
+export type Timers = Record<'delays' | 'leaseEnds', { readonly add: (task: TaskRecord) => void }>
+
+/** `timers`: what gets the tasks with a delay or a lease. A load gathers them, because these lists are filled at once. */
+export const link = (tables: Tables, task: TaskRecord, timers: Timers = tables): void => {
   const { status } = task
   listOf(task).add(task)
   count(tables, task.group, status, 1)
   if (task.extras.parking !== undefined) tables.callbackKeys.add(task, task.extras.parking)
   if (task.extras.orderingKey !== undefined && !isFinal(status)) addToList(tables.lines, task.extras.orderingKey, task, newLine)
-  if (status === 'pending') addReady(tables, task)
-  else if (status === 'scheduled' || status === 'waiting') tables.delays.add(task)
+  if (status === 'pending') {
+    tables.ready.add(task)
+    if (task.priority === priorityOf.CRITICAL) tables.alerts.critical.add(task)
+  } else if (status === 'scheduled' || status === 'waiting') timers.delays.add(task)
   else if (status === 'dead-letter') {
-    addDeadLetter(tables, task)
-    if (task.delayedUntil > 0) tables.delays.add(task)
+    tables.deadLetters.add(task)
+    tables.alerts.countDeadLetter(task, 1)
+    if (task.delayedUntil > 0) timers.delays.add(task)
   } else if (task.lease !== null && isHeld(task)) {
-    tables.leaseEnds.add(task)
+    timers.leaseEnds.add(task)
     addToList(tables.leases, task.lease.agent, task, newLeaseList)
   }
 }
@@ -59,29 +66,4 @@ export const unlink = (tables: Tables, task: TaskRecord): void => {
     tables.leaseEnds.remove(task)
     removeFromList(tables.leases, task.lease.agent, task)
   }
-}
-
-const addReady = (tables: Tables, task: TaskRecord): void => {
-  tables.ready.add(task)
-  if (task.priority === priorityOf.CRITICAL) tables.alerts.critical.add(task)
-}
-
-const addDeadLetter = (tables: Tables, task: TaskRecord): void => {
-  tables.deadLetters.add(task)
-  tables.alerts.countDeadLetter(task, 1)
-}
-
-/** The same for a task of a snapshot, except for the lists that are filled at once. */
-export const linkLoaded = (tables: Tables, task: TaskRecord): void => {
-  const { status } = task
-  count(tables, task.group, status, 1)
-  listOf(task).add(task)
-  if (status === 'pending') addReady(tables, task)
-  if (task.extras.parking !== undefined) tables.callbackKeys.add(task, task.extras.parking)
-  if (status === 'dead-letter') addDeadLetter(tables, task)
-  if (task.extras.orderingKey !== undefined) addToList(tables.lines, task.extras.orderingKey, task, newLine)
-  if (task.extras.batchId !== undefined) tables.batches.enlist(task)
-  if (task.lease === null || !isHeld(task)) return
-  addToList(tables.leases, task.lease.agent, task, newLeaseList)
-  if (task.group.meters.length > 0) tables.limits.moved(task.group, 1)
 }

@@ -20,7 +20,7 @@ import { Group } from '../records/group.js'
 import { GroupKinds } from './group-kinds.js'
 import { isLimited, isTypeShut } from '../gates/gates.js'
 import { Limits } from '../limits/limits.js'
-import { byToken, delayOf, leaseEndOf, link, linkLoaded, numberOf, unlink } from './linking.js'
+import { byToken, delayOf, leaseEndOf, link, numberOf, type Timers, unlink } from './linking.js'
 import type { LoadedTasks, RowList } from '../rows/loaded-tasks.js'
 import { FairShare } from '../ready/fair-share.js'
 import { policyOf } from '../ready/policy.js'
@@ -215,13 +215,18 @@ export class Tables {
     this.ids.addAll(rows.idHashes, rows.numbers, rows.length)
     this.keys.addAll(rows.keyHashes, rows.numbers, rows.length)
     const sorted = sortedByKey(records, numberOf)
+    const delayed: Array<TaskRecord> = []
+    const leased: Array<TaskRecord> = []
+    const timers: Timers = { delays: { add: (task) => delayed.push(task) }, leaseEnds: { add: (task) => leased.push(task) } }
     for (const task of sorted) {
       this.ids.set(task.id, task.number)
       if (blocksDuplicates(task.status)) this.keys.set(task.key, task.number)
-      linkLoaded(this, task)
+      link(this, task, timers)
+      this.batches.enlist(task)
+      if (isHeld(task)) this.limits.moved(task.group, 1)
     }
-    this.delays.fill(sortedByKey(sorted.filter(({ status, delayedUntil }) => status === 'scheduled' || status === 'waiting' || (status === 'dead-letter' && delayedUntil > 0)), delayOf))
-    this.leaseEnds.fill(sortedByKey(sorted.filter((task) => task.lease !== null && isHeld(task)), leaseEndOf))
+    this.delays.fill(sortedByKey(delayed, delayOf))
+    this.leaseEnds.fill(sortedByKey(leased, leaseEndOf))
     return sorted
   }
 
