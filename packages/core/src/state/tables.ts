@@ -315,8 +315,8 @@ export class Tables {
 
   /** Returns whether the task blocked new tasks with its key as duplicates. */
   private leaveUnfinished({ id, key, number }: TaskRecord): boolean {
-    this.ids.deleteNumber(id, number)
-    const isKeyed = this.keys.deleteNumber(key, number)
+    this.ids.delete(id, number)
+    const isKeyed = this.keys.delete(key, number)
     this.unfinished.delete(number)
     return isKeyed
   }
@@ -371,6 +371,6 @@ export class Tables {
     if (meters.length > 0 && held !== isHeld(task)) this.limits.moved(task.group, held ? -1 : 1)
     if (blocked === blocksDuplicates(task.status)) return
     if (!blocked) this.keys.set(task.key, task.number)
-    else if (this.keys.get(task.key) === task) this.keys.delete(task.key)
+    else this.keys.delete(task.key, task.number)
   }
 }

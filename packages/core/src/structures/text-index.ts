@@ -125,17 +125,8 @@ export class TextIndex<T> {
     }
   }
 
-  delete(text: string): void {
-    const hash = hashOf(text, this.seed)
-    const at = this.placeOf(text, hash)
-    if (at >= 0) return this.removeAt(at)
-    const place = this.placeTogether(text, hash)
-    if (place >= 0) this.removeTogether(place)
-    else this.crowded.delete(text)
-  }
-
   /** Removes the item with this number and this text, without reading items. False if it is not in the index. */
-  deleteNumber(text: string, number: number): boolean {
+  delete(text: string, number: number): boolean {
     const { hashes, numbers } = this
     const mask = hashes.length - 1
     const hash = hashOf(text, this.seed)
