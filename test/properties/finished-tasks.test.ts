@@ -133,10 +133,10 @@ class Walk {
     const names = { groupOf: (index: number) => this.groups[index], agentOf: (index: number) => this.agents[index] }
     let joined = 0
     const tasks = new Map(this.plain.map(({ task }) => [task.number, task]))
-    const joins: Joins = (number, group, band, record) => {
+    const joins: Joins = (number, group, standing, record) => {
       joined++
       const task = tasks.get(number)
-      const isRight = task?.status === statusIn(band) && task.priority === priorityIn(band) && task.group === this.groups[group]
+      const isRight = task?.status === statusIn(standing) && task.priority === priorityIn(standing) && task.group === this.groups[group]
       if (!isRight || record !== undefined) expect(record).toEqual(task)
       else if (['ticketId', 'rootTaskId', 'parking'].some((name) => name in task.extras)) expect(task.extras).toEqual({})
     }

@@ -11,10 +11,10 @@ const kinds = new GroupKinds(listsOf)
 const groups: ReadonlyArray<Group> = Array.from({ length: 12 }, (_, i) =>
   new Group(kinds.of(`type ${i % 4}`, phases[i % 3] as Phase, [], undefined), { name: `tenant ${i}` } as TenantShare, { name: `tenant ${i}` } as TenantShare))
 /** Bands of two statuses, with two priorities each. */
-const bands = [1, 5, 133, 137]
+const standings = [1, 5, 133, 137]
 
 const snapshot = fc.record({
-  tasks: fc.array(fc.record({ group: fc.nat({ max: groups.length - 1 }), band: fc.constantFrom(...bands) }), { maxLength: 60, size: 'max' }),
+  tasks: fc.array(fc.record({ group: fc.nat({ max: groups.length - 1 }), standing: fc.constantFrom(...standings) }), { maxLength: 60, size: 'max' }),
   /** Which group each number means. */
   first: fc.nat({ max: groups.length - 1 }),
 })
@@ -40,13 +40,13 @@ test('tasks are counted in their groups and listed by phase, status and priority
       let number = 2 ** 33
       for (const each of snapshots) {
         first = each.first
-        for (const { group, band } of each.tasks) {
+        for (const { group, standing } of each.tasks) {
           const of = groupOf(group)
-          tally.add(++number, group, band)
+          tally.add(++number, group, standing)
           wantedCounts.set(of, (wantedCounts.get(of) ?? 0) + 1)
           // The state must find a group as soon as it has a task.
           expect(counts.get(of)).toBeGreaterThan(0)
-          const name = `${of.phase} ${statusIn(band)} ${band % 16}`
+          const name = `${of.phase} ${statusIn(standing)} ${standing % 16}`
           wantedLists.set(name, [...(wantedLists.get(name) ?? []), number])
         }
         tally.end()

@@ -33,8 +33,8 @@ export interface LoadedNames {
   readonly agentOf: (index: number) => string | undefined
 }
 
-/** Called for each task of a snapshot. `group`: the number of its group. `band`: see `rows/task-bytes.ts`. `task`: the record, if the state has another index of the task. */
-export type Joins = (number: number, group: number, band: number, task: TaskRecord | undefined) => void
+/** Called for each task of a snapshot. `group`: the number of its group. `standing`: see `rows/task-bytes.ts`. `task`: the record, if the state has another index of the task. */
+export type Joins = (number: number, group: number, standing: number, task: TaskRecord | undefined) => void
 
 /** Shared by all instances: it keeps nothing between two calls. */
 const writer = new ByteWriter()
@@ -211,7 +211,7 @@ export class FinishedTasks {
 
   /** `rewritten`: the columns say what these rows were before. */
   private load({ from, columns }: AdoptedRows, rewritten: ReadonlySet<number>, { groupOf, agentOf }: LoadedNames, joins: Joins): void {
-    const { numbers, groups, agents, bands, indexed, idHashes, keyHashes } = columns
+    const { numbers, groups, agents, standings, indexed, idHashes, keyHashes } = columns
     const { end } = this.rows
     const hasAll = this.rows.hasAll(from, end)
     this.oldest = undefined
@@ -220,13 +220,13 @@ export class FinishedTasks {
       const number = numbers[i] as number
       const group = groups[i] as number
       const agent = agents[i] as number
-      const band = bands[i] as number
+      const standing = standings[i] as number
       this.groups.count(group, groupOf)
       if (agent >= 0) this.agents.count(agent, agentOf)
       this.rowOfNumber.addLater(number, row)
       this.rowOfId.addLater(idHashes[i] as number, row)
-      if (blocksDuplicates(finalStatusIn(band))) this.rowOfKey.addLater(keyHashes[i] as number, row)
-      joins(number, group, band, indexed[i] === 1 || rewritten.has(i) ? this.taskAt(row) : undefined)
+      if (blocksDuplicates(finalStatusIn(standing))) this.rowOfKey.addLater(keyHashes[i] as number, row)
+      joins(number, group, standing, indexed[i] === 1 || rewritten.has(i) ? this.taskAt(row) : undefined)
     }
   }
 

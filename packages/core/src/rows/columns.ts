@@ -2,9 +2,9 @@
 import { factsAt } from './task-bytes.js'
 
 /** The columns of a full chunk of finished tasks, in the order in which they lie one after the other. */
-export const rowColumns = ['lengths', 'idHashes', 'keyHashes', 'numbers', 'groups', 'agents', 'bands', 'indexed', 'checks'] as const
+export const rowColumns = ['lengths', 'idHashes', 'keyHashes', 'numbers', 'groups', 'agents', 'standings', 'indexed', 'checks'] as const
 /** Those of a page of unfinished tasks. The hashes are those of `TextIndex`. */
-export const taskColumns = ['lengths', 'numbers', 'groups', 'bands', 'indexed', 'idHashes', 'keyHashes'] as const
+export const taskColumns = ['lengths', 'numbers', 'groups', 'standings', 'indexed', 'idHashes', 'keyHashes'] as const
 
 export type Columns<K extends string> = Readonly<Record<K, Float64Array>>
 export type RowColumns = Columns<(typeof rowColumns)[number]>
@@ -24,14 +24,14 @@ export const columnsOf = (bytes: Uint8Array, starts: ArrayLike<number>, rows: nu
     const start = starts[row] as number
     const length = (starts[row + 1] as number) - start
     if (length === 0) continue
-    const { idHash, keyHash, number, group, agent, band, isIndexed, checks } = factsAt(bytes, start, seed)
+    const { idHash, keyHash, number, group, agent, standing, isIndexed, checks } = factsAt(bytes, start, seed)
     columns.lengths[row] = length
     columns.idHashes[row] = idHash
     columns.keyHashes[row] = keyHash
     columns.numbers[row] = number
     columns.groups[row] = group
     columns.agents[row] = agent
-    columns.bands[row] = band
+    columns.standings[row] = standing
     columns.indexed[row] = isIndexed ? 1 : 0
     columns.checks[row] = checks
   }

@@ -6,11 +6,11 @@ import type { KeptRows } from './row-store.js'
 export const chunkRows = 512
 
 /** Where each row begins; after the last row, the end of the bytes. Few chunks need 32 bits: only those of tasks with long errors. */
-export type Starts = Uint16Array | Uint32Array
+export type RowStarts = Uint16Array | Uint32Array
 
 export interface RowBytes {
   readonly bytes: Uint8Array<ArrayBuffer>
-  readonly starts: Starts
+  readonly starts: RowStarts
 }
 
 /** `rowsMax`: how many rows there may be later. Throws if the lengths do not add up to the bytes. */

@@ -25,11 +25,11 @@ const has = {
 } as const
 const usualRetries = settingsDefault.defaults
 
-/** Status and priority are written as one number, the band. */
-const bandStatuses = [...statuses.filter(isFinal), ...statuses.filter((status) => !isFinal(status))]
+/** Status and priority are written as one number, the standing. */
+const statusOrder = [...statuses.filter(isFinal), ...statuses.filter((status) => !isFinal(status))]
 const priorities = 16
 
-export const bandOf = ({ status, priority }: TaskRecord): number => bandStatuses.indexOf(status) * priorities + priority
+export const standingOf = ({ status, priority }: TaskRecord): number => statusOrder.indexOf(status) * priorities + priority
 
 /**
  * The order of the fields allows to read what is asked for most without the rest. Times are stored relative to the time in the id, or to
@@ -49,7 +49,7 @@ export const writeTask = (to: ByteWriter, task: TaskRecord, group: number, agent
   to.number(parts)
   to.number(group)
   if (lease !== null) to.number(agent)
-  to.number(bandOf(task))
+  to.number(standingOf(task))
   to.number(task.timeout)
   to.number(made > 0 ? enqueuedAt - made : end - enqueuedAt)
   to.number(enqueuedRevision)
@@ -159,8 +159,8 @@ export const readTask = (bytes: Uint8Array, at: number, groups: NamesOf<Group>, 
   const parts = from.number()
   const group = from.number()
   const agentIndex = (parts & has.lease) === 0 ? -1 : from.number()
-  const band = from.number()
-  const status = statusIn(band)
+  const standing = from.number()
+  const status = statusIn(standing)
   const timeout = from.number()
   const since = from.number()
   const enqueuedAt = made > 0 ? made + since : end - since
@@ -195,7 +195,7 @@ export const readTask = (bytes: Uint8Array, at: number, groups: NamesOf<Group>, 
     id,
     key,
     group: groups.get(group),
-    priority: band % priorities,
+    priority: standing % priorities,
     timeout,
     maxRetries,
     backoffSeconds,
@@ -224,7 +224,7 @@ export interface RowFacts {
   /** -1 for none. */
   readonly agent: number
   /** Status and priority: see {@link statusIn} and {@link priorityIn}. */
-  readonly band: number
+  readonly standing: number
   /** See {@link isIndexed}. */
   readonly isIndexed: boolean
   readonly idHash: number
@@ -234,20 +234,20 @@ export interface RowFacts {
 }
 
 /** Throws if there is no such status. */
-export const statusIn = (band: number): Status => {
-  const status = bandStatuses[Math.floor(band / priorities)]
-  if (status === undefined) throw new Error(`a task has the status ${Math.floor(band / priorities)}`)
+export const statusIn = (standing: number): Status => {
+  const status = statusOrder[Math.floor(standing / priorities)]
+  if (status === undefined) throw new Error(`a task has the status ${Math.floor(standing / priorities)}`)
   return status
 }
 
-/** Throws if it is not the band of a finished task. */
-export const finalStatusIn = (band: number): Status => {
-  const status = statusIn(band)
+/** Throws if it is not the standing of a finished task. */
+export const finalStatusIn = (standing: number): Status => {
+  const status = statusIn(standing)
   if (!isFinal(status)) throw new Error('a finished task is not finished')
   return status
 }
 
-export const priorityIn = (band: number): number => band % priorities
+export const priorityIn = (standing: number): number => standing % priorities
 
 /** `seed`: that of the hashes. */
 export const factsAt = (bytes: Uint8Array, at: number, seed: number): RowFacts => {
@@ -265,7 +265,7 @@ export const factsAt = (bytes: Uint8Array, at: number, seed: number): RowFacts =
     number,
     group,
     agent,
-    band: from.number(),
+    standing: from.number(),
     isIndexed: (parts & has.index) !== 0,
     idHash: hashOfBytes(bytes, at, key, seed),
     keyHash: hashOfBytes(bytes, key, end, seed),

@@ -49,14 +49,14 @@ export const mergeSnapshots = (): SnapshotMerge => {
   const gather = (page: SnapshotPage): ReadonlyArray<SnapshotPage> => {
     const names = taskNamesIn(page)
     for (const group of names.groups) renamed.push(numberOf(group))
-    const { lengths, numbers: taskNumbers, groups, bands, indexed, idHashes, keyHashes } = taskColumnsIn(page)
+    const { lengths, numbers: taskNumbers, groups, standings, indexed, idHashes, keyHashes } = taskColumnsIn(page)
     const { bytes, starts } = rowBytesOf(lengths, page.bytes ?? noBytes, page.rows)
     const pages: Array<SnapshotPage> = []
     for (let row = 0; row < page.rows; row++) {
       const number = taskNumbers[row] as number
       if (superseded.has(number)) continue
       renameRow(next.writer, bytes, starts[row] as number, starts[row + 1] as number, (group) => renamed[group] as number, (agent) => next.agent(names.agents[agent] as string))
-      next.end(number, renamed[groups[row] as number] as number, bands[row] as number, indexed[row] === 1, idHashes[row] as number, keyHashes[row] as number)
+      next.end(number, renamed[groups[row] as number] as number, standings[row] as number, indexed[row] === 1, idHashes[row] as number, keyHashes[row] as number)
       if (next.rows === pageTasks) pages.push(...gathered())
     }
     return pages

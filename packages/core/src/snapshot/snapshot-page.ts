@@ -7,7 +7,7 @@
 import { ByteWriter } from '../rows/bytes.js'
 import type { KeptPage, NamesPage, RowsPage } from '../finished/finished-walk.js'
 import type { RowsPlace } from '../rows/row-store.js'
-import { bandOf, isIndexed, type NamesOf, writeTask } from '../rows/task-bytes.js'
+import { isIndexed, type NamesOf, standingOf, writeTask } from '../rows/task-bytes.js'
 import { columnsIn, type TaskColumns, taskColumns } from '../rows/columns.js'
 import type { Group } from '../records/group.js'
 import { pageTasks, type TaskRows } from '../rows/loaded-tasks.js'
@@ -129,13 +129,13 @@ export class NewTaskPage {
   }
 
   /** Ends the row that was just written. */
-  end(number: number, group: number, band: number, isIndexed: boolean, idHash: number, keyHash: number): void {
+  end(number: number, group: number, standing: number, isIndexed: boolean, idHash: number, keyHash: number): void {
     const { columns, writer } = this
     const row = this.rows++
     columns.lengths[row] = writer.length - this.written
     columns.numbers[row] = number
     columns.groups[row] = group
-    columns.bands[row] = band
+    columns.standings[row] = standing
     columns.indexed[row] = isIndexed ? 1 : 0
     columns.idHashes[row] = idHash
     columns.keyHashes[row] = keyHash
@@ -161,7 +161,7 @@ export const pageOf = (tasks: ReadonlyArray<TaskRecord>, groups: Map<Group, numb
     const group = indexOf(groups, task.group)
     if (groups.size > known) page.addGroup(textOf(task.group))
     writeTask(page.writer, task, group, task.lease === null ? -1 : page.agent(task.lease.agent))
-    page.end(task.number, group, bandOf(task), isIndexed(task), hashOf(task.id, seed), hashOf(task.key, seed))
+    page.end(task.number, group, standingOf(task), isIndexed(task), hashOf(task.id, seed), hashOf(task.key, seed))
   }
   return page.finish()
 }

@@ -130,10 +130,10 @@ class Load {
     },
   }
 
-  private readonly joins: Joins = (number, group, band, task) => {
-    this.finishedTally.add(number, group, band)
+  private readonly joins: Joins = (number, group, standing, task) => {
+    this.finishedTally.add(number, group, standing)
     const { tenantCounts } = this.tables
-    if (tenantCounts.isOn) tenantCounts.add(this.finishedTally.group(group).tenant, statusIn(band), 1)
+    if (tenantCounts.isOn) tenantCounts.add(this.finishedTally.group(group).tenant, statusIn(standing), 1)
     if (task !== undefined) this.tables.joinFinished(task)
   }
 
@@ -142,7 +142,7 @@ class Load {
     const { tables, readyTally, records, rowList, loadedTasks, superseded } = this
     const { groups, agents } = taskNamesIn(page)
     for (const group of groups) this.groupTexts.push(group)
-    const { lengths, numbers, groups: groupNumbers, bands, indexed, idHashes, keyHashes } = taskColumnsIn(page)
+    const { lengths, numbers, groups: groupNumbers, standings, indexed, idHashes, keyHashes } = taskColumnsIn(page)
     const { first } = loadedTasks.add(taskRowsIn(page, lengths, readyTally.groups, agents.map((agent) => this.shared(agent))))
     for (let i = 0; i < page.rows; i++) {
       const row = first + i
@@ -156,9 +156,9 @@ class Load {
         tables.join(task)
         records.push(task)
       } else {
-        const band = bands[i] as number
-        if (statusIn(band) !== 'pending') throw new Error('a task without a record is not ready')
-        readyTally.add(number, group, band)
+        const standing = standings[i] as number
+        if (statusIn(standing) !== 'pending') throw new Error('a task without a record is not ready')
+        readyTally.add(number, group, standing)
         rowList.add(number, row, idHashes[i] as number, keyHashes[i] as number)
       }
     }

@@ -8,8 +8,8 @@ import type { Group } from '../records/group.js'
 import type { ListsByStatus } from '../records/records.js'
 import type { Status } from '../model/task.js'
 
-/** More than there are bands (`rows/task-bytes.ts`). */
-const bandsMax = 256
+/** More than there are standings (`rows/task-bytes.ts`). */
+const standingsMax = 256
 /** The largest number of tasks that are gathered before they are counted: 3.4 MB. */
 const roomMax = 2 ** 18
 
@@ -27,10 +27,10 @@ export class Tally {
   private made: Array<Group | undefined> = []
   /** Whether the first task of a group has joined it. */
   private begun: Array<boolean | undefined> = []
-  /** Of each gathered task: its number, that of its group, and its band. */
+  /** Of each gathered task: its number, that of its group, and its standing. */
   private readonly numbers: Float64Array<ArrayBuffer>
   private readonly groupNumbers: Uint32Array<ArrayBuffer>
-  private readonly bands: Uint8Array<ArrayBuffer>
+  private readonly standings: Uint8Array<ArrayBuffer>
   private length = 0
   /** The groups whose first task is among the gathered ones: this task has joined already. */
   private ahead: Array<number> = []
@@ -43,7 +43,7 @@ export class Tally {
     const room = Math.max(1, Math.min(roomMax, tasks))
     this.numbers = new Float64Array(room)
     this.groupNumbers = new Uint32Array(room)
-    this.bands = new Uint8Array(room)
+    this.standings = new Uint8Array(room)
   }
 
   /** The groups that were made. Rows keep it, so it refers to nothing else. */
@@ -62,10 +62,10 @@ export class Tally {
   }
 
   /**
-   * Gathers a task. `group`: the number of its group. `band`: one that has a status (`rows/task-bytes.ts`). The first task of a group joins it at once, so
+   * Gathers a task. `group`: the number of its group. `standing`: one that has a status (`rows/task-bytes.ts`). The first task of a group joins it at once, so
    * that the state finds the group.
    */
-  add(number: number, group: number, band: number): void {
+  add(number: number, group: number, standing: number): void {
     if (this.length === this.numbers.length) this.count()
     if (this.begun[group] !== true) {
       this.to.join(this.group(group), 1)
@@ -75,7 +75,7 @@ export class Tally {
     const at = this.length++
     this.numbers[at] = number
     this.groupNumbers[at] = group
-    this.bands[at] = band
+    this.standings[at] = standing
   }
 
   /** Must be called after the last task of a snapshot. The numbers of groups may mean others in the next one. */
@@ -102,16 +102,16 @@ export class Tally {
     })
   }
 
-  /** Adds the tasks to the lists by status. Throws if there is no list for a band. */
+  /** Adds the tasks to the lists by status. Throws if there is no list for a standing. */
   private list(): void {
-    const { numbers, groupNumbers, bands, length } = this
+    const { numbers, groupNumbers, standings, length } = this
     const phases: Array<ListsByStatus> = []
-    // Of each group, the number of its first list: it has one for each band.
-    const firsts = Uint32Array.from(this.made, (group) => (group === undefined ? 0 : bandsMax * indexIn(phases, group.kind.byStatus)))
+    // Of each group, the number of its first list: it has one for each standing.
+    const firsts = Uint32Array.from(this.made, (group) => (group === undefined ? 0 : standingsMax * indexIn(phases, group.kind.byStatus)))
     const lists = new Uint32Array(length)
-    const ends = new Uint32Array(bandsMax * phases.length + 1)
+    const ends = new Uint32Array(standingsMax * phases.length + 1)
     for (let i = 0; i < length; i++) {
-      const list = (firsts[groupNumbers[i] as number] as number) + (bands[i] as number)
+      const list = (firsts[groupNumbers[i] as number] as number) + (standings[i] as number)
       lists[i] = list
       ;(ends[list + 1] as number)++
     }
@@ -121,7 +121,7 @@ export class Tally {
     for (let i = 0; i < length; i++) sorted[(next[lists[i] as number] as number)++] = numbers[i] as number
     for (let list = 0; list < ends.length - 1; list++) {
       const part = sorted.subarray(ends[list], ends[list + 1])
-      if (part.length > 0) this.to.list(phases[Math.floor(list / bandsMax)] as ListsByStatus, statusIn(list % bandsMax), priorityIn(list % bandsMax), part)
+      if (part.length > 0) this.to.list(phases[Math.floor(list / standingsMax)] as ListsByStatus, statusIn(list % standingsMax), priorityIn(list % standingsMax), part)
     }
   }
 }
