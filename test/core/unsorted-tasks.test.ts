@@ -118,7 +118,7 @@ test('what orders a row is the same as what orders its record', () => {
       const page = pageOf(records, new Map(), 0)
       const { agents } = JSON.parse(page.text) as { readonly agents: ReadonlyArray<string> }
       const rows = new LoadedTasks()
-      const { first: row } = rows.add({ lengths: taskColumnsIn(page).lengths, bytes: page.bytes!, groups: { get: () => group }, agents: { get: (index) => agents[index] as string } })
+      const row = rows.add({ lengths: taskColumnsIn(page).lengths, bytes: page.bytes!, groups: { get: () => group }, agents: { get: (index) => agents[index] as string } })
       records.forEach((_, i) => {
         const ranked = rows.rankAt(row + i)
         expect(() => rows.take(row + i, i + 2)).toThrow(`the row of task ${i + 2} has the number ${i + 1}`)

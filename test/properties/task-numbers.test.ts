@@ -17,7 +17,7 @@ const fill = (numbers: TaskNumbers, order: ReadonlyArray<number>): void => {
   const rows = new RowList(order.length)
   for (const number of order.filter((_, i) => i % 3 === 0)) {
     const page = pageOf([record(number)], new Map(), 0)
-    const { first } = loaded.add({ lengths: taskColumnsIn(page).lengths, bytes: page.bytes!, groups: { get: () => group }, agents: { get: () => '' } })
+    const first = loaded.add({ lengths: taskColumnsIn(page).lengths, bytes: page.bytes!, groups: { get: () => group }, agents: { get: () => '' } })
     rows.add(number, first, 1, 1)
   }
   numbers.fill(order.filter((_, i) => i % 3 > 0).map(record), rows, loaded)

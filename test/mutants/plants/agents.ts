@@ -136,7 +136,7 @@ export const agentPlants: ReadonlyArray<Plant> = [
   {
     title: 'a snapshot forgets who is registered',
     file: `${core}snapshot/head.ts`,
-    find: 'tables.agents.restore(agents)',
+    find: 'for (const agent of agents) tables.agents.byName.set(agent.agent, agent)',
     replace: '',
     killedBy: agents,
   },

@@ -103,7 +103,8 @@ export class FinishedWalk {
     const chunk = this.chunkOf(this.row)
     const begin = this.row - (this.row % chunkRows)
     const end = Math.min(begin + chunkRows, this.endRow)
-    const page = this.asItIs(chunk, begin, end) ?? this.putTogether(begin, end)
+    const isAsItWas = this.left.size === 0 && this.before.size === 0 && this.rows.hasAll(begin, end)
+    const page = (isAsItWas ? chunk.block(end - begin) : undefined) ?? this.putTogether(begin, end)
     this.pass(end)
     return page
   }
@@ -134,11 +135,6 @@ export class FinishedWalk {
     this.before.clear()
     this.groups.release()
     this.agents.release()
-  }
-
-  private asItIs(chunk: Chunk, begin: number, end: number): RowsPage | undefined {
-    if (this.left.size > 0 || this.before.size > 0 || !this.rows.hasAll(begin, end)) return undefined
-    return chunk.block(end - begin)
   }
 
   private putTogether(begin: number, end: number): RowsPage {

@@ -61,12 +61,11 @@ export class LoadedTasks {
     return this.pages.reduce((sum, page) => sum + (page?.left ?? 0), 0)
   }
 
-  /** Adds a page. The row with index `i` in it has the number `first + i`. Throws if the lengths do not add up to the bytes. */
-  add({ lengths, bytes, groups, agents }: TaskRows): RowBytes & { readonly first: number } {
+  /** Adds a page. Returns the number of its first row. Throws if the lengths do not add up to the bytes. */
+  add({ lengths, bytes, groups, agents }: TaskRows): number {
     if (lengths.length > pageTasks) throw new Error(`a page of ${lengths.length} tasks`)
-    const rows = rowBytesOf(lengths, bytes, lengths.length)
-    const pages = this.pages.push({ ...rows, groups, agents, left: lengths.length })
-    return { ...rows, first: (pages - 1) * pageTasks }
+    const pages = this.pages.push({ ...rowBytesOf(lengths, bytes, lengths.length), groups, agents, left: lengths.length })
+    return (pages - 1) * pageTasks
   }
 
   /** What the order of ready tasks needs of a row. */

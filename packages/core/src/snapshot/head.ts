@@ -94,7 +94,7 @@ export const tablesFrom = (text: HeadText, store: RowStore | undefined): Tables 
   for (const [key, limit] of limits) tables.limits.set.set(key, limit)
   for (const schedule of schedules) tables.schedules.put(schedule)
   for (const batch of batches) tables.batches.put({ ...batch, live: new NumberSet() })
-  tables.agents.restore(agents)
+  for (const agent of agents) tables.agents.byName.set(agent.agent, agent)
   for (const alert of alerts) tables.alerts.raise(alert)
   for (const [about, counts] of failures) tables.alerts.setFailures(about, counts)
   return tables

@@ -7,10 +7,10 @@
 import { ByteWriter } from '../rows/bytes.js'
 import type { KeptPage, NamesPage, RowsPage } from '../finished/finished-walk.js'
 import type { RowsPlace } from '../rows/row-store.js'
-import { isIndexed, type NamesOf, standingOf, writeTask } from '../rows/task-bytes.js'
+import { isIndexed, standingOf, writeTask } from '../rows/task-bytes.js'
 import { columnsIn, type TaskColumns, taskColumns } from '../rows/columns.js'
 import type { Group } from '../records/group.js'
-import { pageTasks, type TaskRows } from '../rows/loaded-tasks.js'
+import { pageTasks } from '../rows/loaded-tasks.js'
 import type { TaskRecord } from '../records/records.js'
 import type { Phase } from '../model/task.js'
 import { hashOf } from '../structures/text-index.js'
@@ -181,8 +181,4 @@ const textOf = ({ type, phase, skills, tenant, concurrencyKey }: Group): GroupTe
 /** The names in a page of unfinished tasks. */
 export const taskNamesIn = ({ text }: SnapshotPage): TaskNames => JSON.parse(text) as TaskNames
 
-/** The rows of a page of unfinished tasks. `lengths`: see {@link taskColumnsIn}. `groups`: those of this page and of earlier ones. `agents`: the names of this page. */
-export const taskRowsIn = ({ bytes = noBytes }: SnapshotPage, lengths: Float64Array, groups: NamesOf<Group>, agents: ReadonlyArray<string>): TaskRows => {
-  return { lengths, bytes, groups, agents: { get: (index) => agents[index] as string } }
-}
 const noBytes = new Uint8Array(0)

@@ -13,7 +13,7 @@ import type { TaskRecord } from '../records/records.js'
 import { addDependent } from '../state/dependents.js'
 import type { Tables } from '../state/tables.js'
 import { haveSameSeed, headIn, type HeadText, restoreRest, tablesFrom } from './head.js'
-import { type GroupText, keptIn, namesIn, type SnapshotPage, taskColumnsIn, taskNamesIn, taskRowsIn } from './snapshot-page.js'
+import { type GroupText, keptIn, namesIn, type SnapshotPage, taskColumnsIn, taskNamesIn } from './snapshot-page.js'
 import { Superseded } from './superseded.js'
 import { Tally, type TallyTo } from './tally.js'
 
@@ -143,7 +143,8 @@ class Load {
     const { groups, agents } = taskNamesIn(page)
     for (const group of groups) this.groupTexts.push(group)
     const { lengths, numbers, groups: groupNumbers, standings, indexed, idHashes, keyHashes } = taskColumnsIn(page)
-    const { first } = loadedTasks.add(taskRowsIn(page, lengths, readyTally.groups, agents.map((agent) => this.shared(agent))))
+    const names = agents.map((agent) => this.shared(agent))
+    const first = loadedTasks.add({ lengths, bytes: page.bytes ?? noBytes, groups: readyTally.groups, agents: { get: (index) => names[index] as string } })
     for (let i = 0; i < page.rows; i++) {
       const row = first + i
       const number = numbers[i] as number

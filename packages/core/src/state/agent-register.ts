@@ -83,9 +83,4 @@ export class AgentRegister {
   entries(): ReadonlyArray<RegisteredAgent> {
     return [...this.byName.values()].sort(byAgent)
   }
-
-  /** Restores the registrations of a snapshot. */
-  restore(agents: ReadonlyArray<RegisteredAgent>): void {
-    for (const agent of agents) this.byName.set(agent.agent, agent)
-  }
 }
