@@ -72,15 +72,15 @@ export const keyPlants: ReadonlyArray<Plant> = [
   {
     title: 'a dead letter counts as a duplicate of a new task',
     file: `${core}state/tables.ts`,
-    find: 'else if (this.keys.get(task.key) === task) this.keys.delete(task.key)',
+    find: '    else this.keys.delete(task.key, task.number)\n',
     replace: '',
     killedBy: enqueues,
   },
   {
     title: 'a task that is discarded takes its key from the task that has it now',
     file: `${core}state/tables.ts`,
-    find: 'const isKeyed = this.keys.deleteNumber(key, number)',
-    replace: 'const isKeyed = this.keys.deleteNumber(key, number)\n    this.keys.delete(key)',
+    find: 'const isKeyed = this.keys.delete(key, number)',
+    replace: 'const isKeyed = this.keys.delete(key, number)\n    this.keys.delete(key, this.keys.get(key)?.number ?? 0)',
     killedBy: enqueues,
   },
   {

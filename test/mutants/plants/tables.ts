@@ -81,8 +81,8 @@ export const tablePlants: ReadonlyArray<Plant> = [
   {
     title: 'a sorted list does not find items with equal keys beyond 2^53',
     file: `${core}structures/sorted-list.ts`,
-    find: '(keys[middle] as number) <= key',
-    replace: '(keys[middle] as number) < key + 1',
+    find: '(keys[at] as number) > key',
+    replace: '(keys[at] as number) >= key + 1',
     killedBy: sorted,
   },
   {
