@@ -47,6 +47,7 @@ describe('words', () => {
     ['settings get defaults.t', ['defaults.timeout']],
     ['settings set a=1 capacity.max', ['capacity.maxConcurrentAgents=']],
     ['audit log --type TaskE', ['TaskEnqueued', 'TaskErased']],
+    ['watch --events task_created,al', ['task_created,alert_raised', 'task_created,alert_cleared']],
     ['completion ', ['bash', 'zsh', 'fish']],
     ['show x', []],
   ])('daybook %s', async (line, words) => {

@@ -20,6 +20,11 @@ test('TQM-WS: daybook watch: what has happened since a revision, as lines or as 
   expect(await server.daybook(['watch', '--from', 'then'])).toMatchObject({ code: 2, err: expect.stringContaining('--from must be a revision') as string })
 })
 
+test('daybook watch --events: a name that no message has is refused, with the names that there are', async () => {
+  const said = await inTime('an answer', server.daybook(['watch', '--events', 'task_created,task_complete']))
+  expect(said).toMatchObject({ code: 2, err: expect.stringMatching(/the events are task_created, .*alert_cleared \(did you mean task_completed\?\)/) as string })
+})
+
 test('daybook watch of a server that is not there says so, and ends', async () => {
   const said = await inTime('an answer', server.daybook(['watch', '--url', 'http://127.0.0.1:1']))
   expect(said).toMatchObject({ code: 3, err: expect.stringContaining('is the server running there?') as string })

@@ -343,4 +343,5 @@ export const cliPlants: ReadonlyArray<Plant> = [
   { title: 'serve: two servers may use one data folder', file: 'packages/adapters/src/serve/serve.ts', find: 'lockDataFolder(options.dataDir)', replace: '(): void => void lockDataFolder', killedBy: ['test/cli/serve.test.ts'], named: 'two servers with one data folder' },
   { title: 'serve: what it says later is no line of its log', file: 'packages/adapters/src/cli/commands/serve.ts', find: ';({ warn } = server)', replace: 'void server', killedBy: ['test/cli/serve.test.ts'], named: 'queue files that cannot be written' },
   { title: 'serve: a long start says nothing in a log', file: 'packages/adapters/src/cli/commands/serve.ts', find: 'createProgress(io, printer, { lineEveryMs })', replace: 'createProgress(io, printer, lineEveryMs > 0 ? {} : {})', killedBy: ['test/cli/serve.test.ts'], named: 'without a terminal' },
+  { title: 'command line: watch waits for ever for a mistyped event', file: 'packages/adapters/src/cli/commands/watch.ts', find: 'if (wrong !== undefined) throw', replace: 'if (wrong === names[0]) throw', killedBy: ['test/cli/watch.test.ts'], named: 'a name that no message has' },
 ]

@@ -1,10 +1,12 @@
 /** `daybook watch`: what happens in a queue, as it happens. */
-import { Command } from 'commander'
+import { Command, InvalidArgumentError } from 'commander'
 import type { WatchMessage } from '../../client/index.js'
 import { codeOf } from '@daybook/client/internal'
 import { type Cli, examples } from '../cli.js'
+import { messageEvents } from '../../http/websocket/message-events.js'
 import { UsageError } from '../exit-codes.js'
 import { noteUnused } from '../note-unused.js'
+import { didYouMean } from '../suggest/nearest.js'
 import { clean, clock } from '../text.js'
 import { filledList, positive } from '../values.js'
 
@@ -14,11 +16,19 @@ interface Options {
   readonly limit?: number
 }
 
+/** A mistyped name would let nothing through, and the command would wait for ever. */
+const eventList = (text: string, before?: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const names = filledList(text, before)
+  const wrong = names.find((name) => !(messageEvents as ReadonlyArray<string>).includes(name))
+  if (wrong !== undefined) throw new InvalidArgumentError(`the events are ${messageEvents.join(', ')}${didYouMean(wrong, messageEvents)}`)
+  return names
+}
+
 export const watchCommand = (cli: Cli): Command =>
   new Command('watch')
     .description('what happens in the queue, as it happens: tasks, agents, breakers, alerts')
     .option('--from <revision>', 'also what has happened since this revision; 0 is the beginning', 'end')
-    .option('--events <names>', 'only these, with commas: task_completed,alert_raised', filledList)
+    .option('--events <names>', 'only these, with commas: task_completed,alert_raised', eventList)
     .option('-n, --limit <n>', 'end after so many', positive)
     .addHelpText('after', examples(
       'daybook watch',

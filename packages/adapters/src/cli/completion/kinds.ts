@@ -1,6 +1,6 @@
 /** Kinds of values that are not in the declaration of an option or an argument, by the name that help texts use for them. */
 
-export type Kind = 'queues' | 'types' | 'statuses' | 'priorities' | 'roles' | 'settings' | 'assignments' | 'reports' | 'schedules' | 'batches' | 'tokens' | 'agents' | 'events' | 'files'
+export type Kind = 'queues' | 'types' | 'statuses' | 'priorities' | 'roles' | 'settings' | 'assignments' | 'reports' | 'schedules' | 'batches' | 'tokens' | 'agents' | 'events' | 'messages' | 'files'
 
 const ofOptions: Readonly<Record<string, Kind>> = {
   '--queue': 'queues',
@@ -31,6 +31,7 @@ const ofOptions: Readonly<Record<string, Kind>> = {
 /** By command and option, where an option has another meaning than elsewhere. */
 const ofOptionsThere: Readonly<Record<string, Kind>> = {
   'audit log --type': 'events',
+  'watch --events': 'messages',
   'audit verify --checkpoints': 'files',
   'audit prove --checkpoints': 'files',
   'man --write': 'files',

@@ -1,6 +1,7 @@
 /** Values for a completion. Some are known; for others a server is asked, silently and for a short time. */
 import { bands, settingsDefault, statuses } from '@daybook/core/common'
 import { createClient, type DaybookClient } from '../../client/index.js'
+import { messageEvents } from '../../http/websocket/message-events.js'
 import { readConnection } from '../connection.js'
 import { reportNames } from '../report/names.js'
 import { flatten } from '../setting-paths.js'
@@ -41,6 +42,8 @@ export const valuesOf = async (kind: Kind, given: Readonly<Record<string, string
       return reportNames
     case 'events':
       return (await import('@daybook/core')).eventTypes
+    case 'messages':
+      return messageEvents
     case 'settings':
       return settingPaths()
     case 'assignments':

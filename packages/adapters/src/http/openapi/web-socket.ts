@@ -1,6 +1,7 @@
 /** The WebSocket. OpenAPI cannot describe what comes after the handshake, so `x-daybook-messages` is the schema of each message. */
 import { readers, rolesOf } from '../routes/access.js'
 import { type ProblemCode, statusOf } from '../problem.js'
+import type { MessageEvent } from '../websocket/message-events.js'
 import type { JsonSchema } from './json-schema.js'
 import type { ProblemResponses } from './problem-responses.js'
 
@@ -13,7 +14,7 @@ const agent = { agent_id: orNull('string') }
 const described = { ...task, description: orNull('string') }
 
 /** Payloads by event. All members may be absent, except those that are named first. */
-const payloads: Readonly<Record<string, Readonly<Record<string, JsonSchema>>>> = {
+const payloads: Readonly<Record<MessageEvent, Readonly<Record<string, JsonSchema>>>> = {
   task_created: described,
   task_queued: { ...described, queue_position: orNull('integer'), slots_available: orNull('integer') },
   task_completed: { ...task, ...agent, status: { enum: ['COMPLETED', 'FAILED', 'CANCELLED'] }, summary: orNull('string') },

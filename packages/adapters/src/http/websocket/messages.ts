@@ -5,6 +5,7 @@
 import { clipped } from '@daybook/core'
 import { parseObject, readStamp } from '../../engine/index.js'
 import type { RecordedEvent } from '../../store/index.js'
+import type { MessageEvent } from './message-events.js'
 
 export interface Message {
   readonly event: string
@@ -16,7 +17,7 @@ export interface Message {
 }
 
 type Payload = Message['payload']
-type Said = readonly [event: string, payload: Payload]
+type Said = readonly [event: MessageEvent, payload: Payload]
 type Data = Readonly<Record<string, unknown>>
 
 /** The greatest length of a description or a summary, in characters. */
