@@ -82,6 +82,12 @@ describe.each(both)('EV-06: %s', (_, audit) => {
     expect((await audit('log', '--newest', '2', '--all')).code).toBe(2)
     expect(await audit('log', '--type', 'breakeropened')).toMatchObject({ code: 0, out: 'no such events\n', err: 'no event is called breakeropened in this version (did you mean BreakerOpened?)\n' })
     expect((await audit('log', '--type', 'Discarded')).err).toBe('')
+    // A task that never was, and a span in which nothing can be.
+    expect(await audit('log', '--task', 'nobody')).toMatchObject({ code: 0, out: 'no such events\n', err: 'q never had a task nobody\n' })
+    expect((await audit('log', '--task', 'nobody', '--actor', 'ann', '--revision', '3')).err).toBe('q never had a task nobody up to then\n')
+    expect(await audit('log', '--task', 'a', '--actor', 'nobody')).toMatchObject({ code: 0, out: 'no such events\n', err: '' })
+    expect(await audit('log', '--from', '5', '--revision', '3')).toMatchObject({ code: 2, err: expect.stringContaining('--from 5 is after --revision 3') })
+    expect(await audit('log', '--from', '2026-01-02T00:00:00Z', '--at', '2026-01-01T00:00:00Z')).toMatchObject({ code: 2, err: expect.stringContaining('is after --at 2026-01-01T00:00:00.000Z') })
     expect((await audit('log', '--limit', '1')).out).toMatch(/0 +\S+ \S+ +TaskEnqueued +admin .* a\n.*and more/)
   })
 

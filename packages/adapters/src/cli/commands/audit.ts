@@ -11,6 +11,7 @@ import { type Cli, examples } from '../cli.js'
 import { countsPicture, changesPicture } from '../audit/pictures.js'
 import { addPictureOptions, type Canvas, canvasOf, type PictureOptions } from '../drawing/canvas.js'
 import { printPicture, shownLines } from '../drawing/print-picture.js'
+import { UsageError } from '../exit-codes.js'
 import { type Printer, statusCell } from '../printer.js'
 import { didYouMean } from '../suggest/nearest.js'
 import { addFilterOptions, type FilterOptions, filterOf, statusesOf } from '../task-filter.js'
@@ -157,6 +158,7 @@ const logCommand = (cli: Cli): Command =>
       const isWhole = all || newest !== undefined
       const filter = isWhole ? asked : { ...asked, limit: limit + 1 }
       const moment = momentOf(when)
+      assertSpan(from, moment)
       progress('reading the log')
       let count = 0
       let isMore = false
@@ -187,10 +189,25 @@ const logCommand = (cli: Cli): Command =>
       await flush()
       // A log may have events of newer versions, so an unknown name is only noted.
       if (count === 0 && type !== undefined && !isEventType(type)) printer.note(`no event is called ${clean(type)} in this version${didYouMean(type, eventTypes)}`)
+      if (count === 0 && task !== undefined && !(await isNamed(source, asked, moment))) printer.note(`${source.queue} never had a task ${clean(task)}${moment === undefined ? '' : ' up to then'}`)
       if (printer.isJson) return json.end()
       table.end()
       if (isMore) printer.line(printer.colors.dim('… and more: --limit or --all shows them'))
     }))
+
+/** @throws UsageError for a span that ends before it begins. Whether a revision is before a time, only the log tells. */
+const assertSpan = (from: number | string | undefined, moment: Moment | undefined): void => {
+  const to = moment === undefined ? undefined : 'revision' in moment ? moment.revision : String(moment.at)
+  const isBackward = typeof from === 'number' ? typeof to === 'number' && from > to : from !== undefined && typeof to === 'string' && from > to
+  if (isBackward) throw new UsageError(`--from ${from} is after ${typeof to === 'number' ? '--revision' : '--at'} ${to}, which is where it ends`)
+}
+
+/** Whether any event up to the moment is about the task, after the filter found none. */
+const isNamed = async (source: AuditSource, { task, ...others }: EventFilter, moment: Moment | undefined): Promise<boolean> => {
+  if (Object.keys(others).length === 0) return false
+  for await (const _ of source.events({ ...defined({ task }), limit: 1 }, moment)) return true
+  return false
+}
 
 /** The last events of those that match, oldest first. Without a filter, only these are read. */
 const newestOf = async (source: AuditSource, filter: EventFilter, moment: Moment | undefined, count: number): Promise<ReadonlyArray<HistoryEvent>> => {
