@@ -24,6 +24,8 @@ test('SEC-2: daybook token: create, list, revoke', async () => {
 
   const revoked = await server.daybook(['token', 'revoke', 'farm', '--reason', 'sold'])
   expect(revoked).toMatchObject({ code: 0, out: expect.stringMatching(/^farm: revoked \d+s ago by admin\n$/) as string })
+  // Whoever revokes it again learns that this changes nothing.
+  expect((await server.daybook(['token', 'revoke', 'farm', '--reason', 'lost'])).out).toMatch(/^farm: it was revoked already; revoked \d+s ago by admin\n$/)
   expect(await as(token, 'enqueue', 't', '--queue', 'builds')).toMatchObject({ code: 1, err: expect.stringContaining('this token was revoked') as string })
   expect((await server.daybook(['token', 'list'])).out).not.toContain('farm')
   expect((await server.daybook(['token', 'list', '--all'])).out).toMatch(/farm .*revoked/)

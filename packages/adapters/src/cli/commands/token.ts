@@ -90,11 +90,11 @@ const listing = (cli: Cli): Command =>
     }))
 
 /** A valid token by its name, or any by its id. @throws CliError if there is none. */
-const idOf = async (client: DaybookClient, given: string): Promise<string> => {
+const find = async (client: DaybookClient, given: string): Promise<TokenView> => {
   const tokens = await client.tokens.list()
   const found = tokens.find(({ name, status }) => name === given && status === 'valid') ?? tokens.find(({ id, name }) => id === given || name === given)
   if (found === undefined) throw new CliError(`there is no token ${clean(given)}: daybook token list --all shows them`)
-  return found.id
+  return found
 }
 
 const revoking = (cli: Cli): Command =>
@@ -104,8 +104,10 @@ const revoking = (cli: Cli): Command =>
     .option('--reason <text>', 'why, for those who ask later')
     .addHelpText('after', examples('daybook token revoke build-farm --reason "the machine was sold"'))
     .action(cli.connected<{ readonly reason?: string }, [string]>(async ({ printer, client }, { reason }, given) => {
-      const revoked = await client.tokens.revoke(await idOf(client, given), reason)
-      printer.answer(revoked, () => printer.line(`${clean(revoked.name)}: ${stateText(revoked)}`))
+      const before = await find(client, given)
+      const revoked = await client.tokens.revoke(before.id, reason)
+      // The first revocation stays, with its time and its reason.
+      printer.answer(revoked, () => printer.line(`${clean(revoked.name)}: ${before.revoked === undefined ? '' : 'it was revoked already; '}${stateText(revoked)}`))
     }))
 
 export const tokenCommand = (cli: Cli): Command =>
