@@ -144,7 +144,13 @@ const turning = (cli: Cli, verb: 'pause' | 'resume', description: string): Comma
     .description(description)
     .argument('<name>')
     .addHelpText('after', examples(`daybook schedules ${verb} nightly`))
-    .action(cli.connected<object, [string]>(async (session, _, name) => showOne(session, await session.client.schedules.change(name, { paused: verb === 'pause' }))))
+    .action(cli.connected<object, [string]>(async (session, _, name) => {
+      const { printer, client } = session
+      const before = await client.schedules.get(name)
+      const paused = verb === 'pause'
+      if (before.paused === paused) printer.note(paused ? `${clean(name)} was paused already` : `${clean(name)} was not paused`)
+      showOne(session, await client.schedules.change(name, { paused }))
+    }))
 
 const removing = (cli: Cli): Command =>
   new Command('remove')
