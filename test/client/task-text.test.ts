@@ -64,6 +64,22 @@ const refused: ReadonlyArray<readonly [string, object, string]> = [
   ['a payload of an instance', new Task(), 'not JSON: payload is NaN, '],
 ]
 
+test('NaN in a payload is refused wherever a payload is sent, by a rejection', async () => {
+  const payload = { at: [Number.NaN] }
+  const task = { type: 'a', payload }
+  const calls: ReadonlyArray<() => Promise<unknown>> = [
+    () => client.importTasks([{ id: 'a', ...task }]),
+    () => client.amend('a', { payload }, 'a slip'),
+    () => client.callback('key', payload),
+    () => client.schedules.create('s', { every: 60, task }),
+    () => client.schedules.change('s', { task }),
+    () => client.batches.create({ id: 'b', callback: task }),
+    () => client.limits.set('key', { concurrency: 1n as unknown as number }),
+  ]
+  for (const call of calls) await expect(call()).rejects.toMatchObject({ name: 'DaybookError', code: 'invalid', detail: expect.stringMatching(/NaN, which is no JSON value|not JSON/) as string })
+  expect(server.seen).toEqual([])
+})
+
 test.each(refused)('%s is refused before anything is sent, instead of being left out', async (_, task, why) => {
   const sent = (task instanceof Task ? task : { type: 'a', ...task }) as NewTask
   const error = { name: 'DaybookError', code: 'invalid', detail: expect.stringContaining(why) }

@@ -20,7 +20,7 @@ import { type CallOptions, type ClientOptions, type Configured, configure } from
 import type { AgentView, AlertView, BreakerView, QueueList } from './methods/queue.js'
 import type { ReportName, ReportOptions } from './methods/reports.js'
 import type { ScheduleView } from './methods/schedules.js'
-import { taskTextOf } from './task-text.js'
+import { exactTextOf, taskTextOf } from './task-text.js'
 import { type AnyTaskType, isTaskType, isTyped, sentTask, type TypedTask } from './handles/task-type.js'
 import type { Each, Enqueued, EnqueuedAll, EventFilter, History, HistoryEvent, NewTask, TaskFilter, TaskPage, TaskView } from './methods/tasks.js'
 import type { TokenView } from './methods/tokens.js'
@@ -209,7 +209,7 @@ const queueClient = (
       isTaskType(asked) ? enqueue(asked.task(rest[0] as never, rest[1]), rest[2]) : enqueue(asked, rest[0])) as DaybookClient['enqueue'],
     enqueueAll: enqueueAll as DaybookClient['enqueueAll'],
     importTasks: async (tasks, options) =>
-      withRevisions(await post<EnqueuedAll<Enqueued>>(`${base}/imports`, { tasks }, options, 'safe')),
+      withRevisions(await json<EnqueuedAll<Enqueued>>({ method: 'POST', path: `${base}/imports`, body: exactBodyOf({ tasks }) }, 'safe', options)),
 
     handle: ((id: string, type?: AnyTaskType) => handleOf({ id }, source, type)) as DaybookClient['handle'],
     tasks: (filter = {}, options) => get(`${base}/tasks${query(filter)}`, options),
@@ -229,9 +229,9 @@ const queueClient = (
         onSearch?.(before)
       }
     },
-    restart: (id, reason, options) =>
+    restart: async (id, reason, options) =>
       json({ method: 'POST', path: `${taskPath(id)}/restart`, body: bodyOf({ reason }), requestId: newTaskId() }, 'safe', options),
-    amend: (id, amendment, reason, options) => json({ method: 'PATCH', path: taskPath(id), body: bodyOf({ ...amendment, reason }) }, 'unsent', options),
+    amend: async (id, amendment, reason, options) => json({ method: 'PATCH', path: taskPath(id), body: exactBodyOf({ ...amendment, reason }) }, 'unsent', options),
     bump: (id, reason, options) => post(`${taskPath(id)}/bump`, { reason }, options),
     erase: (id, reason, options) => post(`${taskPath(id)}/erase`, { reason }, options),
     cancel: (id, reason, options) => post(`${taskPath(id)}/cancel`, { reason }, options),
@@ -249,7 +249,8 @@ const queueClient = (
     fail: (taskId, said) => report(taskId, 'fail', said),
     release: (taskId, said) => report(taskId, 'release', said),
     park: (taskId, said) => report(taskId, 'park', said),
-    callback: (key, payload, options) => post(`${base}/callbacks/${encodeURIComponent(key)}`, payload === undefined ? {} : { payload }, options, 'safe'),
+    callback: async (key, payload, options) =>
+      json({ method: 'POST', path: `${base}/callbacks/${encodeURIComponent(key)}`, body: exactBodyOf(payload === undefined ? {} : { payload }) }, 'safe', options),
     outcomes: async (outcomes, options) => {
       const key = options?.idempotencyKey ?? keyIfNeeded(outcomes.map(({ kind }) => ({ keyed: endsLease(kind) })))
       let chunk = 0
@@ -316,21 +317,21 @@ const queueClient = (
     limits: {
       list: async (options) => (await get<{ readonly limits: ReadonlyArray<LimitView> }>(`${base}/limits`, options)).limits,
       get: (key, options) => get(limitPath(key), options),
-      set: (key, limit, options) => json({ method: 'PUT', path: limitPath(key), body: bodyOf(limit) }, 'safe', options),
+      set: async (key, limit, options) => json({ method: 'PUT', path: limitPath(key), body: bodyOf(limit) }, 'safe', options),
       remove: async (key, options) => void (await json({ method: 'DELETE', path: limitPath(key) }, 'unsent', options)),
     },
     schedules: {
       list: async (options) => (await get<{ readonly schedules: ReadonlyArray<ScheduleView> }>(`${base}/schedules`, options)).schedules,
       get: (name, options) => get(schedulePath(name), options),
-      create: (name, schedule, options) => post(`${base}/schedules`, { name, ...schedule }, options, 'safe'),
-      change: (name, patch, options) => json({ method: 'PATCH', path: schedulePath(name), body: bodyOf(patch) }, 'safe', options),
+      create: async (name, schedule, options) => json({ method: 'POST', path: `${base}/schedules`, body: exactBodyOf({ name, ...schedule }) }, 'safe', options),
+      change: async (name, patch, options) => json({ method: 'PATCH', path: schedulePath(name), body: exactBodyOf(patch) }, 'safe', options),
       remove: async (name, options) => void (await json({ method: 'DELETE', path: schedulePath(name) }, 'unsent', options)),
     },
     batches: {
       create: async (batch, options) => {
         const { tasks = [], ...rest } = batch
         const texts = tasks.map((task) => certain(taskTextOf(task)))
-        const others = bodyOf(rest)
+        const others = exactBodyOf(rest)
         const body = `{"tasks":[${texts.join(',')}]${others.length > 2 ? ',' : ''}${others.slice(1)}`
         return withRevisions(await json<CreatedBatch & EnqueuedAll<Enqueued>>({ method: 'POST', path: `${base}/batches`, body, requestId: newTaskId() }, 'safe', options))
       },
@@ -376,6 +377,9 @@ const keyIfNeeded = (batch: ReadonlyArray<{ readonly keyed: boolean }>): string 
   batch.some(({ keyed }) => keyed) ? randomUUID() : undefined
 
 const bodyOf = (value: unknown): string => certain(textOf(value))
+
+/** The same for a body with payloads. */
+const exactBodyOf = (value: unknown): string => certain(exactTextOf(value))
 
 /** @throws DaybookError if there is no text. */
 const certain = (text: string | DaybookError): string => {

@@ -16,6 +16,9 @@ export const taskTextOf = (task: unknown): string | DaybookError => {
   return typeof text === 'string' ? `${others.slice(0, -1)}${others.length > 2 ? ',' : ''}"payload":${text}}` : text
 }
 
+/** JSON text of a body with what users give. Numbers, functions and maps that JSON would change or leave out are an error. */
+export const exactTextOf = (body: unknown): string | DaybookError => textOf(body, refuseLoss)
+
 /** Whether the value is a plain object, which is printed from its members alone. */
 const isPlain = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype && !('toJSON' in value)

@@ -254,4 +254,5 @@ export const clientPlants: ReadonlyArray<Plant> = [
     killedBy: ['test/client/lost-answers.test.ts'],
   },
   { title: 'the value of an option is taken for the command', file: 'packages/adapters/src/cli/program.ts', find: '    if (option.required) i++\n', replace: '', killedBy: ['test/cli/usage.test.ts'] },
+  { title: 'client: NaN in the payload of an import or a callback becomes null', file: 'packages/client/src/task-text.ts', find: 'DaybookError => textOf(body, refuseLoss)', replace: 'DaybookError => textOf(body)', killedBy: ['test/client/task-text.test.ts'], named: 'wherever a payload is sent' },
 ]
