@@ -58,3 +58,15 @@ test('TQM §11: a restart is refused while another task has the key that the new
   expect(restart(q, 'a', 'b')).toMatchObject({ number: 4, status: 'pending' })
   expect(headOf(q.state).misfits).toBe(0)
 })
+
+test('TQM §11: a restarted task waits for further tasks as well, which must be there and may still complete', () => {
+  const q = new Queue().enqueue(task('first'), task('a', { dependencies: ['first'] }))
+  q.do({ type: 'Cancel', task: 'first', reason: 'r' })
+  restart(q, 'first', 'first again')
+  const again = (dependencies: ReadonlyArray<string>) => ({ type: 'Restart', task: 'a', id: 'b', reason: 'r', content: '{}', dependencies }) as const
+  expect(q.refuse(again(['nobody']))).toMatchObject({ code: 'unknown-dependency', detail: expect.stringContaining('b depends on nobody, which is not in queue') as string })
+  expect(q.refuse(again(['first']))).toMatchObject({ code: 'unknown-dependency', detail: expect.stringContaining('which is cancelled and will never complete') as string })
+  expect(q.refuse(again(['b']))).toMatchObject({ code: 'dependency-cycle' })
+  expect(q.ask(again(['first again', 'first again'])).status).toBe('blocked')
+  expect(taskOf(q.state, 'b')?.dependencies).toEqual(['first again'])
+})

@@ -229,8 +229,8 @@ const queueClient = (
         onSearch?.(before)
       }
     },
-    restart: async (id, reason, options) =>
-      json({ method: 'POST', path: `${taskPath(id)}/restart`, body: bodyOf({ reason }), requestId: newTaskId() }, 'safe', options),
+    restart: async (id, reason, { dependencies, ...options } = {}) =>
+      json({ method: 'POST', path: `${taskPath(id)}/restart`, body: bodyOf({ reason, dependencies }), requestId: newTaskId() }, 'safe', options),
     amend: async (id, amendment, reason, options) => json({ method: 'PATCH', path: taskPath(id), body: exactBodyOf({ ...amendment, reason }) }, 'unsent', options),
     bump: (id, reason, options) => post(`${taskPath(id)}/bump`, { reason }, options),
     erase: (id, reason, options) => post(`${taskPath(id)}/erase`, { reason }, options),

@@ -243,4 +243,6 @@ export const corePlants: ReadonlyArray<Plant> = [
   { title: 'a task may have any number of skills', file: `${core}model/task-fields.ts`, find: '(names) => names.length <= skillsMax', replace: '() => true', killedBy: ['test/core/validate.test.ts'] },
   { title: 'a claim may name any number of types', file: `${core}model/check-command.ts`, find: ' && types.length <= abilitiesMax', replace: '', killedBy: ['test/core/validate.test.ts'] },
   { title: 'the known fields are listed anew for each unknown one', file: `${core}model/validate.ts`, find: 'unknownCache.get(fields) ?? ', replace: '', killedBy: ['test/core/list.test.ts'] },
+  { title: 'a restart does not wait for the further tasks that it names', file: 'packages/core/src/decide/restart.ts', find: '[...new Set([...kept, ...further])]', replace: 'further.length < 0 ? further : kept', killedBy: ['test/core/restart.test.ts'], named: 'further tasks as well' },
+  { title: 'a restart may wait for a task that was cancelled', file: 'packages/core/src/decide/restart.ts', find: 'if (refused !== undefined) return refused', replace: "if (refused?.code === 'conflict') return refused", killedBy: ['test/core/restart.test.ts'], named: 'further tasks as well' },
 ]

@@ -13,7 +13,7 @@ import type { AgentView, AlertView, BreakerView, Depth, QueueList, QueueSummary,
 import type { Report, ReportName, ReportOptions, ReportRows } from './reports.js'
 import type { Schedules } from './schedules.js'
 import type { AnyTaskType, PayloadOf, ReceivedOutput, TaskFields, TypedTask } from '../handles/task-type.js'
-import type { Amended, Amendment, Bumped, CancelAllOptions, CancelFilter, Cancelled, CancelledAll, Each, Enqueued, EnqueuedAll, Erased, EventFilter, EventPage, HistoryEvent, ImportedTask, NewTask, Restarted, TaskFilter, TaskPage, TaskResult, TaskView, Time } from './tasks.js'
+import type { Amended, Amendment, Bumped, CancelAllOptions, CancelFilter, Cancelled, CancelledAll, Each, Enqueued, EnqueuedAll, Erased, EventFilter, EventPage, HistoryEvent, ImportedTask, NewTask, Restarted, RestartOptions, TaskFilter, TaskPage, TaskResult, TaskView, Time } from './tasks.js'
 import type { ClientTokens, Me } from './tokens.js'
 import type { WatchMessage, WatchOptions } from './watch.js'
 
@@ -94,7 +94,7 @@ export interface DaybookClient {
    */
   readonly history: (id: string, options?: CallOptions & { readonly onSearch?: (before: number) => void }) => Promise<ReadonlyArray<HistoryEvent>>
   /** Runs a finished task or a dead letter again, as a new task. The old one keeps its status and its history. */
-  readonly restart: (id: string, reason: string, options?: CallOptions) => Promise<Restarted>
+  readonly restart: (id: string, reason: string, options?: RestartOptions & CallOptions) => Promise<Restarted>
   /**
    * Changes a task that nobody holds. The former values stay in its history. A dead letter remains a dead letter: {@link DaybookClient.deadLetters}
    * sends it back, also with another payload.

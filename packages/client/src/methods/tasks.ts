@@ -208,6 +208,11 @@ export interface TaskResult {
   readonly error?: string
 }
 
+export interface RestartOptions {
+  /** What the new task waits for besides what the old one waited for: of several tasks that are restarted, the restarts of its dependencies. */
+  readonly dependencies?: ReadonlyArray<string> | undefined
+}
+
 export interface Restarted {
   readonly id: string
   readonly number: number

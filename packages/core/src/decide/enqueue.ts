@@ -206,10 +206,14 @@ const inDependencyOrder = <T extends PreparedTask | ImportedTask>(
 }
 
 /** Whether the tasks of this tenant are hidden from the new task. */
-const isStrange = (tenant: string | undefined, task: PreparedTask, { tables }: KnownTasks): boolean => isIsolated(tables) && tenant !== task.tenant
+const isStrange = (tenant: string | undefined, task: Dependent, { tables }: KnownTasks): boolean => isIsolated(tables) && tenant !== task.tenant
 
-const knownDependency = (
-  task: PreparedTask | ImportedTask,
+/** What depends on others: a new task, or a restart. */
+type Dependent = Pick<PreparedTask, 'id' | 'tenant'> & { readonly status?: Status }
+
+/** The refusal of a dependency that is not in the same request; `undefined` if the task may have it. */
+export const knownDependency = (
+  task: Dependent,
   id: string,
   foldedInto: string | undefined,
   known: KnownTasks,
@@ -230,7 +234,7 @@ const knownDependency = (
 }
 
 /** Refuses a dependency that will never complete: the task would wait for ever (INV-8). */
-const hopeless = (task: PreparedTask, id: string, status: Status): Rejection =>
+const hopeless = (task: Dependent, id: string, status: Status): Rejection =>
   reject('unknown-dependency', `${task.id} depends on ${id}, which is ${status} and will never complete`)
 
-const statusOf = (task: PreparedTask | ImportedTask): Status => ('status' in task ? task.status : 'pending')
+const statusOf = ({ status = 'pending' }: Dependent): Status => status

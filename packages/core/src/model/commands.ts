@@ -26,7 +26,7 @@ import {
 import { Interval, MissedRuns, OverlappingRuns, ScheduleName } from './schedule.js'
 import { Concurrency, Rate } from './limit.js'
 import { SettingsPatch } from './settings.js'
-import { KeptFailure, ParkRequest, Phase, Status } from './task.js'
+import { Dependencies, KeptFailure, ParkRequest, Phase, Status } from './task.js'
 import { importedCodecs, preparedCodecs, ScheduledTask } from './task-fields.js'
 
 /** A task that is ready for the decision: its id, key and content text are determined, its defaults are not. */
@@ -191,8 +191,11 @@ export const commandCodecs = {
    * Registering the same again makes no event, unless more than half of that time is over.
    */
   RegisterAgent: command('RegisterAgent', { agent: AgentId }, { ...registered, ttlSeconds: PositiveSeconds }),
-  /** Runs a finished task or a dead letter again, as a new task `id` with the same content, which the caller reads from the log. */
-  Restart: t.intersection([tag('Restart'), t.type({ task: TaskRef, id: TaskId, reason: Text, content: ContentText })]),
+  /**
+   * Runs a finished task or a dead letter again, as a new task `id` with the same content, which the caller reads from the log. `dependencies`: what it
+   * waits for besides the dependencies of the old one.
+   */
+  Restart: command('Restart', { task: TaskRef, id: TaskId, reason: Text, content: ContentText }, { dependencies: Dependencies }),
   /**
    * Changes a task that nobody holds. A time of `null` is removed. `content`: the complete content with the new payload. `contentRevision`: the
    * revision of the content from which the new one was made, or with which it was compared. The command is refused unless that content is the newest.

@@ -26,7 +26,7 @@ export interface When {
   readonly at?: string
 }
 
-const pastTime = (text: string): string => {
+export const pastTime = (text: string): string => {
   const ms = readTime(text)
   if (ms === undefined) throw new InvalidArgumentError('a time like 2026-01-31T12:00:00Z is wanted, and a day that exists')
   return new Date(ms).toISOString()

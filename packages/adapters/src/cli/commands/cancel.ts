@@ -1,9 +1,10 @@
 import { Command } from 'commander'
 import { cancellable, plural } from '@daybook/core/common'
 import type { CancelFilter, CancelledAll, DaybookClient } from '../../client/index.js'
+import { isWanted } from '../ask-first.js'
 import { type Cli, type Ending, examples, type Session } from '../cli.js'
 import { exitCodes, UsageError } from '../exit-codes.js'
-import { clearProgress, createProgress } from '../progress.js'
+import { createProgress } from '../progress.js'
 import { addFilterOptions, type FilterOptions, filterOf, statusesOf } from '../task-filter.js'
 import { clean } from '../text.js'
 
@@ -77,7 +78,8 @@ const cancelAll = async (session: Session, filter: CancelFilter, { reason, dryRu
         : `${plural(matching.length, 'task')} would be cancelled, with all that depend on them: ${clean(matching.join(', '), 500)}`))
     return matching.length === 0 ? exitCodes.refused : exitCodes.done
   }
-  if (!yes && !(await isWanted(session, matching.length))) return exitCodes.refused
+  const what = `${plural(matching.length, 'task')} would be cancelled, with all that depend on them`
+  if (!yes && !(await isWanted(session, what, 'Cancel', 'cancelled'))) return exitCodes.refused
 
   const done = new Set<string>()
   try {
@@ -92,14 +94,4 @@ const cancelAll = async (session: Session, filter: CancelFilter, { reason, dryRu
   }
   printer.answer({ dryRun, count: done.size, cancelled: [...done] }, () => tell(session, [...done]))
   return exitCodes.done
-}
-
-const isWanted = async ({ io, printer }: Session, count: number): Promise<boolean> => {
-  const what = `${plural(count, 'task')} would be cancelled, with all that depend on them`
-  if (!io.inIsTerminal) throw new UsageError(`${what}; nobody can be asked here, so say --yes`)
-  clearProgress(io)
-  const answer = await io.ask(`${what}. Cancel them? [y/N] `)
-  if (/^y(es)?$/i.test(answer.trim())) return true
-  printer.note('nothing was cancelled')
-  return false
 }

@@ -5,18 +5,25 @@ import { newTaskId } from '@daybook/client/common'
 import type { Caller, Outcome, QueueEngine } from '../types.js'
 import { unavailable } from '../refusals.js'
 import { whyWithheld } from '../../task-keys/index.js'
+import { defined } from '../../defined.js'
 import { contentOf } from '../log/wire.js'
 
 /** The members of a task's content. An imported task also has a result there. */
 const members = ['payload', 'description', 'metadata'] as const
 
-/** `id`: that of the new task, by which a repeated request is recognised. */
+export interface RestartOptions {
+  /** Id of the new task, by which a repeated request is recognised. */
+  readonly id?: string | undefined
+  /** What the new task waits for besides the dependencies of the old one. */
+  readonly dependencies?: ReadonlyArray<string> | undefined
+}
+
 export const restartTask = async (
   engine: QueueEngine,
   task: string,
   reason: string,
   caller: Caller,
-  id = newTaskId(),
+  { id = newTaskId(), dependencies }: RestartOptions = {},
 ): Promise<Outcome<Replies['Restart']>> => {
   const read = await engine.read((state, at) => taskOf(state, task, at))
   if (E.isLeft(read)) return read
@@ -26,7 +33,7 @@ export const restartTask = async (
   const content = data === undefined ? undefined : contentIn(data)
   if (content === 'withheld') return E.left(reject('wrong-state', `the content of ${task} was erased, or its key is not here: enqueue a new task`))
   if (content === undefined) return E.left(unavailable(`the content of ${task} cannot be read from the log`))
-  return engine.submit({ type: 'Restart', task: view.id, id, reason, content }, caller)
+  return engine.submit({ type: 'Restart', task: view.id, id, reason, content, ...defined({ dependencies }) }, caller)
 }
 
 const contentIn = (data: string): string | 'withheld' | undefined => {

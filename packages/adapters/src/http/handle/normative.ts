@@ -4,7 +4,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import { type Caller, type QueueEngine, restartTask } from '../../engine/index.js'
 import { type Problem, problemOf } from '../problem.js'
 import { type Handled, type QueueCall, replyWith, type ViewCall } from '../routes/route.js'
-import type { BumpBody, CancelQueuedBody, ReasonBody, TerminateBody } from '../json/wire.js'
+import type { BumpBody, CancelQueuedBody, ReasonBody, RestartBody, TerminateBody } from '../json/wire.js'
 import { terminate } from './agents.js'
 
 /** Seconds from a time until now; 0 without a time. */
@@ -76,11 +76,11 @@ export const cancelQueuedTask = async ({ queue, body, caller }: QueueCall<Cancel
   )
 }
 
-export const restart = async ({ queue, params, body, caller, requestId }: QueueCall<ReasonBody>): Promise<Handled> =>
-  replyWith(await restartTask(queue, params.id ?? '', body.reason, caller, requestId), (restarted) => JSON.stringify(restarted), 201)
+export const restart = async ({ queue, params, body: { reason, dependencies }, caller, requestId: id }: QueueCall<RestartBody>): Promise<Handled> =>
+  replyWith(await restartTask(queue, params.id ?? '', reason, caller, { id, dependencies }), (restarted) => JSON.stringify(restarted), 201)
 
 export const restartTaskNow = async ({ queue, body, caller, requestId }: QueueCall<BumpBody>): Promise<Handled> =>
-  replyWith(await restartTask(queue, body.task_id, body.reason, caller, requestId), ({ id, restartOf, status }) =>
+  replyWith(await restartTask(queue, body.task_id, body.reason, caller, { id: requestId }), ({ id, restartOf, status }) =>
     JSON.stringify({ original_task_id: restartOf, new_task_id: id, queued: status === 'pending' || status === 'queued' }),
   )
 

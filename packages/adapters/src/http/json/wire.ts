@@ -6,6 +6,7 @@ import {
   abilities,
   AgentId,
   DeadLetterFilter,
+  Dependencies,
   Failure,
   hasAnyOf,
   importedCodecs,
@@ -143,6 +144,9 @@ export type OutcomeBody = t.TypeOf<(typeof outcomeBodies)[keyof typeof outcomeBo
 
 export const ReasonBody = t.type({ reason: Text }, 'Given reason')
 export type ReasonBody = t.TypeOf<typeof ReasonBody>
+/** `dependencies`: further ones, such as restarts of those that the old task had. */
+export const RestartBody = t.intersection([t.type({ reason: Text }), t.partial({ dependencies: Dependencies })], 'Given reason of a restart')
+export type RestartBody = t.TypeOf<typeof RestartBody>
 const timeOrNone = t.union([Time, t.null])
 /** A time of `null` is removed. */
 export const AmendBody = t.intersection(

@@ -92,9 +92,9 @@ export const routesOf = ({ limits, memory, readModels, verifications, tokens, re
     queueRoute({
       method: 'POST', path: `${of}/tasks/{id}/restart`, who: ['operator'], tenants: 'refused',
       tag: 'tasks', summary: 'Does a finished task or a dead letter once more.',
-      description: 'Does a finished task or a dead letter once more, as a new task with the same content and fields. The old one keeps its status and its history.',
-      refusals: ['wrong-state'],
-      body: input(w.ReasonBody), answers: { 201: RestartedAnswer }, handle: normative.restart,
+      description: 'Does a finished task or a dead letter once more, as a new task with the same content and fields. The old one keeps its status and its history. With `dependencies` the new one waits for these, too: of several tasks that are restarted, each names the restarts of what it waited for.',
+      refusals: ['wrong-state', 'unknown-dependency'],
+      body: input(w.RestartBody), answers: { 201: RestartedAnswer }, handle: normative.restart,
     }),
     queueRoute({
       method: 'POST', path: `${of}/tasks/{id}/erase`, who: ['admin'], tenants: 'refused',
