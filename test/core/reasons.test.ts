@@ -1,5 +1,5 @@
 /** The reasons why a task waits: they must agree with what claims do. */
-import { type ReasonCode, reasonsOf, taskOf } from '@daybook/core'
+import { type ReasonCode, reasonsOf, taskOf, whyNothing } from '@daybook/core'
 import { Shadow } from '@daybook/core/testing'
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -110,5 +110,34 @@ describe('all reasons, not only the first', () => {
     q.do({ type: 'Discard', task: 'a', reviewer: 'r', reason: 'r' })
     expect(codes(q, 'a')).toEqual(['finished'])
     expect(codes(q, 'nobody')).toBeUndefined()
+  })
+})
+
+describe('EV-10: why a claim finds nothing although tasks are ready', () => {
+  const why = (q: Queue, more: Partial<Parameters<typeof whyNothing>[1]> = {}) => whyNothing(q.state, { agent: 'ann', ...more }, q.at)
+
+  test('the breaker of their type is open, or tested by another task', () => {
+    const q = new Queue().enqueue(task('a', { type: 'mail' }), task('b', { type: 'mail' }), task('c', { type: 'sms', availableAt: start + 9_000 }))
+    expect(why(q)).toBeUndefined()
+    q.do({ type: 'OpenBreaker', taskType: 'mail', reason: 'the server is down' })
+    expect(q.look()).toEqual([])
+    expect(why(q)).toEqual({ code: 'breaker-open', message: 'the breaker of mail is open (the server is down), until it is closed by hand', change: 'close the breaker of mail' })
+    expect([why(q, { types: ['mail'] })?.code, why(q, { types: ['ma*'] })?.code]).toEqual(['breaker-open', 'breaker-open'])
+    // Nothing is ready that these ask for.
+    expect([why(q, { types: ['sms'] }), why(q, { phases: ['TESTING'] })?.code, why(q, { tenant: 'acme' })]).toEqual([undefined, 'breaker-open', undefined])
+  })
+
+  test('their limits are used up, and of several reasons the one that ends first is told', () => {
+    const q = new Queue().enqueue(task('a', { type: 'mail' }), task('b', { type: 'mail' }), task('c', { type: 'sms' }), task('d', { type: 'sms' }))
+    q.do({ type: 'SetLimit', key: 'type:mail', concurrency: 1 })
+    q.do({ type: 'SetLimit', key: 'type:sms', rate: { starts: 1, perSeconds: 60 } })
+    expect(q.claim('bob', { max: 4 }).ids).toEqual(['a', 'c'])
+    expect(q.look()).toEqual([])
+    expect(why(q, { types: ['mail'] })).toMatchObject({ code: 'concurrency-limit', message: expect.stringContaining('may hold 1 lease at once, and holds 1') as string })
+    expect(why(q, { types: ['sms'] })).toMatchObject({ code: 'rate-limit', until: start + 60_000 })
+    expect(why(q)).toMatchObject({ code: 'rate-limit' })
+    // What keeps the agent from everything comes first.
+    q.do({ type: 'Pause', reason: 'lunch' })
+    expect(why(q)?.code).toBe('queue-paused')
   })
 })

@@ -105,4 +105,6 @@ export const explainPlants: ReadonlyArray<Plant> = [
     replace: '!isGroupShut(this.asked ?? {}, group)',
     killedBy: explains,
   },
+  { title: 'a claim that finds nothing because of a breaker or a limit says nothing', file: 'packages/core/src/queries/waiting-claim.ts', find: 'return held === undefined ? undefined :', replace: 'return held !== undefined ? undefined :', killedBy: ['test/core/reasons.test.ts'], named: 'why a claim finds nothing' },
+  { title: 'of several reasons of a claim the last one to end is told', file: 'packages/core/src/queries/waiting-claim.ts', find: 'endOf(reason) < endOf(first)', replace: 'endOf(reason) > endOf(first)', killedBy: ['test/core/reasons.test.ts'], named: 'why a claim finds nothing' },
 ]

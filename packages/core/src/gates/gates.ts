@@ -301,6 +301,14 @@ export const reasonOfClaim = (question: ClaimQuestion): Reason | undefined => {
   return undefined
 }
 
+/** Why no task of this task's group is claimed now, whoever asks. */
+export const reasonOfGroup = (question: Question): Reason | undefined => {
+  for (const gate of gates) {
+    if ((gate.scope === 'type' || gate.scope === 'limit') && isShutFor(gate, question)) return { code: gate.code, ...gate.words(question) }
+  }
+  return undefined
+}
+
 /** Whether this gate keeps the task from being claimed. */
 export const isShutFor = (gate: Gate, { tables, task, at, asker }: Question): boolean => {
   switch (gate.scope) {

@@ -3,12 +3,14 @@ import { getsAgainAt, roomOf, takeOver } from '../gates/assignment.js'
 import { activeAgents, isAtCapacity } from '../state/capacity.js'
 import { type ClaimRequest, scan } from '../decide/claim.js'
 import { barredFromAll, failedHere, tooManyPassed } from '../gates/gate-words.js'
-import { isQueueShut, reasonOfClaim } from '../gates/gates.js'
-import type { Reason } from '../gates/reason.js'
+import { isQueueShut, reasonOfClaim, reasonOfGroup } from '../gates/gates.js'
+import type { Asker, Reason } from '../gates/reason.js'
 import { timeOf } from './query.js'
 import { QueueState } from '../fold/queue-state.js'
 import { isTakeable } from '../limits/section.js'
 import type { ClaimShape } from '../ready/claim-shape.js'
+import { headsOf } from '../ready/group-tasks.js'
+import type { Tables } from '../state/tables.js'
 
 /**
  * Keeps the shape of a claim, so that the next claim that asks for the same costs less. The caller may count the claims that wait for it. Fields that
@@ -56,7 +58,10 @@ export const whyNothing = (state: QueueState, request: ClaimRequest, at = timeOf
   const tables = QueueState.tablesOf(state)
   const now = Math.max(at, tables.head.at)
   const asker = takeOver(tables, request, now)
-  if (!tables.ready.shapeOf(asker).hasWork) return undefined
+  if (!tables.ready.shapeOf(asker).hasWork) {
+    const held = whyHeldBack(tables, asker, now)
+    return held === undefined ? undefined : (reasonOfClaim({ tables, at: now, asker }) ?? held)
+  }
   const { picked, isCut, left, hasBarred } = scan(tables, request, 1, now)
   if (picked.length > 0 && !isQueueShut(tables)) return undefined
   const shut = reasonOfClaim({ tables, at: now, asker })
@@ -66,3 +71,21 @@ export const whyNothing = (state: QueueState, request: ClaimRequest, at = timeOf
   if (first !== undefined) return { code: 'failed-here-lately', ...failedHere({ tables, task: first, at: now, asker }) }
   return hasBarred ? { code: 'agents-barred', ...barredFromAll(request.agent) } : undefined
 }
+
+/** How many groups of tasks are looked at for the reason. */
+const groupsMax = 1_000
+
+/** Why none of the ready tasks that match may start: a gate of their type, or their limits. Of several reasons the one that ends first. */
+const whyHeldBack = (tables: Tables, asker: Asker, at: number): Reason | undefined => {
+  let first: Reason | undefined
+  let looks = 0
+  for (const group of tables.ready.matching(asker)) {
+    if (++looks > groupsMax) break
+    const [task] = headsOf(group)
+    const reason = task === undefined ? undefined : reasonOfGroup({ tables, task, at, asker })
+    if (reason !== undefined && (first === undefined || endOf(reason) < endOf(first))) first = reason
+  }
+  return first
+}
+
+const endOf = ({ until = Number.POSITIVE_INFINITY }: Reason): number => until

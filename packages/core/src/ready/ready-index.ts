@@ -148,6 +148,13 @@ export class ReadyIndex {
     return this.kinds.groups()
   }
 
+  /** The groups with ready tasks that a claim asks for, open or not. */
+  *matching(asked: ShapeOf): Generator<Group, void> {
+    const shape = this.shapeOf(asked)
+    const groups = shape.types === undefined ? [this.groupsWithTasks()] : [...shape.types].map((type) => this.groupsOf(type))
+    for (const some of groups) for (const group of some) if (shape.matches(group)) yield group
+  }
+
   /** Must be called when a breaker may have begun or ceased to hold back this type. */
   breakerMoved(type: string): void {
     this.refreshAll(this.groupsOf(type))
