@@ -67,3 +67,23 @@ test('LK-06: to put many claims back takes one step for each claim of their line
     sets.mockRestore()
   }
 })
+
+test('TQM-ASSIGN-001: claims of an agent that registers move to other lines, keep their places among all claims, and are offered tasks', () => {
+  const waiting = new WaitingClaims<Claim>()
+  const [narrow, wide] = [shape(), shape()]
+  waiting.add(claim('first'), wide)
+  waiting.add(claim('moved 1', 'ann'), narrow)
+  waiting.add(claim('second'), wide)
+  waiting.add(claim('moved 2', 'ann'), narrow)
+  waiting.add(claim('third'), wide)
+  waiting.moveClaimsOf('bob', () => wide)
+  expect(waiting.isOfferDue).toBe(false)
+  waiting.moveClaimsOf('ann', () => wide)
+  expect([waiting.size, narrow.waiting, wide.waiting, waiting.isOfferDue]).toEqual([5, 0, 5, true])
+  const offered: Array<string> = []
+  waiting.offer(({ name }) => (offered.push(name), 'empty'), () => 'all', () => new Map())
+  expect(offered).toEqual(['first', 'moved 1', 'second', 'moved 2', 'third'])
+  // The same again changes nothing.
+  waiting.moveClaimsOf('ann', () => wide)
+  expect(waiting.isOfferDue).toBe(false)
+})

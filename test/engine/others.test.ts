@@ -311,3 +311,14 @@ test('a shared store that cannot be listed is a problem of the whole server, unt
   expect(warnings).toEqual(['the store cannot be looked at: no connection'])
   await daybook.close()
 })
+
+test('TQM-ASSIGN-001: a waiting claim is served when its agent registers for more with another engine', async () => {
+  const { here, there } = await openTwo()
+  const register = (types: ReadonlyArray<string>) => ({ type: 'RegisterAgent' as const, agent: 'ann', types })
+  await here.engine.submit(register(['ops']), caller)
+  await here.engine.submit(enqueue('a'), caller)
+  const waiting = here.engine.claim(claim('ann'), caller, { waitMs: 60_000 })
+  await sleep(50)
+  await there.engine.submit(register(['work']), caller)
+  expect(ok(await waiting)).toMatchObject([{ task: 'a' }])
+})

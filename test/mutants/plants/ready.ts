@@ -345,4 +345,7 @@ export const readyPlants: ReadonlyArray<Plant> = [
     replace: 'head.paused = null\n    void ready',
     killedBy: shapes,
   },
+  { title: 'waiting claims of an agent that registers for more stay where they were', file: 'packages/adapters/src/engine/decider.ts', find: 'this.followRegistrations()\n    if (waiting.size', replace: 'if (waiting.size', killedBy: ['test/engine/waiting-agents.test.ts'], named: 'registers for more' },
+  { title: 'waiting claims hear nothing of registrations with other servers', file: 'packages/adapters/src/engine/engine.ts', find: 'this.decider.followRegistrations()\n', replace: '\n', killedBy: ['test/engine/others.test.ts'], named: 'registers for more with another engine' },
+  { title: 'waiting claims that move to another line lose their places', file: 'packages/core/src/ready/waiting-claims.ts', find: '.sort(([, a], [, b]) => a - b))\n      this.due', replace: ')\n      this.due', killedBy: ['test/core/waiting-claims.test.ts'], named: 'keep their places among all' },
 ]

@@ -331,8 +331,15 @@ export class Decider {
     return 'served'
   }
 
+  /** Claims of agents that have registered meanwhile wait for what these registered for. */
+  followRegistrations(): void {
+    const { live, waiting } = this.parts
+    for (const agent of live.takeRegistered()) waiting.moveClaimsOf(agent, ({ command }) => keepShape(live.current, command, this.now()))
+  }
+
   private serveWaiting(batch: Batch): void {
     const { live, waiting } = this.parts
+    this.followRegistrations()
     if (waiting.size === 0) return
     waiting.passTime(this.at)
     // A claim that is served may make room for another one, or leave a task to it.

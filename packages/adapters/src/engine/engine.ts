@@ -395,6 +395,7 @@ class Engine implements QueueEngine {
       return
     }
     this.turns.heard()
+    this.decider.followRegistrations()
     this.waiting.wake(takeWokenShapes(this.live.current))
     this.durable.wake()
   }

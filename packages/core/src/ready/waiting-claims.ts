@@ -58,6 +58,20 @@ export class WaitingClaims<C extends WaitingClaim> {
     for (const line of this.lines.values()) this.due.add(line)
   }
 
+  /** The agent has registered, so its claims may ask for something else. They keep their places, in the lines of these shapes, which are due. */
+  moveClaimsOf(agent: string, shapeOf: (item: C) => ClaimShape): void {
+    for (const item of [...(this.byAgent.get(agent) ?? [])]) {
+      const from = this.lineOf.get(item)
+      const shape = shapeOf(item)
+      if (from === undefined || from.shape === shape) continue
+      const place = from.claims.get(item) as number
+      this.remove(item)
+      const line = this.enter(item, shape)
+      line.claims = new Map([...line.claims, [item, place] as const].sort(([, a], [, b]) => a - b))
+      this.due.add(line)
+    }
+  }
+
   /** There may be more tasks for the claims of these shapes. */
   wake(shapes: ReadonlyArray<ClaimShape>): void {
     for (const shape of shapes) {

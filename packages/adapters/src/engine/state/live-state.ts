@@ -2,12 +2,15 @@
  * The state of the queue, ahead of the log. Decided events are folded at once, under a mark, and rolled back if the append fails. Each step consumes
  * the state, so nobody may keep a reference: read `current` each time.
  */
-import { evolve, forget, type Mark, mark, type QueueEvent, type QueueState, release, revisionOf, rollback, settle, type Unreadable } from '@daybook/core'
+import { evolve, forget, isUnreadable, type Mark, mark, type QueueEvent, type QueueState, release, revisionOf, rollback, settle, type Unreadable } from '@daybook/core'
 import type { Chain } from '../../seals/index.js'
 import type { RecordedEvent } from '../../store/index.js'
 import { foldRecorded } from './replay.js'
 
 export class LiveState {
+  /** Agents that have registered since {@link takeRegistered}. */
+  private readonly registered = new Set<string>()
+
   constructor(
     private state: QueueState,
     /** The chain of the log, without batches in flight. */
@@ -23,6 +26,7 @@ export class LiveState {
   }
 
   evolve(event: QueueEvent): void {
+    this.note(event)
     this.state = evolve(this.state, event)
   }
 
@@ -34,10 +38,19 @@ export class LiveState {
     const events: Array<QueueEvent | Unreadable> = []
     this.state = foldRecorded(this.state, recorded, (event, before) => {
       onEvent(event, before)
+      if (!isUnreadable(event)) this.note(event)
       events.push(event)
     })
     this.chain.take(recorded)
     return events
+  }
+
+  /** The agents that have registered since the last call, here or through another server. */
+  takeRegistered(): ReadonlyArray<string> {
+    if (this.registered.size === 0) return none
+    const agents = [...this.registered]
+    this.registered.clear()
+    return agents
   }
 
   /** Evicts tasks whose retention is over at `at`, at most `max`. */
@@ -61,4 +74,9 @@ export class LiveState {
   rollback(point: Mark): void {
     this.state = rollback(this.state, point)
   }
+
+  private note(event: QueueEvent): void {
+    if (event.type === 'AgentRegistered') this.registered.add(event.data.agent)
+  }
 }
+const none: ReadonlyArray<never> = []
