@@ -322,3 +322,27 @@ test('TQM-ASSIGN-001: a waiting claim is served when its agent registers for mor
   await there.engine.submit(register(['work']), caller)
   expect(ok(await waiting)).toMatchObject([{ task: 'a' }])
 })
+
+test('a start opens several queues of a shared store at once, not more than eight, and those of a file one after the other', async () => {
+  const opened = async (isShared: boolean): Promise<number> => {
+    const inner: EventStore = { ...openMemoryStore({ isShared }), close: async () => undefined }
+    const first = createDaybook({ store: inner })
+    await first.ready
+    for (let n = 0; n < 20; n++) await (await first.open(`q${n}`)).submit(enqueue('a'), caller)
+    await first.close()
+    let under = 0
+    let most = 0
+    const head: EventStore['head'] = async (name) => {
+      most = Math.max(most, ++under)
+      await sleep(10)
+      under--
+      return inner.head(name)
+    }
+    const daybook = createDaybook({ store: { ...inner, head } })
+    await daybook.ready
+    expect(daybook.queues()).toHaveLength(20)
+    await daybook.close()
+    return most
+  }
+  expect([await opened(true), await opened(false)]).toEqual([8, 1])
+})

@@ -495,4 +495,5 @@ export const enginePlants: ReadonlyArray<Plant> = [
   { title: 'a queue of which events are lost is replayed with each attempt', file: 'packages/adapters/src/engine/daybook.ts', find: 'if (lost instanceof LostEvents) for await', replace: "if (lost instanceof LostEvents && lost.message === '') for await", killedBy: ['test/engine/others.test.ts'] },
   { title: 'a queue whose events are back waits for a request', file: 'packages/adapters/src/engine/daybook.ts', find: '(!isShared && this.unusable.size === 0)', replace: '!isShared', killedBy: ['test/engine/others.test.ts'] },
   { title: 'a queue whose events are back is not looked for at a request', file: 'packages/adapters/src/engine/daybook.ts', find: '    if (this.unusable.has(name)) return this.tryAgain(name)\n', replace: '', killedBy: ['test/engine/others.test.ts'] },
+  { title: 'the queues of a shared store are opened one after the other', file: 'packages/adapters/src/engine/daybook.ts', find: '? openingsMax : 1', replace: '? 1 : 1', killedBy: ['test/engine/others.test.ts'], named: 'opens several queues' },
 ]

@@ -31,6 +31,8 @@ const retryMsDefault = 60_000
 const requestRetryMs = 1_000
 /** After an attempt that took long, the pause is this many times as long, but no longer than without a request. An attempt may replay much of the log. */
 const restFactor = 20
+/** How many queues are opened at once from a store that others use, too. */
+const openingsMax = 8
 /** Number of queues without events that stay open for requests. Each takes about 170 KiB. */
 const visitedMax = 1_000
 /** How many of them are looked at, at most, when there are more. Some may be busy. */
@@ -176,10 +178,21 @@ class Registry implements Daybook {
 
   private async openAll(): Promise<void> {
     const streams = await this.options.store.streams(streamPrefix)
-    for (const stream of streams) {
-      const name = queueOf(stream)
-      await this.openNow(name).catch((error: unknown) => this.refuse(name, error))
+    await this.severalAtOnce(streams.map(queueOf), (name) => this.openNow(name).then(() => undefined, (error: unknown) => this.refuse(name, error)))
+  }
+
+  /** Another machine's log is mostly waited for. That of a file here is read as fast as events are folded, and each queue on its way needs memory. */
+  private async severalAtOnce(names: ReadonlyArray<string>, open: (name: string) => Promise<void>): Promise<void> {
+    const left = [...names].reverse()
+    const openNext = async (): Promise<void> => {
+      try {
+        for (let name = left.pop(); name !== undefined; name = left.pop()) await open(name)
+      } catch (error) {
+        left.length = 0
+        throw error
+      }
     }
+    await Promise.all(Array.from({ length: this.options.store.isShared ? openingsMax : 1 }, openNext))
   }
 
   /** Records a queue of which events are gone. The other queues still work. */
@@ -220,14 +233,13 @@ class Registry implements Daybook {
   }
 
   private async openEach(names: ReadonlyArray<string>): Promise<void> {
-    for (const name of names) {
-      if (this.closing !== undefined) return
-      if (this.engines.has(name) || this.isTooSoonFor(name, this.retryMs)) continue
+    await this.severalAtOnce(names, async (name) => {
+      if (this.closing !== undefined || this.engines.has(name) || this.isTooSoonFor(name, this.retryMs)) return
       await this.openNow(name).catch((error: unknown) => {
         if (isDestroyed(error)) return this.refuse(name, error)
         if (this.closing === undefined) this.warn(`queue ${name} cannot be opened: ${errorText(error)}`)
       })
-    }
+    })
   }
 
   /** Checks one open queue per call: an administrator may have truncated events that a start needs, without anybody here reading them. */
