@@ -219,3 +219,15 @@ test('the history of a task that is no longer in memory comes from the log, with
   expect(events.find(({ type }) => type === 'Claimed')?.data.expiresAt).toMatch(/^\d{4}-\d\d-\d\dT.*Z$/)
   expect(await on(q, 'history', 'nobody')).toMatchObject({ code: 1, err: expect.stringContaining('no task nobody was ever in queue') as string })
 })
+
+test('the doctor notes each breaker that holds tasks back, with a server and without', async () => {
+  const q = queue()
+  await enqueue(q, 'a')
+  const said = async (...flags: ReadonlyArray<string>): Promise<string> => (await on(q, 'doctor', ...flags)).out.split('\n').filter((line) => line.includes(`queue ${q}`)).join('\n')
+  expect(await said()).not.toContain('breaker')
+  await on(q, 'breakers', 'open', 'x', '--reason', 'the API is down')
+  expect(await on(q, 'doctor')).toMatchObject({ code: 0 })
+  expect(await said()).toContain('the breaker of x is open (the API is down): its tasks are held back until somebody closes it')
+  await on(q, 'breakers', 'close', 'x')
+  expect(await said()).not.toContain('breaker')
+})

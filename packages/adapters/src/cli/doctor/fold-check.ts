@@ -1,7 +1,8 @@
 /** Folds a queue's whole log again, and reports the events that could not be read or did not fit. */
-import { evolve, headOf, initial, isUnreadable, lastUnreadableOf, plural, type QueueEvent, type QueueState, skip, timeOf, type Unreadable } from '@daybook/core'
+import { breakersOf, type BreakerView, evolve, headOf, initial, isUnreadable, lastUnreadableOf, plural, type QueueEvent, type QueueState, skip, timeOf, type Unreadable } from '@daybook/core'
 import { readOnlyReason } from '../../engine/state/read-only.js'
 import { pauseText } from '../pause.js'
+import { clean, clock } from '../text.js'
 import type { Finding } from './finding.js'
 
 export class FoldCheck {
@@ -38,10 +39,26 @@ export class FoldCheck {
     if (this.gap !== undefined) found.push({ level: 'bad', about, says: `${this.gap}: events are missing` })
     if (found.length === 0) found.push({ level: 'good', about, says: `${plural(this.next, 'event')}, all readable` })
     if (paused !== null) found.push({ level: 'note', about, says: `${pauseText(paused)}: no task is handed out until somebody resumes it` })
+    found.push(...breakerNotes(about, breakersOf(this.state)))
     const aheadMs = offline === undefined ? 0 : timeOf(this.state) - offline.now
     if (aheadMs > aheadMsMax) found.push({ level: 'note', about, says: aheadText(aheadMs / 1_000, "this machine's clock") })
     return found
   }
+}
+
+/** At most so many breakers are named. */
+const breakersMax = 20
+
+const breakerNotes = (about: string, breakers: Readonly<Record<string, BreakerView>>): ReadonlyArray<Finding> => {
+  const shut = Object.entries(breakers).filter(([, { state }]) => state !== 'closed')
+  const notes = shut.slice(0, breakersMax).map(([type, breaker]): Finding => ({ level: 'note', about, says: breakerText(type, breaker) }))
+  return shut.length > breakersMax ? [...notes, { level: 'note', about, says: `and the breakers of ${shut.length - breakersMax} more types` }] : notes
+}
+
+const breakerText = (type: string, { state, reason, halfOpenAt }: BreakerView): string => {
+  const why = reason === undefined ? '' : ` (${clean(reason, 200)})`
+  if (state === 'half-open') return `the breaker of ${clean(type)} is half-open${why}: one task tests the type, and the others wait for it`
+  return `the breaker of ${clean(type)} is open${why}: its tasks are held back until ${halfOpenAt === undefined ? 'somebody closes it' : `${clock(halfOpenAt)}, when one of them tests the type, or until somebody closes it`}`
 }
 
 /** Up to this many milliseconds, a queue's time may be ahead without a note. */
