@@ -477,4 +477,5 @@ export const pastPlants: ReadonlyArray<Plant> = [
     killedBy: ['test/http/past-states.test.ts'],
     named: 'break off',
   },
+  { title: 'a task that was not there then looks like one that is not there now', file: 'packages/adapters/src/http/past/answer-past.ts', find: "refusal.code === 'not-found' ?", replace: "refusal.code === 'conflict' ?", killedBy: ['test/http/past.test.ts'], named: 'a time means the last event' },
 ]
