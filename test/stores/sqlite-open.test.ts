@@ -1,6 +1,7 @@
 import {
   chmodSync,
   copyFileSync,
+  linkSync,
   mkdirSync,
   readFileSync,
   readdirSync,
@@ -8,6 +9,7 @@ import {
   statSync,
   symlinkSync,
   truncateSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
@@ -180,5 +182,38 @@ describe('opening', () => {
     expect(await runChild('open', { file }, nobody).line(/./)).toBe('refused read-only')
     expect(fingerprint(folder)).toEqual(before)
     chmodSync(folder, 0o755)
+  })
+})
+
+describe('what a crash has left while a store was created', () => {
+  const left = '0123abcd-0000-4000-8000-000000000000'
+  const namesAfterOpening = async (file: string, folder: string): Promise<ReadonlyArray<string>> => {
+    await (await openSqliteStore({ file })).close()
+    return readdirSync(folder).filter((name) => name.includes('.new-'))
+  }
+  const anHourAgo = new Date(Date.now() - 3_700_000)
+
+  test('a second name of the store is removed, and the store is not', async () => {
+    const { file, folder } = copyOfStore((path) => linkSync(path, `${path}.new-${left}`))
+    expect(await namesAfterOpening(file, folder)).toEqual([])
+    const store = await openSqliteStore({ file })
+    expect(await idsIn(store, 's')).toHaveLength(60)
+    await store.close()
+  })
+
+  test('a second name under which somebody opened the store stays', async () => {
+    const { file, folder } = copyOfStore((path) => {
+      linkSync(path, `${path}.new-${left}`)
+      writeFileSync(`${path}.new-${left}-wal`, 'appended')
+    })
+    expect(await namesAfterOpening(file, folder)).toHaveLength(2)
+  })
+
+  test('an unfinished store is removed with its journal once it is old: a young one may be in the making', async () => {
+    const { file, folder } = copyOfStore((path) => {
+      for (const [id, suffix] of [[left, ''], [left, '-wal'], [left.replace('0', '1'), '']] as const) writeFileSync(`${path}.new-${id}${suffix}`, 'unfinished')
+      utimesSync(`${path}.new-${left}`, anHourAgo, anHourAgo)
+    })
+    expect(await namesAfterOpening(file, folder)).toEqual([`store.daybook.new-${left.replace('0', '1')}`])
   })
 })

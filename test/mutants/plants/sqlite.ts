@@ -221,4 +221,6 @@ export const sqlitePlants: ReadonlyArray<Plant> = [
   { title: 'a server with a small heap collects garbage before it is ready', file: 'packages/adapters/src/return-memory.ts', find: 'heapTotal < heapMin || ', replace: '', killedBy: ['test/smoke/return-memory.test.ts'] },
   { title: 'a server that is ready keeps the garbage of its start', file: 'packages/adapters/src/return-memory.ts', find: "await session.post('HeapProfiler.collectGarbage')", replace: 'void session', killedBy: ['test/smoke/return-memory.test.ts'] },
   { title: 'SQLite: a damaged lock file looks like a damaged log', file: at('server-lock.ts'), find: 'if (isDamage(error)) throw', replace: 'if (error === null) throw', killedBy: locks },
+  { title: 'SQLite: what a crash has left beside a new store stays for ever', file: 'packages/adapters/src/sqlite/create-file.ts', find: 'if (isLeft) for (const suffix', replace: 'if (isLeft && isSecondName) for (const suffix', killedBy: ['test/stores/sqlite-open.test.ts'], named: 'an unfinished store is removed' },
+  { title: 'SQLite: a second name under which somebody appends is removed', file: 'packages/adapters/src/sqlite/create-file.ts', find: 'isSecondName ? !left.includes(`${basename(path)}-wal`) :', replace: 'isSecondName ? true :', killedBy: ['test/stores/sqlite-open.test.ts'], named: 'under which somebody opened' },
 ]

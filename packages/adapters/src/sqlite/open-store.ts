@@ -1,6 +1,6 @@
 import { access, constants, readlink, realpath } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { createFile } from './create-file.js'
+import { createFile, removeUnfinished } from './create-file.js'
 import { storeError } from './errors.js'
 import { inspectFile } from './file-header.js'
 import { openConnection } from './open-log.js'
@@ -75,6 +75,8 @@ const openResolved = async (file: string, options: SqliteStoreOptions): Promise<
     const { release: unlock } = takeServerLock(file, options.sharing ?? 'exclusive')
     releases.push(unlock, nameOpen(file))
     if (found === 'missing') await createFile(file)
+    // What is left takes a little room, and does no harm.
+    await removeUnfinished(file).catch(() => undefined)
 
     // 3. The reading connection comes first, because it finds damage without writing.
     const db = openConnection(file)
