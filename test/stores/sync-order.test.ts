@@ -19,7 +19,7 @@ describe.skipIf(goesWithout(strace))('EV-03', () => {
     const args = ['-f', '-y', '-s', '16', '-o', trace, '-e', `trace=${writes},${syncs},${names},${folders}`, process.execPath, scriptPath('sync-order'), JSON.stringify({ dir })]
     const child = runProgram('strace', args)
     expect(await child.ended).toBe(0)
-    expect(child.lines).toEqual(['opened', 'appended', 'committed', 'embedded'])
+    expect(child.lines).toEqual(['opened', 'appended', 'committed', 'embedded', 'kept'])
     calls = callsIn(readFileSync(trace, 'utf8')).filter(({ failed }) => !failed)
   })
 
@@ -59,6 +59,15 @@ describe.skipIf(goesWithout(strace))('EV-03', () => {
       expect(made).toBeGreaterThan(0)
       expect(isSyncedBetween(made, said('embedded'), parent)).toBe(true)
     }
+  })
+
+  test('the name of the file of tokens, and that of a new folder for it, are synced before the admin token is shown', () => {
+    const folder = join(dir, 'tokens')
+    const made = calls.findIndex((call) => isMaking(call, folder))
+    const kept = named(join(folder, 'tokens.json'))
+    expect(Math.min(made, kept)).toBeGreaterThan(0)
+    expect(isSyncedBetween(made, said('kept'), dir)).toBe(true)
+    expect(isSyncedBetween(kept, said('kept'), folder)).toBe(true)
   })
 
   test('a file of rows and its name are synced before a snapshot that names it gets its name', () => {

@@ -1,5 +1,6 @@
-// Creates a store in `dir`, appends to it, takes a snapshot, and makes a data folder. Prints when the store is open and when each step is done.
+// Creates a store in `dir`, appends to it, takes a snapshot, makes a data folder, and keeps an admin token. Prints when the store is open and when each step is done.
 import { join } from 'node:path'
+import { openTokens } from '@daybook/adapters/auth'
 import { openEmbedded } from '@daybook/adapters/embedded'
 import { openSnapshotFolder } from '@daybook/adapters/files'
 import { openSqliteStore } from '@daybook/adapters/sqlite'
@@ -20,3 +21,5 @@ await store.close()
 const embedded = await openEmbedded({ dataDir: join(dir, 'above', 'data') })
 process.stdout.write('embedded\n')
 await embedded.close()
+openTokens({ dir: join(dir, 'tokens') }).keep()
+process.stdout.write('kept\n')

@@ -11,7 +11,7 @@ import { isToken } from '@daybook/client/common'
 import * as E from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
 import type { Caller } from '../engine/types.js'
-import { makeFolder } from '../disk/make-folder.js'
+import { makeDurableFolder, syncNames } from '../disk/make-folder.js'
 import { openMemoryStore } from '../memory/index.js'
 import { type Grant, lastingGrant } from './grant.js'
 import { hashOf, newToken } from './hash.js'
@@ -155,7 +155,7 @@ const parse = (text: string): unknown => {
 
 /** Writes the file completely or not at all: a half-written file would lock everybody out. */
 const writeTokens = (dir: string, tokens: ReadonlyArray<Stored>): void => {
-  makeFolder(dir)
+  makeDurableFolder(dir)
   const draft = join(dir, `${fileName}.${process.pid}`)
   const descriptor = openSync(draft, 'w', 0o600)
   try {
@@ -167,4 +167,6 @@ const writeTokens = (dir: string, tokens: ReadonlyArray<Stored>): void => {
     closeSync(descriptor)
   }
   renameSync(draft, tokensFileOf(dir))
+  // Otherwise a power cut could take the file, and with it the token that was shown once.
+  syncNames(dir)
 }

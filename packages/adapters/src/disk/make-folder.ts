@@ -54,8 +54,8 @@ const makeLast = (folder: string, above: string, mode: number | undefined): Read
   }
 }
 
-/** One may write to a folder that one may not read. Such a folder cannot be synced. */
-const syncNames = (folder: string): void => {
+/** Syncs a folder, so that the names in it survive a power cut. One may write to a folder that one may not read. Such a folder cannot be synced. */
+export const syncNames = (folder: string): void => {
   let descriptor: number
   try {
     descriptor = openSync(folder, 'r')
