@@ -348,4 +348,11 @@ describe('EV-09: times', () => {
     expect(task?.metadata).toEqual({ [field]: '2026-02-30T00:00:00Z' })
     expect(said).toContain(`${field} "2026-02-30T00:00:00Z" is no time that exists: it stays in metadata`)
   })
+
+  test.each(['completedAt', 'createdAt'])('a %s in the future, which counts as the time of the import, is reported and stays in metadata', (field) => {
+    const { task, said } = one({ status: 'completed', [field]: '2199-01-31T00:00:00Z' }, 'completed.json')
+    expect(task?.metadata).toEqual({ [field]: '2199-01-31T00:00:00Z' })
+    expect(said).toContain(`${field} is in the future: the time of the import counts, and it stays in metadata`)
+    expect(one({ status: 'completed', [field]: '2020-01-31T00:00:00Z' }, 'completed.json').said.join()).not.toContain('future')
+  })
 })

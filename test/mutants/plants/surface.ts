@@ -152,4 +152,5 @@ export const surfacePlants: ReadonlyArray<Plant> = [
   { title: 'the client has only the first page of failure patterns', file: 'packages/client/src/client.ts', find: 'page.nextCursor === undefined || page.nextCursor === null || (limit', replace: 'page.nextCursor !== undefined || (limit', killedBy: longAnswers },
   { title: 'a state leaves out open breakers', file: 'packages/adapters/src/http/handle/state.ts', find: 'openFirst(breakers).slice', replace: 'breakers.slice', killedBy: longAnswers },
   { title: 'a difference has all events of a breaker', file: 'packages/adapters/src/http/handle/diff.ts', find: 'events.slice(-breakerEventsMax)', replace: 'events', killedBy: longAnswers },
+  { title: 'import: a time in the future is taken without a word', file: 'packages/adapters/src/import/map-past.ts', find: 'Date.parse(at) > now)', replace: 'Date.parse(at) > now * 1_000)', killedBy: ['test/import/shapes.test.ts'], named: 'in the future' },
 ]

@@ -7,19 +7,19 @@ import type { Kept } from './metadata.js'
 import { short } from './short.js'
 import type { Stage } from './types.js'
 
-export const mapPast = (task: Draft, stage: Stage, fields: Fields, kept: Kept): void => {
+export const mapPast = (task: Draft, stage: Stage, fields: Fields, kept: Kept, now = Date.now()): void => {
   const isOpen = task.status === 'pending'
   const keepPast = (given: Given): string => kept.keep(given, `${given.name} of an open task stays in metadata: the queue keeps its own`)
 
   const created = fields.take('createdAt')
   if (created !== undefined) {
-    const at = readTime(created, kept)
+    const at = isOpen ? readTime(created, kept) : readPast(created, kept, now)
     if (at !== undefined) task.createdAt = at
     if (at !== undefined && isOpen) keepPast(created)
   }
   const finished = fields.take('completedAt')
   if (finished !== undefined) {
-    const at = isOpen ? undefined : readTime(finished, kept)
+    const at = isOpen ? undefined : readPast(finished, kept, now)
     if (isOpen) keepPast(finished)
     else if (at !== undefined) task.completedAt = at
   }
@@ -48,6 +48,13 @@ export const mapPast = (task: Draft, stage: Stage, fields: Fields, kept: Kept): 
 const readTime = (given: Given, kept: Kept): string | undefined => {
   const at = readInstant(given.value)
   if (at === undefined) kept.keep(given, `${given.name} ${short(given.value)} is no time that exists: it stays in metadata`)
+  return at
+}
+
+/** A queue takes no time that is still to come. */
+const readPast = (given: Given, kept: Kept, now: number): string | undefined => {
+  const at = readTime(given, kept)
+  if (at !== undefined && Date.parse(at) > now) kept.keep(given, `${given.name} is in the future: the time of the import counts, and it stays in metadata`)
   return at
 }
 
