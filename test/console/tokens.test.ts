@@ -39,6 +39,12 @@ describe.skipIf(withoutBrowser)('a token', () => {
     expectQuiet(watched)
   })
 
+  test('that has a + may be pasted behind # as it is', async () => {
+    const { page, watched } = await openTab(browser, server.url, chosen.replaceAll('/', '%2F'))
+    await page.getByRole('heading', { name: 'Now' }).waitFor()
+    expectQuiet(watched)
+  })
+
   test('that no header can carry is refused in words, and is not kept', async () => {
     const { page, watched } = await openTab(browser, server.url, encodeURIComponent('dbk_…'))
     const words = 'that is no token: it has characters that no token has. Was it copied whole?'

@@ -256,4 +256,5 @@ export const consoleBrowserPlants: ReadonlyArray<Plant> = [
     killedBy: late,
     named: 'fails late',
   },
+  { title: 'console: a + in a token behind # is a space', file: 'packages/console/src/api/session.ts', find: ".replaceAll('+', '%2B')", replace: '', killedBy: ['test/console/tokens.test.ts'], named: 'that has a +' },
 ]

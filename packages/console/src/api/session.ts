@@ -9,8 +9,9 @@ import { keptIn } from './kept.js'
 
 const kept = keptIn('sessionStorage', 'daybook-token')
 
+/** A `+` is one: no token has spaces. */
 const tokenInFragment = (): string | undefined => {
-  const given = new URLSearchParams(location.hash.slice(1)).get('token')
+  const given = new URLSearchParams(location.hash.slice(1).replaceAll('+', '%2B')).get('token')
   if (given === null) return undefined
   history.replaceState(null, '', `${location.pathname}${location.search}`)
   return given
