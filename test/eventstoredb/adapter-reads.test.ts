@@ -1,10 +1,11 @@
 /** Reads and subscriptions of the adapter under faults of server and connection, and after an administrator's changes. */
 import { BACKWARDS, END } from '@eventstore/db-client'
+import { openEventStoreDb } from '@daybook/adapters/eventstoredb'
 import { type EventStore, StoreError, StoreUnreachable } from '@daybook/adapters/store'
 import { describe, expect, test } from 'vitest'
 import { append, assertHolds, events, readAll, revisionsOf } from '../contract/check.js'
 import { follow } from '../contract/subscription-log.js'
-import { deleteStream, tombstoneStream, truncateStream } from '../support/eventstoredb/admin.js'
+import { deleteStream, tombstoneStream, truncateStream, writeMetadata } from '../support/eventstoredb/admin.js'
 import type { EventStoreServer } from '../support/eventstoredb/server.js'
 import type { Fault } from '../support/eventstoredb/faults.js'
 import { inTime } from '../support/in-time.js'
@@ -408,4 +409,18 @@ test("a KurrentDB connection string is taken, which this client's version does n
 
 test.each(['secret', 's/cret', 's?cret', 's:c/r?t', 's%40cret', 's@cret'])('the name of a store, which logs and metrics show, has neither its user nor its password %s', (password) => {
   expect(open(`esdb+discover://ann:${password}@db1:2113,db2:2113/?tls=false`, { connectMs: 200 }).name).toBe('esdb+discover://db1:2113,db2:2113')
+})
+
+test('a stream whose metadata are no JSON is not truncated, and the error says what to do: what somebody has set there may not be lost', async () => {
+  const { server } = await started()
+  const store = openEventStoreDb({ url: server.url })
+  try {
+    await writeMetadata(server, 's', '{"$maxAge": an hour}')
+    await expect(store.truncate('s', 2)).rejects.toMatchObject({ name: 'StoreError', message: expect.stringContaining('The metadata of s in esdb://') as string })
+    await expect(store.truncate('s', 2)).rejects.toThrow('are no JSON, so nothing is archived: write them anew')
+    await writeMetadata(server, 's', '{"$acl": {}}')
+    expect(await store.truncate('s', 2)).toBe(2)
+  } finally {
+    await store.close()
+  }
 })

@@ -227,4 +227,5 @@ export const eventStoreDbPlants: ReadonlyArray<Plant> = [
     replace: 'return [...found.values()]',
     killedBy: contract,
   },
+  { title: 'EventStoreDB: metadata that are no JSON end the archive without a word on what to do', file: 'packages/adapters/src/eventstoredb/truncate.ts', find: "throw new StoreError('unavailable', `The metadata of ${stream} in ${name} are no JSON", replace: "throw error ?? new StoreError('unavailable', `The metadata of ${stream} in ${name} are no JSON", killedBy: ['test/eventstoredb/adapter-reads.test.ts'], named: 'whose metadata are no JSON' },
 ]

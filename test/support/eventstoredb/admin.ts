@@ -7,10 +7,14 @@ import type { Outcome } from './writer.js'
 
 const outcomeOf = (write: (answer: (outcome: Outcome) => void) => void): Promise<Outcome> => new Promise((resolve) => write(resolve))
 
-export const truncateStream = ({ store: { writer } }: EventStoreServer, stream: string, before: number): Promise<Outcome> =>
+/** Writes the metadata of a stream, which may be any text. */
+export const writeMetadata = ({ store: { writer } }: EventStoreServer, stream: string, text: string): Promise<Outcome> =>
   outcomeOf((answer) => writer.append(metastreamOf(stream), 'any', [{
-    id: randomUUID(), type: metadataType, isJson: true, data: Buffer.from(JSON.stringify({ $tb: before })), metadata: new Uint8Array(),
+    id: randomUUID(), type: metadataType, isJson: true, data: Buffer.from(text), metadata: new Uint8Array(),
   }], answer))
+
+export const truncateStream = (server: EventStoreServer, stream: string, before: number): Promise<Outcome> =>
+  writeMetadata(server, stream, JSON.stringify({ $tb: before }))
 
 export const deleteStream = ({ store: { writer } }: EventStoreServer, stream: string): Promise<Outcome> =>
   outcomeOf((answer) => writer.delete(stream, 'any', answer))

@@ -7,8 +7,14 @@ import type { Reader } from './reader.js'
 
 type Metadata = Readonly<Record<string, unknown>>
 
-const parsed = (text: string | undefined): Metadata => {
-  const value: unknown = text === undefined ? {} : JSON.parse(text)
+/** @throws StoreError for metadata that somebody has written and that are no JSON: nothing of them may be lost. */
+const parsed = (text: string, stream: string, name: string): Metadata => {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (error) {
+    throw new StoreError('unavailable', `The metadata of ${stream} in ${name} are no JSON, so nothing is archived: write them anew as a JSON object, with the settings that they should have, and run again.`, { cause: error })
+  }
   return typeof value === 'object' && value !== null ? (value as Metadata) : {}
 }
 
@@ -19,7 +25,7 @@ export const truncator = (appender: Appender, reader: Reader, name: string) => a
     const head = await reader.head(metastream)
     const [page = []] = head < 0 ? [] : await pagesOf(reader, metastream, head)
     // All other metadata that an administrator has set stays.
-    const metadata = parsed(page[0]?.data)
+    const metadata = page[0] === undefined ? {} : parsed(page[0].data, stream, name)
     const first = await reader.first(stream)
     if (first >= target) return first
     const data = JSON.stringify({ ...metadata, $tb: target })
