@@ -3,6 +3,7 @@ import { createDaybook, type Daybook, type QueueEngine } from '@daybook/adapters
 import { openMemoryStore } from '@daybook/adapters/memory'
 import * as E from 'fp-ts/lib/Either.js'
 import { afterEach, expect, test } from 'vitest'
+import { inTime } from '../support/in-time.js'
 import { startTestServer, type TestServer } from './support.js'
 
 const reason = 'it is not known whether the last append succeeded'
@@ -28,6 +29,25 @@ test('the others are listed, and those that cannot be read with the reason', asy
     queues: [expect.objectContaining({ name: 'print', total: 1 })],
     refused: [{ queue: 'cut', reason: 'its first events are gone' }, { queue: 'mail', reason }],
   })
+})
+
+test('all queues are asked at once: one that waits for its turn does not keep the others waiting', async () => {
+  const daybook = createDaybook({ store: openMemoryStore() })
+  let asked = 0
+  let isAskedOfBoth: () => void = () => undefined
+  const both = new Promise<void>((resolve) => (isAskedOfBoth = resolve))
+  const patient = (engine: QueueEngine): QueueEngine => {
+    const read: QueueEngine['read'] = async (question) => {
+      if (++asked === 2) isAskedOfBoth()
+      await both
+      return engine.read(question)
+    }
+    return Object.create(engine, { read: { value: read } }) as QueueEngine
+  }
+  server = await startTestServer({ daybook: Object.create(daybook, { queues: { value: () => daybook.queues().map(patient) } }) as Daybook })
+  for (const queue of ['mail', 'print']) await server.post(`/api/queues/${queue}/tasks`, { type: 'mow', payload: null })
+  const { body } = await inTime('the list', server.get('/api/queues'))
+  expect(body.queues).toMatchObject([{ name: 'mail', total: 1 }, { name: 'print', total: 1 }])
 })
 
 test('if none can be read, the request is refused', async () => {

@@ -153,4 +153,5 @@ export const surfacePlants: ReadonlyArray<Plant> = [
   { title: 'a state leaves out open breakers', file: 'packages/adapters/src/http/handle/state.ts', find: 'openFirst(breakers).slice', replace: 'breakers.slice', killedBy: longAnswers },
   { title: 'a difference has all events of a breaker', file: 'packages/adapters/src/http/handle/diff.ts', find: 'events.slice(-breakerEventsMax)', replace: 'events', killedBy: longAnswers },
   { title: 'import: a time in the future is taken without a word', file: 'packages/adapters/src/import/map-past.ts', find: 'Date.parse(at) > now)', replace: 'Date.parse(at) > now * 1_000)', killedBy: ['test/import/shapes.test.ts'], named: 'in the future' },
+  { title: 'the list of queues asks each for its turn after the other', file: 'packages/adapters/src/http/handle/queue.ts', find: 'const outcomes = await Promise.all(asked.map(async (queue) => ({ queue, outcome: await queue.read(summary) })))', replace: 'const outcomes = []\n  for (const queue of asked) outcomes.push({ queue, outcome: await queue.read(summary) })', killedBy: ['test/http/unread-queues.test.ts'], named: 'asked at once' },
 ]
