@@ -75,6 +75,7 @@ describe('exit code 2: wrong usage', () => {
     [['enqueue', 'x', '--file', 'y'], 'not both'],
     [['enqueue', 'x', '--at', '120'], 'a time like'],
     [['enqueue', 'x', '--metadata', '{'], '--metadata is not JSON'],
+    [['enqueue', 'x', '--payload', '-', '--metadata', '-'], 'standard input can be read only once'],
     [['settings', 'set'], 'give key=value, or --file'],
     [['settings', 'set', 'nonsense'], 'is not key=value'],
     [['settings', 'set', 'defaults.timout=3'], 'defaults.timout is not a field here'],

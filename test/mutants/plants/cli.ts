@@ -352,4 +352,5 @@ export const cliPlants: ReadonlyArray<Plant> = [
   { title: 'command line: restarts wait for nothing that was cancelled with them', file: 'packages/adapters/src/cli/commands/restart.ts', find: '{ dependencies: dependenciesOf(task, restarts) }', replace: '{}', killedBy: ['test/cli/restart.test.ts'], named: 'what was cancelled together' },
   { title: 'command line: tasks are restarted twice', file: 'packages/adapters/src/cli/commands/restart.ts', find: 'const left = matching.filter(({ id }) => !before.has(id))', replace: 'const left = matching', killedBy: ['test/cli/restart.test.ts'], named: 'broke off' },
   { title: 'doctor: an open breaker is nothing to note', file: 'packages/adapters/src/cli/doctor/fold-check.ts', find: "state !== 'closed')", replace: "state === 'half-open')", killedBy: ['test/cli/operating.test.ts'], named: 'the doctor notes each breaker' },
+  { title: 'command line: two options that are - read nothing from standard input', file: 'packages/adapters/src/cli/values.ts', find: 'if (inputTaken.has(io)) throw', replace: "if (inputTaken.has(io) && given !== '-') throw", killedBy: ['test/cli/usage.test.ts'] },
 ]

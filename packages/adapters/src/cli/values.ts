@@ -87,9 +87,16 @@ const instant = (ms: number | undefined): string => {
   return new Date(ms).toISOString()
 }
 
+/** Those whose standard input was read. */
+const inputTaken = new WeakSet<Io>()
+
 /** The text itself, `@file`, or `-` for standard input. */
 const readText = async (given: string, io: Io): Promise<string> => {
-  if (given === '-') return io.input()
+  if (given === '-') {
+    if (inputTaken.has(io)) throw new UsageError('standard input can be read only once: give one of the two that are - as @file')
+    inputTaken.add(io)
+    return io.input()
+  }
   if (!given.startsWith('@')) return given
   const file = given.slice(1)
   return textOf(await readFile(file).catch(cannotRead(file)), file)
