@@ -82,6 +82,8 @@ describe.each(both)('EV-06: %s', (_, audit) => {
     expect((await audit('log', '--newest', '2', '--all')).code).toBe(2)
     expect(await audit('log', '--type', 'breakeropened')).toMatchObject({ code: 0, out: 'no such events\n', err: 'no event is called breakeropened in this version (did you mean BreakerOpened?)\n' })
     expect((await audit('log', '--type', 'Discarded')).err).toBe('')
+    // Who cancelled it, and why.
+    expect((await audit('log', '--task', 'a')).out).toMatch(/ABOUT +WHY\n[^]*Cancelled +admin +clean-up-7 +a +not needed\n/)
     // A task that never was, and a span in which nothing can be.
     expect(await audit('log', '--task', 'nobody')).toMatchObject({ code: 0, out: 'no such events\n', err: 'q never had a task nobody\n' })
     expect((await audit('log', '--task', 'nobody', '--actor', 'ann', '--revision', '3')).err).toBe('q never had a task nobody up to then\n')

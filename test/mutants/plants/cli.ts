@@ -353,4 +353,5 @@ export const cliPlants: ReadonlyArray<Plant> = [
   { title: 'command line: tasks are restarted twice', file: 'packages/adapters/src/cli/commands/restart.ts', find: 'const left = matching.filter(({ id }) => !before.has(id))', replace: 'const left = matching', killedBy: ['test/cli/restart.test.ts'], named: 'broke off' },
   { title: 'doctor: an open breaker is nothing to note', file: 'packages/adapters/src/cli/doctor/fold-check.ts', find: "state !== 'closed')", replace: "state === 'half-open')", killedBy: ['test/cli/operating.test.ts'], named: 'the doctor notes each breaker' },
   { title: 'command line: two options that are - read nothing from standard input', file: 'packages/adapters/src/cli/values.ts', find: 'if (inputTaken.has(io)) throw', replace: "if (inputTaken.has(io) && given !== '-') throw", killedBy: ['test/cli/usage.test.ts'] },
+  { title: 'command line: the log does not say why', file: 'packages/adapters/src/cli/commands/audit.ts', find: "typeof data.reason === 'string' ? data.reason : ''", replace: "typeof data.reason === 'object' ? data.reason : ''", killedBy: ['test/cli/audit.test.ts'], named: 'by actor, correlation, task' },
 ]

@@ -221,10 +221,10 @@ const newestOf = async (source: AuditSource, filter: EventFilter, moment: Moment
 }
 
 const pageMax = 500
-const columns = [{ head: 'REVISION' }, { head: 'TIME' }, { head: 'EVENT', min: 8 }, { head: 'BY', min: 5 }, { head: 'CORRELATION', leaveOut: 1 }, { head: 'ABOUT', min: 8 }]
+const columns = [{ head: 'REVISION' }, { head: 'TIME' }, { head: 'EVENT', min: 8 }, { head: 'BY', min: 5 }, { head: 'CORRELATION', leaveOut: 2 }, { head: 'ABOUT', min: 8 }, { head: 'WHY', min: 8, leaveOut: 1 }]
 const row = ({ revision, at, type, actor, correlationId, data }: HistoryEvent): ReadonlyArray<string> => {
   const about = data.task ?? data.taskType ?? ''
-  return [String(revision), clock(at), type, clean(actor ?? '', 30), clean(correlationId ?? '', 40), clean(typeof about === 'string' ? about : '', 60)]
+  return [String(revision), clock(at), type, clean(actor ?? '', 30), clean(correlationId ?? '', 40), clean(typeof about === 'string' ? about : '', 60), clean(typeof data.reason === 'string' ? data.reason : '', 80)]
 }
 
 export const auditCommand = (cli: Cli): Command =>
