@@ -89,6 +89,24 @@ describe('systemd unit', () => {
     expect(verify(name)).toContain('PrivateTemp')
   })
 
+  test.skipIf(withoutSystemd)('systemd-analyze accepts the drop-in with the key of a certificate, and the unit of a worker', () => {
+    const verify = (name: string) => spawnSync('systemd-analyze', ['verify', name], { encoding: 'utf8' }).stderr
+    const [, dropIn = ''] = /```ini\n([^]*?)```/.exec(read('docs/deployment.md')) ?? []
+    expect(dropIn).toContain('LoadCredential=key:')
+    writeFileSync(unit(), `${readFileSync(unit(), 'utf8')}\n${dropIn}`)
+    expect(verify(join(dir, 'daybook.service'))).not.toContain('daybook.service:')
+    const worker = join(dir, 'daybook-worker.service')
+    writeFileSync(worker, read('ops/systemd/daybook-worker.service').replaceAll('/usr/bin/node', process.execPath))
+    expect(verify(worker)).not.toContain('daybook-worker.service:')
+  })
+
+  test('the unit of a worker lets programs finish: systemd ends only the worker, and waits longer than it', () => {
+    const worker = read('ops/systemd/daybook-worker.service')
+    expect(worker).toMatch(/^KillMode=mixed$/m)
+    const [[, grace = ''] = [], [, stop = ''] = []] = [/--grace (\d+)/.exec(worker) ?? [], /^TimeoutStopSec=(\d+)s$/m.exec(worker) ?? []]
+    expect(Number(stop)).toBeGreaterThan(Number(grace) + 10)
+  })
+
   test.skipIf(withoutSystemd)('its exposure is below 2 of 10', () => {
     const { status, stdout } = spawnSync('systemd-analyze', ['security', '--offline=true', '--threshold=20', unit()], { encoding: 'utf8' })
     expect([status, /exposure level.*/.exec(stdout)?.[0]]).toEqual([0, expect.any(String)])
