@@ -1,5 +1,5 @@
 /** The cost of cancelling a task on which many others depend, in records that are made again from the bytes of finished tasks. */
-import { FinishedTasks } from '@daybook/core/testing'
+import { FinishedByText } from '@daybook/core/testing'
 import { expect, test, vi } from 'vitest'
 import { Queue, task } from './queue.js'
 
@@ -7,7 +7,7 @@ import { Queue, task } from './queue.js'
 const readsOf = (length: number): number => {
   const q = new Queue()
   q.enqueue(...Array.from({ length }, (_, i) => task(`t${i}`, i === 0 ? {} : { dependencies: [`t${i - 1}`] })))
-  const reads = vi.spyOn(FinishedTasks.prototype, 'byId')
+  const reads = vi.spyOn(FinishedByText.prototype, 'get')
   try {
     q.do({ type: 'Cancel', task: 't0', reason: 'not needed any more' })
     return reads.mock.calls.length

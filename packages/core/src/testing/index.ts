@@ -10,7 +10,7 @@ export { type Sizes, finishedSizeOf, limitsApart, rowsIn, sizesOf, tasksHeld } f
 export { areSame, type Contents, contentsOf } from './contents.js'
 export { differenceOf, textOf, textOfContents } from './text.js'
 export * from './views.js'
-export { FinishedTasks, type Joins, type RemovedRow } from '../finished/finished-tasks.js'
+export { FinishedByText, FinishedTasks, type Joins, type RemovedRow } from '../finished/finished-tasks.js'
 export { FinishedWalk, type KeptPage, type RowsPage } from '../finished/finished-walk.js'
 export { hashOfText } from '../rows/text-hash.js'
 export { ByteWriter } from '../rows/bytes.js'
