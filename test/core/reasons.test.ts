@@ -140,4 +140,14 @@ describe('EV-10: why a claim finds nothing although tasks are ready', () => {
     q.do({ type: 'Pause', reason: 'lunch' })
     expect(why(q)?.code).toBe('queue-paused')
   })
+
+  test('of very many groups only the first are looked at, and of a tenant its own', () => {
+    const many = Array.from({ length: 300 }, (_, i) => task(`t${i}`, { type: 'mail', tenant: `tenant-${i}` }))
+    const q = new Queue().enqueue(...many, task('a', { type: 'sms' }), task('b', { type: 'sms' }))
+    q.do({ type: 'OpenBreaker', taskType: 'mail', reason: 'the server is down' })
+    q.do({ type: 'SetLimit', key: 'type:sms', rate: { starts: 1, perSeconds: 60 } })
+    expect(q.claim('bob', { max: 4 }).ids).toEqual(['a'])
+    expect([why(q)?.code, why(q, { types: ['sms', 'mail'] })?.code, why(q, { types: ['s*'] })?.code]).toEqual(['breaker-open', 'rate-limit', 'rate-limit'])
+    expect([why(q, { tenant: 'tenant-299' })?.code, why(q, { tenant: 'tenant-300' })]).toEqual(['breaker-open', undefined])
+  })
 })

@@ -107,4 +107,6 @@ export const explainPlants: ReadonlyArray<Plant> = [
   },
   { title: 'a claim that finds nothing because of a breaker or a limit says nothing', file: 'packages/core/src/queries/waiting-claim.ts', find: 'return held === undefined ? undefined :', replace: 'return held !== undefined ? undefined :', killedBy: ['test/core/reasons.test.ts'], named: 'why a claim finds nothing' },
   { title: 'of several reasons of a claim the last one to end is told', file: 'packages/core/src/queries/waiting-claim.ts', find: 'endOf(reason) < endOf(first)', replace: 'endOf(reason) > endOf(first)', killedBy: ['test/core/reasons.test.ts'], named: 'why a claim finds nothing' },
+  { title: 'for the reason of a claim any number of groups is looked at', file: 'packages/core/src/queries/waiting-claim.ts', find: '++looks > looksMax', replace: '++looks > Number.POSITIVE_INFINITY', killedBy: ['test/core/reasons.test.ts'], named: 'of very many groups' },
+  { title: 'for the reason of a claim for a tenant the first groups are looked at', file: 'packages/core/src/ready/ready-index.ts', find: 'if (tenant === undefined) for (const type of types)', replace: 'if (tenant !== this) for (const type of types)', killedBy: ['test/core/reasons.test.ts'], named: 'of very many groups' },
 ]

@@ -58,8 +58,9 @@ export const whyNothing = (state: QueueState, request: ClaimRequest, at = timeOf
   const tables = QueueState.tablesOf(state)
   const now = Math.max(at, tables.head.at)
   const asker = takeOver(tables, request, now)
-  if (!tables.ready.shapeOf(asker).hasWork) {
-    const held = whyHeldBack(tables, asker, now)
+  const shape = tables.ready.shapeOf(asker)
+  if (!shape.hasWork) {
+    const held = whyHeldBack(tables, shape, asker, now)
     return held === undefined ? undefined : (reasonOfClaim({ tables, at: now, asker }) ?? held)
   }
   const { picked, isCut, left, hasBarred } = scan(tables, request, 1, now)
@@ -72,20 +73,21 @@ export const whyNothing = (state: QueueState, request: ClaimRequest, at = timeOf
   return hasBarred ? { code: 'agents-barred', ...barredFromAll(request.agent) } : undefined
 }
 
-/** How many groups of tasks are looked at for the reason. */
-const groupsMax = 1_000
+/** How many groups are looked at for the reason. There may be a million, and an agent that finds nothing asks again and again. */
+const looksMax = 100
 
 /** Why none of the ready tasks that match may start: a gate of their type, or their limits. Of several reasons the one that ends first. */
-const whyHeldBack = (tables: Tables, asker: Asker, at: number): Reason | undefined => {
+const whyHeldBack = (tables: Tables, shape: ClaimShape, asker: Asker, at: number): Reason | undefined => {
   let first: Reason | undefined
   let looks = 0
-  for (const group of tables.ready.matching(asker)) {
-    if (++looks > groupsMax) break
-    const [task] = headsOf(group)
+  for (const group of tables.ready.candidates(asker)) {
+    if (++looks > looksMax) break
+    const [task] = shape.matches(group) ? headsOf(group) : none
     const reason = task === undefined ? undefined : reasonOfGroup({ tables, task, at, asker })
     if (reason !== undefined && (first === undefined || endOf(reason) < endOf(first))) first = reason
   }
   return first
 }
+const none: ReadonlyArray<never> = []
 
 const endOf = ({ until = Number.POSITIVE_INFINITY }: Reason): number => until

@@ -15,7 +15,7 @@ import { Placements } from './placements.js'
 import type { Policy } from './policy.js'
 import { ReadyKinds } from './ready-kinds.js'
 import { Instant } from './runs.js'
-import { ManyGroups } from './tenant-groups.js'
+import { groupsIn, ManyGroups } from './tenant-groups.js'
 import { type AllReady, UnsortedTasks } from './unsorted-tasks.js'
 
 /** While the order is put aside, this many questions go over all ready tasks. The next one makes the order, which takes about as long as three of them. */
@@ -148,11 +148,10 @@ export class ReadyIndex {
     return this.kinds.groups()
   }
 
-  /** The groups with ready tasks that a claim asks for, open or not. */
-  *matching(asked: ShapeOf): Generator<Group, void> {
-    const shape = this.shapeOf(asked)
-    const groups = shape.types === undefined ? [this.groupsWithTasks()] : [...shape.types].map((type) => this.groupsOf(type))
-    for (const some of groups) for (const group of some) if (shape.matches(group)) yield group
+  /** Groups, open or not, among which are all with ready tasks that a claim of these types, for this tenant, may ask for. One after the other, because there may be a million. */
+  *candidates({ types = allTypes, tenant }: ShapeOf): Generator<Group, void> {
+    if (tenant === undefined) for (const type of types) for (const { ready } of this.kinds.ofType(type)) yield* ready
+    else yield* groupsIn(this.shareOf(tenant)?.groups)
   }
 
   /** Must be called when a breaker may have begun or ceased to hold back this type. */
@@ -367,5 +366,6 @@ export class ReadyIndex {
     shape.drop()
   }
 }
+const allTypes: ReadonlyArray<string> = ['*']
 const none: ReadonlyArray<never> = []
 
