@@ -467,7 +467,7 @@ export const pastPlants: ReadonlyArray<Plant> = [
   { title: 'audit replay: a part of a log is folded as if its events were the first', file: 'packages/adapters/src/cli/audit/replayed.ts', find: '    this.state = passOver(this.state, revision - 1)\n', replace: '', killedBy: ['test/cli/audit-files.test.ts'] },
   { title: 'audit without a server: of a queue whose time is ahead nothing is past', file: 'packages/adapters/src/cli/audit/log-source.ts', find: 'at > Date.now() && at >= ', replace: 'at > Date.now() && head >= 0 * ', killedBy: ['test/cli/audit.test.ts'] },
   { title: 'audit without a server: a time that has not passed is answered', file: 'packages/adapters/src/cli/audit/log-source.ts', find: 'at > Date.now() &&', replace: 'at > Number.MAX_VALUE &&', killedBy: ['test/cli/audit.test.ts'] },
-  { title: 'past: a refusal from before the first event has no revision', file: 'packages/adapters/src/http/past/answer-past.ts', find: 'E.left({ revision, ...asOf(refusal, revision, at) })', replace: 'E.left(asOf(refusal, revision, at))', killedBy: ['test/http/past.test.ts'] },
+  { title: 'past: a refusal from before the first event has no revision', file: 'packages/adapters/src/http/past/answer-past.ts', find: 'E.left({ revision, ...refusal })', replace: 'E.left(refusal)', killedBy: ['test/http/past.test.ts'] },
   { title: 'audit replay: a line without data is an event', file: 'packages/adapters/src/cli/audit/exported.ts', find: " || event.data === undefined", replace: '', killedBy: ['test/cli/audit-files.test.ts'] },
   {
     title: 'past: lines of a thread that has ended are waited for',
@@ -477,5 +477,4 @@ export const pastPlants: ReadonlyArray<Plant> = [
     killedBy: ['test/http/past-states.test.ts'],
     named: 'break off',
   },
-  { title: 'a task that was not there then looks like one that is not there now', file: 'packages/adapters/src/http/past/answer-past.ts', find: "refusal.code === 'not-found' ?", replace: "refusal.code === 'conflict' ?", killedBy: ['test/http/past.test.ts'], named: 'a time means the last event' },
 ]

@@ -7,9 +7,7 @@ import type { LogReader, SnapshotStore } from '../../store/index.js'
 import { alertRoutes } from '../routes/alert-routes.js'
 import { batchRoutes } from '../routes/batch-routes.js'
 import { limitRoutes } from '../routes/limit-routes.js'
-import { isoOf } from '../../iso-time.js'
 import type { HttpLimits } from '../limits.js'
-import type { Problem } from '../problem.js'
 import type { Moment, Span } from '../query.js'
 import type { Handled, KnownMoment, Route, SpanCall, SpanRoute, ViewRoute } from '../routes/route.js'
 import { scheduleRoutes } from '../routes/schedule-routes.js'
@@ -56,10 +54,6 @@ const routesOf = (limits: HttpLimits): ReadonlyArray<ViewRoute | SpanRoute> => {
 /** All routes that answer from a view. */
 export const viewRoutesOf = (limits: HttpLimits): ReadonlyArray<ViewRoute> => routesOf(limits).flatMap((route) => (route.of === 'view' ? [route] : []))
 
-/** What is not found may be there now. */
-const asOf = (refusal: Problem, revision: number, at: number | undefined): Problem =>
-  refusal.code === 'not-found' ? { ...refusal, detail: `${refusal.detail} (as of ${at === undefined ? `revision ${revision}` : isoOf(at)})` } : refusal
-
 /** @throws the signal's reason if it is aborted, StoreError if the log cannot be read. */
 export const answerPastFrom = ({ log, stored = log, snapshots, limits, causes, states: kept, progress }: PastSource): AnswerPast => {
   const routes = new Map(routesOf(limits).map((route) => [route.path, route]))
@@ -72,10 +66,10 @@ export const answerPastFrom = ({ log, stored = log, snapshots, limits, causes, s
     const { revision, at } = await known(queue, moment)
     const answer = async (state: QueueState): Promise<Handled> => {
       const refusal = refusalOfUnused(route.unused, queue, revision, headOf(state).deleted)
-      if (refusal !== undefined) return E.left({ revision, ...asOf(refusal, revision, at) })
+      if (refusal !== undefined) return E.left({ revision, ...refusal })
       const view = pastView(queue, state, at ?? timeOf(state), log, causes)
       const handled = await route.handle({ queue: view, params, query: query as Moment, limits, tenants: undefined, wantsLines, gone: () => signal })
-      return E.isRight(handled) ? handled : E.left({ revision, ...asOf(handled.left, revision, at) })
+      return E.isRight(handled) ? handled : E.left({ revision, ...handled.left })
     }
     return states.use(queue, revision, answer, signal)
   }
