@@ -6,6 +6,17 @@ import { aborted, events, source, work, worker } from './trial.js'
 /** In milliseconds. */
 const year = 365 * 86_400_000
 
+/** The answers to claims come this much later. An aborted claim has taken its tasks nevertheless. */
+const answerAfter = (ms: number): void => {
+  const grant = source.claim.bind(source)
+  source.claim = async (request, signal) => {
+    const works = await grant(request, new AbortController().signal)
+    await sleep(ms)
+    signal.throwIfAborted()
+    return works
+  }
+}
+
 describe('stopping', () => {
   test('waits for running handlers, cancels the waiting claim, and sends all outcomes', async () => {
     source.add(5)
@@ -23,14 +34,7 @@ describe('stopping', () => {
 
   test('waits for the answer to a claim that was just sent', async () => {
     source.add(10)
-    const grant = source.claim.bind(source)
-    // An aborted claim has taken its tasks nevertheless.
-    source.claim = async (request, signal) => {
-      const works = await grant(request, new AbortController().signal)
-      await sleep(30)
-      signal.throwIfAborted()
-      return works
-    }
+    answerAfter(30)
     work({ handler: () => undefined })
     await until(() => source.count('in-progress') > 0, 'tasks are taken')
     await worker.stop()
@@ -41,13 +45,7 @@ describe('stopping', () => {
 
   test('waits longer for the answer to a claim that waits for no tasks: a slow server may have granted some', async () => {
     source.add(10)
-    const grant = source.claim.bind(source)
-    source.claim = async (request, signal) => {
-      const works = await grant(request, new AbortController().signal)
-      await sleep(500)
-      signal.throwIfAborted()
-      return works
-    }
+    answerAfter(500)
     work({ claimWaitMs: 0, handler: () => undefined })
     await sleep(300)
     await worker.stop()

@@ -72,6 +72,13 @@ export const priority = (text: string): number | string => {
   throw new InvalidArgumentError(`a number from 1 to 10 is wanted, or ${names.join(', ')}${didYouMean(text, names, priorityWords)}`)
 }
 
+/** A time as ISO 8601, as one looks for it in the past. */
+export const pastTime = (text: string): string => {
+  const ms = readTime(text)
+  if (ms === undefined) throw new InvalidArgumentError('a time like 2026-01-31T12:00:00Z is wanted, and a day that exists')
+  return new Date(ms).toISOString()
+}
+
 /** A time as ISO 8601, or a span from now: `+90s`, `+15m`, `+2h`, `+1d`. */
 export const time = (text: string): string => {
   const [, amount, unit] = /^\+(\d+(?:\.\d+)?)([smhd])$/.exec(text) ?? []

@@ -148,7 +148,7 @@ export class ReadyIndex {
     return this.kinds.groups()
   }
 
-  /** Groups, open or not, among which are all with ready tasks that a claim of these types, for this tenant, may ask for. One after the other, because there may be a million. */
+  /** The groups, open or not, in which a claim of these types, or for this tenant, may find ready tasks. One by one, because there may be a million. */
   *candidates({ types = allTypes, tenant }: ShapeOf): Generator<Group, void> {
     if (tenant === undefined) for (const type of types) for (const { ready } of this.kinds.ofType(type)) yield* ready
     else yield* groupsIn(this.shareOf(tenant)?.groups)

@@ -1,18 +1,17 @@
 /** The options that all audit commands share: where to read, and which moment. */
-import { type Command, InvalidArgumentError } from 'commander'
+import type { Command } from 'commander'
 import * as E from 'fp-ts/lib/Either.js'
 import type { DaybookClient, Moment } from '../../client/index.js'
 import { dataDirDefault } from '../../config/serve-options.js'
 import { readStore } from '../../config/store-choice.js'
 import type { LogAddress } from '../../store/index.js'
-import { readTime } from '../../time.js'
 import type { Cli } from '../cli.js'
 import { connect } from '../connection.js'
 import { UsageError } from '../exit-codes.js'
 import { noteUnused } from '../note-unused.js'
 import type { Printer } from '../printer.js'
 import { createProgress, type Progress } from '../progress.js'
-import { whole } from '../values.js'
+import { pastTime, whole } from '../values.js'
 import { serverSource } from './server-source.js'
 import type { AuditSource } from './source.js'
 
@@ -24,12 +23,6 @@ export interface Where {
 export interface When {
   readonly revision?: number
   readonly at?: string
-}
-
-export const pastTime = (text: string): string => {
-  const ms = readTime(text)
-  if (ms === undefined) throw new InvalidArgumentError('a time like 2026-01-31T12:00:00Z is wanted, and a day that exists')
-  return new Date(ms).toISOString()
 }
 
 export const revisionOrTime = (text: string): number | string => (/^\d+$/.test(text) ? whole(text) : pastTime(text))

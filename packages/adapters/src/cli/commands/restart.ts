@@ -2,7 +2,6 @@
 import { Command } from 'commander'
 import { plural, type Status } from '@daybook/core/common'
 import type { DaybookClient, Restarted, TaskView } from '../../client/index.js'
-import { pastTime } from '../audit/options.js'
 import { isWanted } from '../ask-first.js'
 import { type Cli, type Ending, examples, type Session } from '../cli.js'
 import { exitCodes, UsageError } from '../exit-codes.js'
@@ -10,6 +9,7 @@ import { paintStatus } from '../printer.js'
 import { createProgress } from '../progress.js'
 import { addFilterOptions, type FilterOptions, filterOf, statusesOf } from '../task-filter.js'
 import { clean } from '../text.js'
+import { pastTime } from '../values.js'
 
 interface Options extends FilterOptions {
   readonly reason: string

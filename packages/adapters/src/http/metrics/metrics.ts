@@ -35,12 +35,10 @@ export interface Metrics {
 
 /** Adds metrics to a registry. Each is cleared and filled anew at each scrape. */
 const addersTo = (registers: Array<Registry>) => {
+  const named = (name: string, help: string, labels: ReadonlyArray<string>) => ({ name: `daybook_${name}`, help, labelNames: [...labels], registers })
   const counter = (name: string, help: string, labels: ReadonlyArray<string>, fill: (add: Add) => void): void => {
     new Counter({
-      name: `daybook_${name}`,
-      help,
-      labelNames: [...labels],
-      registers,
+      ...named(name, help, labels),
       collect() {
         this.reset()
         fill((given, value) => this.inc({ ...given }, value))
@@ -49,10 +47,7 @@ const addersTo = (registers: Array<Registry>) => {
   }
   const gauge = (name: string, help: string, labels: ReadonlyArray<string>, fill: (gauge: Gauge) => void): void => {
     new Gauge({
-      name: `daybook_${name}`,
-      help,
-      labelNames: [...labels],
-      registers,
+      ...named(name, help, labels),
       collect() {
         this.reset()
         fill(this)
