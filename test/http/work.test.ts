@@ -41,6 +41,12 @@ describe('LK-06: claims', () => {
     expect(claim).not.toHaveProperty('checkpoint')
   })
 
+  test('give an imported task with the result that came with it', async () => {
+    const q = await queueOf()
+    await server.post(`${q}/imports`, { tasks: [{ id: 'a', type: 't', status: 'pending', result: { output: 'half done' } }] })
+    expect((await claimOne(q)).task).toMatchObject({ id: 'a', result: { output: 'half done' } })
+  })
+
   test('LK-08: last as long as asked for, but no longer than the task allows; a heartbeat extends them by as much', async () => {
     for (const [leaseSeconds, timeout, seconds] of [[15, 60, 15], [12.25, 60, 12.25], [90, 60, 60], [undefined, 60, 60]] as const) {
       const q = await queueOf({ id: 'a', timeout })

@@ -23,7 +23,8 @@ const ClaimedTask = t.intersection(
       claimedBy: t.string,
       createdAt: Time,
     }),
-    t.partial({ ...content, ...shown }),
+    /** `result`: only of a task that was imported with one although it is not finished. */
+    t.partial({ ...content, ...shown, result: AnyJson }),
   ],
   'ClaimedTask',
 )

@@ -347,6 +347,7 @@ export const fieldWords: Readonly<Record<string, Words>> = {
     retryAfterSeconds: 'When to try again: like `Retry-After`, but exact.', loading: 'Of `/readyz`: what is still read.', queues: 'Of `/readyz`: what does not take commands.',
     'loading[].events': 'Events that were read.', 'loading[].of': 'Events that there are.', correlationId: 'The correlation id of this request.',
   },
+  ClaimedTask: { result: 'The result with which it was imported.' },
   FailurePattern: { sample: 'One of its messages.', firstAt: 'When it came first.', lastAt: 'When it came last.', tasks: 'Ids of some of these dead letters, ten at most.' },
   Memory: { goal: 'What was to be done.', summary: 'What came of it.', files: 'Files that the result names.', discoveries: 'What was found.' },
   Redrive: { startedAt: 'When it began.', retried: 'How many were sent back.', nextAt: 'When the next one is; `null` when it has stopped.', stopped: 'When and why it stopped.', 'stopped.cause': 'Why.', 'stopped.taskType': 'The type whose breaker opened.' },
