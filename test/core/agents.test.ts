@@ -1,7 +1,7 @@
 /** Who may take a task: registrations, what claims take over from them, and agents that come last after a failure. */
 import { agentsMax, agentsOf, type CommandOf, explainOf, fork, mark, rollback, whyNothing } from '@daybook/core'
-import { textOf } from '@daybook/core/testing'
 import { expect, test } from 'vitest'
+import { textOf } from '../support/states/index.js'
 import { names, Queue, start, task } from './queue.js'
 
 type Registration = Omit<CommandOf<'RegisterAgent'>, 'type' | 'agent'>

@@ -1,7 +1,7 @@
 /** Alerts: raised once when a condition begins, cleared once when it ends (EV-08, GB-06, LK-10, TQM-OBS-002, TQM-OBS-003). */
 import { alertsOf, failedAttemptsOf, fork, headOf, mark, nextAlertDue, type Phase, rollback } from '@daybook/core'
-import { sizesOf, textOf } from '@daybook/core/testing'
 import { describe, expect, test } from 'vitest'
+import { sizesOf, textOf } from '../support/states/index.js'
 import { Queue, start, task } from './queue.js'
 
 /** The changes that are due after this many seconds: `+key` raised, `-key` cleared. */

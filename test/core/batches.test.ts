@@ -1,7 +1,7 @@
 /** Batches: what they count, when they are finished, and what their callbacks are told (INV-33). */
 import { batchesOf, batchOf, type Command, type CommandOf, fork, headOf, listTasks, mark, nextOtherDue, rollback, snapshotPages } from '@daybook/core'
-import { textOf } from '@daybook/core/testing'
 import { describe, expect, test } from 'vitest'
+import { textOf } from '../support/states/index.js'
 import { names, Queue, task } from './queue.js'
 
 const review = { reviewer: 'rev', reason: 'looked at it' }

@@ -1,8 +1,8 @@
 /** Cancelling by a filter, and deleting a queue without unfinished tasks. */
 import { breakersOf, cancelMax, depthOf, headOf, listTasks, mark, rollback, type TaskFilter } from '@daybook/core'
-import { textOf } from '@daybook/core/testing'
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { textOf } from '../support/states/index.js'
 import { runs } from '../properties/settings.js'
 import { scenarios } from '../properties/steps.js'
 import { World } from '../properties/world.js'

@@ -1,7 +1,7 @@
 /** Capacity: how many agents work at the same time, which tasks are queued meanwhile, and bumped tasks. */
 import { bumpedMax, capacityOf, cursorAfter, depthOf, explainOf, fork, listTasks, mark, type QueueState, rollback, taskOf, whyNothing } from '@daybook/core'
-import { textOf } from '@daybook/core/testing'
 import { expect, test } from 'vitest'
+import { textOf } from '../support/states/index.js'
 import { names, Queue, start, task } from './queue.js'
 
 const bump = (q: Queue, id: string) => q.do({ type: 'Bump', task: id, reason: 'the customer waits' })

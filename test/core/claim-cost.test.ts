@@ -1,7 +1,7 @@
 /** The cost of a claim as the backlog grows, in tasks that it looks at. The benchmark (`claim-1M`, `claim-mix-1M`) measures times. */
 import { settle } from '@daybook/core'
-import { comparisonsOf } from '@daybook/core/testing'
 import { describe, expect, test } from 'vitest'
+import { comparisonsOf } from '../support/states/index.js'
 import { Queue, start, task } from './queue.js'
 
 const queued = (policy: 'priority' | 'score', tasks: number): Queue => {

@@ -1,7 +1,7 @@
 /** Kept shapes of claims: they change no decision, and tell for which waiting claims there may be more tasks. */
 import { keepShape, takeWokenShapes } from '@daybook/core'
-import { sizesOf } from '@daybook/core/testing'
 import { expect, test } from 'vitest'
+import { sizesOf } from '../support/states/index.js'
 import { Queue, task } from './queue.js'
 
 test('INV-28: a kept shape follows groups that open and close', () => {

@@ -1,8 +1,8 @@
 /** `explain`: all reasons, the position and the score of a task must agree with what claims do. */
 import { type Asker, decide, type Envelope, evolve, explainOf, type Explanation, fork, type QueueState, snapshotPages, snapshotReader, taskOf } from '@daybook/core'
-import { Shadow } from '@daybook/core/testing'
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { Shadow } from '../support/states/index.js'
 import { runs } from '../properties/settings.js'
 import { agents, scenarios, skillNames, tenants } from '../properties/steps.js'
 import { type Checker, World } from '../properties/world.js'

@@ -1,8 +1,9 @@
 /** Tenants' fair share: start-time fair queueing over leases granted. */
 import { fork, mark, rollback } from '@daybook/core'
-import { FairShare, Group, GroupKinds, textOf, UndoLog } from '@daybook/core/testing'
+import { FairShare, Group, GroupKinds, UndoLog } from '@daybook/core/testing'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { textOf } from '../support/states/index.js'
 import { runs } from '../properties/settings.js'
 import { Queue, task } from './queue.js'
 

@@ -1,7 +1,7 @@
 /** Finished tasks are rows of bytes, and answer like records (ADR 40). */
 import { duplicateOf, listTasks, mark, rollback, taskOf } from '@daybook/core'
-import { differenceOf, sizesOf, textOf } from '@daybook/core/testing'
 import { expect, test } from 'vitest'
+import { differenceOf, sizesOf, textOf } from '../support/states/index.js'
 import { countingRowStore } from '../support/row-store.js'
 import { Queue, task } from './queue.js'
 

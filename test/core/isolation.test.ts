@@ -1,8 +1,8 @@
 /** TEN-1: in an isolated queue, a task is neither found by, nor a duplicate of, nor blocked by, nor cancelled with a task of another tenant. */
 import { type Command, decide, eventCodecs, fork, headOf, isUnder, listTasks, mark, type PreparedTask, rollback, type SettingsPatch, statuses, summaryForTenants, under } from '@daybook/core'
-import { differenceOf, textOf } from '@daybook/core/testing'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { differenceOf, textOf } from '../support/states/index.js'
 import { Queue, task } from './queue.js'
 
 const isolated = (): Queue => new Queue().configure({ tenants: 'isolated' })

@@ -1,8 +1,9 @@
 /** A limit of a type or concurrency key with many groups stands apart: it opens and closes them all at once, and no claim changes by that. */
 import { type ClaimShape, keepShape, mark, rollback, takeWokenShapes } from '@daybook/core'
-import { limitsApart, ReadyIndex, Shadow, textOf } from '@daybook/core/testing'
+import { ReadyIndex } from '@daybook/core/testing'
 import * as fc from 'fast-check'
 import { expect, test, vi } from 'vitest'
+import { limitsApart, Shadow, textOf } from '../support/states/index.js'
 import { runs } from '../properties/settings.js'
 import { Queue, task } from './queue.js'
 

@@ -1,7 +1,7 @@
 /** Limits on how much runs at once and how often it starts, and lines of tasks that run one after the other (INV-23). */
 import { type CommandOf, explainOf, fork, limitOf, limitsOf, mark, nextDue, rollback } from '@daybook/core'
-import { contentsOf, sizesOf } from '@daybook/core/testing'
 import { describe, expect, test } from 'vitest'
+import { contentsOf, sizesOf } from '../support/states/index.js'
 import { Queue, start, task } from './queue.js'
 
 const limited = (key: string, limit: Omit<CommandOf<'SetLimit'>, 'type' | 'key'>): Queue => {

@@ -1,7 +1,7 @@
 /** Findings of a completion become tasks within the completing command. Chains of fixes that go in circles are halted. */
 import { approvalContextOf, approvalsMax, approvalsOf, explainOf, fork, mark, rollback, taskOf, type CommandOf, type Findings } from '@daybook/core'
-import { contentsOf, sizesOf } from '@daybook/core/testing'
 import { expect, test } from 'vitest'
+import { contentsOf, sizesOf } from '../support/states/index.js'
 import { names, Queue, task } from './queue.js'
 
 const finding = (kind: string, more: Partial<Findings['discoveries'][number]> = {}): Findings['discoveries'][number] => ({ kind, content: `{"payload":"${kind}"}`, ...more })

@@ -1,7 +1,7 @@
 /** The cost of a page of tasks, in kinds of groups, groups and tasks that it looks at. The benchmark (`page-groups`) measures times. */
 import { listTasks, type PreparedTask, type TaskFilter } from '@daybook/core'
-import { looksOf } from '@daybook/core/testing'
 import { describe, expect, test } from 'vitest'
+import { looksOf } from '../support/states/index.js'
 import { Queue, task } from './queue.js'
 
 type Facts = Partial<PreparedTask>

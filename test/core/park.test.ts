@@ -1,7 +1,7 @@
 /** Tasks that wait for something outside: parked by their agent until a callback comes. */
 import { agentsOf, breakersOf, depthOf, explainOf, mark, nextDue, rollback, taskOf } from '@daybook/core'
-import { textOf } from '@daybook/core/testing'
 import { describe, expect, test } from 'vitest'
+import { textOf } from '../support/states/index.js'
 import { names, Queue, start, task } from './queue.js'
 
 const approved = '{"payload":{"approved":true}}'

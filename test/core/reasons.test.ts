@@ -1,8 +1,8 @@
 /** The reasons why a task waits: they must agree with what claims do. */
 import { type ReasonCode, reasonsOf, taskOf, whyNothing } from '@daybook/core'
-import { Shadow } from '@daybook/core/testing'
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { Shadow } from '../support/states/index.js'
 import { runs } from '../properties/settings.js'
 import { scenarios } from '../properties/steps.js'
 import { type Checker, World } from '../properties/world.js'

@@ -2,10 +2,10 @@
 import {
   beginReplay, decide, endReplay, evolve, explainOf, initial, keepShape, listTasks, phases, type QueueEvent, type QueueState, type SettingsPatch, snapshotPages, snapshotReader, type TaskFilter,
 } from '@daybook/core'
-import { textOf } from '@daybook/core/testing'
 import * as E from 'fp-ts/lib/Either.js'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { textOf } from '../support/states/index.js'
 import { runs } from '../properties/settings.js'
 import { share } from '../support/share.js'
 

@@ -1,7 +1,7 @@
 /** Restarts: a finished task runs again as a new task. */
 import { fork, headOf, taskOf } from '@daybook/core'
-import { textOf } from '@daybook/core/testing'
 import { expect, test } from 'vitest'
+import { textOf } from '../support/states/index.js'
 import { Queue, task } from './queue.js'
 
 const restart = (q: Queue, id: string, as: string) => q.ask({ type: 'Restart', task: id, id: as, reason: 'again', content: '{"payload":1}' })

@@ -13,8 +13,9 @@ import {
   snapshotReader,
   taskOf,
 } from '@daybook/core'
-import { Group, GroupKinds, newTaskRecord, pageOf, sizesOf, type TenantShare, textOf } from '@daybook/core/testing'
+import { Group, GroupKinds, newTaskRecord, pageOf, type TenantShare } from '@daybook/core/testing'
 import { expect, test } from 'vitest'
+import { sizesOf, textOf } from '../support/states/index.js'
 import { Queue, task } from './queue.js'
 
 /** Enqueues and completes a thousand tasks per round. The retention is 0. */

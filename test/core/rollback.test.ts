@@ -1,8 +1,8 @@
 /** INV-15: after a rollback the queue is as before and goes on as if nothing had happened. Here: tasks that depend on others. */
 import { type Command, decide, mark, rollback } from '@daybook/core'
-import { differenceOf, textOf } from '@daybook/core/testing'
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { differenceOf, textOf } from '../support/states/index.js'
 import { Queue, task } from './queue.js'
 
 type Step = 'one more waits' | 'one is cancelled' | 'time passes' | 'something happens'

@@ -1,7 +1,7 @@
 /** Schedules: when they are due, and missed and overlapping runs (INV-27). */
 import { type CommandOf, fork, headOf, mark, type QueueEvent, release, rollback, scheduleOf, schedulesOf } from '@daybook/core'
-import { textOf } from '@daybook/core/testing'
 import { describe, expect, test } from 'vitest'
+import { textOf } from '../support/states/index.js'
 import { names, Queue, start } from './queue.js'
 
 type Create = Omit<CommandOf<'CreateSchedule'>, 'type' | 'name' | 'task'>

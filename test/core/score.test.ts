@@ -1,7 +1,8 @@
 /** The order of tasks by both policies at the edges of the score. INV-11 compares it with a scan in random histories. */
 import { explainOf, mark, type PreparedTask, release, rollback, type ScoreParts } from '@daybook/core'
-import { fewMax, sizesOf } from '@daybook/core/testing'
+import { fewMax } from '@daybook/core/testing'
 import { expect, test } from 'vitest'
+import { sizesOf } from '../support/states/index.js'
 import { Queue, start, task } from './queue.js'
 
 /** Enough tasks for the group to have lanes. They come last if they are enqueued last, or if all others have a higher priority. */

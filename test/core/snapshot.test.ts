@@ -1,7 +1,7 @@
 /** The cost of a snapshot at its beginning, while the queue waits. INV-15 compares loaded states over random histories. */
 import { beginIncrement, beginSnapshot, type Command, endReplay, fork, headOf, listTasks, mark, mergeSnapshots, noteChanges, phases, type PreparedTask, priorityOf, rollback, type SnapshotPage, snapshotPages, snapshotReader, taskOf } from '@daybook/core'
-import { rowsIn, textOf } from '@daybook/core/testing'
 import { expect, test } from 'vitest'
+import { rowsIn, textOf } from '../support/states/index.js'
 import { Queue, task } from './queue.js'
 
 const many = (from: number, count: number) =>

@@ -1,9 +1,10 @@
 /** Questions about a state that was just loaded, whose ready tasks are not in order yet: the first few go over all tasks, and make few records. */
 import { beginReplay, decide, evolve, explainOf, initial, mark, type QueueEvent, type QueueState, rollback, snapshotPages, snapshotReader } from '@daybook/core'
-import { taskColumnsIn, Group, GroupKinds, LoadedTasks, newTaskRecord, pageOf, rowsIn, type TaskRecord, type TenantShare } from '@daybook/core/testing'
+import { taskColumnsIn, Group, GroupKinds, LoadedTasks, newTaskRecord, pageOf, type TaskRecord, type TenantShare } from '@daybook/core/testing'
 import * as fc from 'fast-check'
 import * as E from 'fp-ts/lib/Either.js'
 import { expect, test } from 'vitest'
+import { rowsIn } from '../support/states/index.js'
 import { runs } from '../properties/settings.js'
 import { Queue, task } from './queue.js'
 

@@ -1,6 +1,6 @@
 import { depthOf, isCursor, listTasks, type Status, type TaskFilter } from '@daybook/core'
-import { depthInShadow, listInShadow, Shadow } from '@daybook/core/testing'
 import { beforeAll, expect, test } from 'vitest'
+import { depthInShadow, listInShadow, Shadow } from '../support/states/index.js'
 import { Queue, task } from './queue.js'
 
 /** Sixty tasks of all kinds, in most of the statuses. */

@@ -1,7 +1,7 @@
 /** Retention in an idle queue: it ends at its time, and a timer frees the memory. */
 import { depthOf, headOf, listTasks, type QueueState, taskOf } from '@daybook/core'
-import { sizesOf } from '@daybook/core/testing'
 import { expect, test } from 'vitest'
+import { sizesOf } from '../support/states/index.js'
 import { caller, configure, enqueue, logOf, ok, openQueue, task, until } from '../support/queue.js'
 import { useVirtualTime } from '../support/virtual-time.js'
 

@@ -1,6 +1,6 @@
 /** INV-30: an amendment records the former and the new values, changes nothing else, and is never made to held or finished tasks. */
 import { taskOf, type TaskView } from '@daybook/core'
-import type { ShadowTask } from '@daybook/core/testing'
+import type { ShadowTask } from '../support/states/index.js'
 import { same } from './look.js'
 import { type Checker, holds } from './world.js'
 

@@ -1,6 +1,6 @@
 /** Checkers about single tasks: claims, how they end, and breakers. They use events and views only. */
 import { agentsOf, deadLetters, type EventType, isClaimable, type QueueEvent, taskOf, type TaskView } from '@daybook/core'
-import { type ShadowTask } from '@daybook/core/testing'
+import type { ShadowTask } from '../support/states/index.js'
 import { all, same, taskIn } from './look.js'
 import { skillNames } from './steps.js'
 import { type Checker, holds } from './world.js'

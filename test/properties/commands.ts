@@ -1,6 +1,6 @@
 /** Converts the steps of a scenario to commands, by the present content of the queue. */
 import { approvalsOf, batchesOf, type BatchView, type Command, type CommandOf } from '@daybook/core'
-import type { ShadowLease, ShadowTask } from '@daybook/core/testing'
+import type { ShadowLease, ShadowTask } from '../support/states/index.js'
 import { agents, at, callbackKeys, concurrencyKeys, orderingKeys, scheduleNames, skillNames, type Step, type TaskSpec, taskTypes, tenants } from './steps.js'
 import type { World } from './world.js'
 

@@ -3,9 +3,9 @@
  * right implementation.
  */
 import { type Command, type CommandOf, fork, keepShape, mark, type QueueEvent, rollback } from '@daybook/core'
-import { textOf } from '@daybook/core/testing'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { textOf } from '../support/states/index.js'
 import { Queue, task } from '../core/queue.js'
 import { runs } from './settings.js'
 import { holds } from './world.js'

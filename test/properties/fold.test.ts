@@ -28,9 +28,9 @@ import {
   versionOf,
   walkTasks,
 } from '@daybook/core'
-import { sizesOf, textOf } from '@daybook/core/testing'
 import * as fc from 'fast-check'
 import { beforeAll, expect, test } from 'vitest'
+import { sizesOf, textOf } from '../support/states/index.js'
 import { share } from '../support/share.js'
 import { runs } from './settings.js'
 import { scenarios } from './steps.js'

@@ -1,6 +1,6 @@
 /** INV-23: limits on live leases and on starts, and lines of tasks that run one after the other. */
 import { limitsOf, type QueueEvent } from '@daybook/core'
-import { limitKeysOf, type ShadowTask } from '@daybook/core/testing'
+import { limitKeysOf, type ShadowTask } from '../support/states/index.js'
 import { same } from './look.js'
 import { type Checker, holds } from './world.js'
 

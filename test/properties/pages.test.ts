@@ -1,8 +1,8 @@
 /** Pages of many tasks, with filters that match few or many of them, compared with a scan. */
 import { evolve, initial, listTasks, type QueueState, type TaskFilter } from '@daybook/core'
-import { matchesFilter } from '@daybook/core/testing'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { matchesFilter } from '../support/states/index.js'
 import { runs } from './settings.js'
 
 const types = ['eng', 'eng-a', 'eng-b', 'eng-b2', 'ops', 'z']

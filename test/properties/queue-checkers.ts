@@ -17,25 +17,11 @@ import {
   type QueueState,
   statuses,
   type TaskFilter,
+  taskCount,
   taskOf,
   type TaskView,
 } from '@daybook/core'
-import {
-  agentsInShadow,
-  areSame,
-  breakersInShadow,
-  type Contents,
-  contentsOf,
-  depthInShadow,
-  listInShadow,
-  matchesFilter,
-  patternsInShadow,
-  type Shadow,
-  type ShadowTask,
-  type Sizes,
-  sizesOf,
-  tasksHeld,
-} from '@daybook/core/testing'
+import { agentsInShadow, areSame, breakersInShadow, type Contents, contentsOf, depthInShadow, listInShadow, matchesFilter, patternsInShadow, type Shadow, type ShadowTask, type Sizes, sizesOf } from '../support/states/index.js'
 import { all, json, same, taskIn } from './look.js'
 import { taskTypes } from './steps.js'
 import { type Checker, holds, type World } from './world.js'
@@ -380,7 +366,7 @@ export const boundedSize = (): Checker => {
       const { shadow, state } = world
       const known = shadow.knownAt(shadow.at)
       const ended = known.flatMap((task) => (shadow.isEnded(task) ? [task.finishedAt] : []))
-      const leftNow = tasksHeld(state) - known.length
+      const leftNow = taskCount(state) - known.length
       // Each event removes up to 16 tasks whose retention is over.
       const horizon = shadow.at - shadow.settings.retentionSeconds * 1_000
       const ends = decided.filter((event) => ['Completed', 'Cancelled', 'Discarded', 'TaskImported'].includes(event.type)).length
@@ -424,7 +410,7 @@ export const judgedAtItsInstant = (): Checker => {
       const at = Math.max(envelope.at, shadow.at)
       const known = shadow.knownAt(at)
       // No retention is over, so nothing can differ.
-      if (known.length === tasksHeld(state)) return
+      if (known.length === taskCount(state)) return
       const cleared = world.clearedAt(at)
       same(system.decide(command, envelope)(cleared), decision, `decided at ${at} with nothing left that is over`)
       // Once for all commands that are decided on the same state at the same time.

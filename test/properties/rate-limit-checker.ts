@@ -1,6 +1,6 @@
 /** INV-21: a rate limit is no failure; the agent, the task and the other agents wait as long as they should. */
 import { breakersOf, taskOf } from '@daybook/core'
-import type { ShadowTask } from '@daybook/core/testing'
+import type { ShadowTask } from '../support/states/index.js'
 import { same } from './look.js'
 import { type Checker, holds } from './world.js'
 

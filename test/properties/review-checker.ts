@@ -1,6 +1,6 @@
 /** INV-32: a redrive keeps its rate and takes only the dead letters that matched at its start. A snoozed dead letter comes back at its time, and not before. */
 import { type DeadLetterFilter, deadLetters, type EventOf, type QueueEvent, taskOf } from '@daybook/core'
-import type { Shadow, ShadowTask } from '@daybook/core/testing'
+import type { Shadow, ShadowTask } from '../support/states/index.js'
 import { all, same } from './look.js'
 import { type Checker, holds } from './world.js'
 

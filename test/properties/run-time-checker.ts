@@ -1,5 +1,5 @@
 /** INV-31: no attempt takes longer than `maxRunSeconds` of its task, whatever its heartbeats. */
-import type { ShadowTask } from '@daybook/core/testing'
+import type { ShadowTask } from '../support/states/index.js'
 import { same } from './look.js'
 import { type Checker, holds } from './world.js'
 

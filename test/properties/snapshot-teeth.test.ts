@@ -3,9 +3,9 @@
  * each member of each text is left out once, and each byte of some rows of tasks is changed.
  */
 import { beginIncrement, evolve, initial, noteChanges, type QueueState, skip, type SnapshotPage, snapshotPages, snapshotReader, walkTasks } from '@daybook/core'
-import { differenceOf, textOf } from '@daybook/core/testing'
 import * as fc from 'fast-check'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { differenceOf, textOf } from '../support/states/index.js'
 import { fixedSeed } from '../support/seed.js'
 import { scenarios } from './steps.js'
 import { World } from './world.js'

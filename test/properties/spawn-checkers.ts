@@ -1,7 +1,7 @@
 /** Checker of what completions spawn. It keeps its own account of discoveries, rounds and approvals, from commands and events only. */
 import { type CommandOf, type QueueEvent, type Settings } from '@daybook/core'
-import type { Shadow, ShadowTask } from '@daybook/core/testing'
 import { approvalsOf } from '@daybook/core'
+import type { Shadow, ShadowTask } from '../support/states/index.js'
 import { json, same } from './look.js'
 import { type Checker, holds } from './world.js'
 

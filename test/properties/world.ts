@@ -24,7 +24,7 @@ import {
   rollback,
   type TaskView,
 } from '@daybook/core'
-import { areSame, type Contents, contentsOf, differenceOf, Shadow, type ShadowTask, textOf, textOfContents } from '@daybook/core/testing'
+import { areSame, type Contents, contentsOf, differenceOf, Shadow, type ShadowTask, textOf, textOfContents } from '../support/states/index.js'
 import { commandOf } from './commands.js'
 import { at, type Scenario, type Step } from './steps.js'
 

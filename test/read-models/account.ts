@@ -1,6 +1,6 @@
 /** A naive account of a history: what happened to tasks, found by folding naively and looking at every task after every event. */
 import type { QueueEvent } from '@daybook/core'
-import { Shadow, type ShadowTask } from '@daybook/core/testing'
+import { Shadow, type ShadowTask } from '../support/states/index.js'
 
 /** One thing that happened to a task. */
 export interface Happening {

@@ -1,9 +1,9 @@
 /** Read models over random histories of the queue: they show what a naive fold shows, whatever the batches. */
 import type { QueueEvent } from '@daybook/core'
-import { Shadow, type ShadowTask } from '@daybook/core/testing'
 import { Group } from '@daybook/adapters/read-models'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { Shadow, type ShadowTask } from '../support/states/index.js'
 import { scenarios } from '../properties/steps.js'
 import { World } from '../properties/world.js'
 import { breakerSpansOf, decisionsOf, totalsOf } from './naive-folds.js'

@@ -14,8 +14,8 @@ import {
   type SettingsPatch,
   skip,
 } from '@daybook/core'
-import { textOf } from '@daybook/core/testing'
 import * as E from 'fp-ts/lib/Either.js'
+import { textOf } from './states/index.js'
 import { faultyStore, type FaultyStore } from './faulty-store.js'
 import { inTime, patienceMs } from './in-time.js'
 import { whileTimeStands } from './virtual-time.js'

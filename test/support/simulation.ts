@@ -6,7 +6,7 @@ import { openEngine, type Outcome, type QueueEngine } from '@daybook/adapters/en
 import { openMemoryStore } from '@daybook/adapters/memory'
 import type { EventStore } from '@daybook/adapters/store'
 import { type ClaimedTask, type Command, type CommandOf, depthOf, isClaimable, isFinal, isUnreadable, listTasks } from '@daybook/core'
-import { differenceOf } from '@daybook/core/testing'
+import { differenceOf } from './states/index.js'
 import { answersMatchLog, holds, leasesAreUnique, type LogEntry, nothingIsLost, readLog, type Exchange } from './audit.js'
 import { chainIsWhole } from './chain.js'
 import { faultyStore, type FaultyStore, swarm } from './faulty-store.js'

@@ -1,7 +1,7 @@
 /** Starts from snapshots, to be compared with the fold of the whole log (INV-15). */
 import { openMemoryStore } from '@daybook/adapters/memory'
 import type { EventStore, SnapshotStore } from '@daybook/adapters/store'
-import { differenceOf } from '@daybook/core/testing'
+import { differenceOf } from './states/index.js'
 import { memorySnapshots, type MemorySnapshots } from './memory-snapshots.js'
 import { foldAll, logOf, openQueue, stateText, textOf } from './queue.js'
 

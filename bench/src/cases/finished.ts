@@ -5,7 +5,7 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { QueueEngine } from '@daybook/adapters/engine'
-import { finishedSizeOf } from '@daybook/core/testing'
+import { QueueState } from '@daybook/core/testing'
 import { type Case, scaled } from '../case.js'
 import { nowMs, percentile, perSecond, rssMb } from '../measure.js'
 import { caller, fill, openQueue, right, startServer } from '../queue.js'
@@ -34,7 +34,7 @@ const lives = async (engine: QueueEngine): Promise<number> => {
 const serveRounds = async (folder: string, count: number): Promise<void> => {
   const { engine } = await openQueue(folder)
   for (let done = 0; done < count; done += round) await lives(engine)
-  const { tasks, bytes } = right(await engine.read(finishedSizeOf)).value
+  const { size: tasks, bytes } = right(await engine.read((state) => QueueState.tablesOf(state).finished)).value
   process.on('message', () => void lives(engine).then((ms) => process.send?.(ms)))
   process.send?.(bytes / tasks)
 }

@@ -3,27 +3,7 @@
  * every record and every index in its order, and shares no code with snapshots. New fields and indexes are included automatically. Collections whose
  * inner structure depends on how they were filled are listed by their contents. `text.ts` prints the list for people.
  */
-import { AgentRegister } from '../state/agent-register.js'
-import { Deadlines } from '../state/deadlines.js'
-import { Alerts } from '../state/alerts.js'
-import { Batches } from '../state/batches.js'
-import { Breakers, byType } from '../state/breakers.js'
-import { TasksByNumber, TasksByText } from '../state/all-tasks.js'
-import { FinishedTasks } from '../finished/finished-tasks.js'
-import { Group, GroupKind } from '../records/group.js'
-import { GroupKinds } from '../state/group-kinds.js'
-import { QueueState } from '../fold/queue-state.js'
-import { Limits } from '../limits/limits.js'
-import type { Meter } from '../limits/meter.js'
-import { isTakeable } from '../limits/section.js'
-import { FairShare, type Pool } from '../ready/fair-share.js'
-import { readyIn } from '../ready/group-tasks.js'
-import { groupsIn } from '../ready/tenant-groups.js'
-import { Schedules } from '../state/schedules.js'
-import { SortedList } from '../structures/sorted-list.js'
-import { StatusList } from '../state/status-lists.js'
-import type { Account, Breaker, TaskRecord } from '../records/records.js'
-import type { Tables } from '../state/tables.js'
+import { type Account, AgentRegister, Alerts, Batches, type Breaker, Breakers, byType, Deadlines, FairShare, FinishedTasks, Group, GroupKind, GroupKinds, groupsIn, isTakeable, Limits, type Meter, type Pool, QueueState, readyIn, Schedules, SortedList, StatusList, type Tables, type TaskRecord, TasksByNumber, TasksByText } from '@daybook/core/testing'
 
 /** Values, and the markers of {@link sign} between them. */
 export type Contents = ReadonlyArray<unknown>

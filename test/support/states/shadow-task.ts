@@ -1,5 +1,5 @@
 /** What the naive fold keeps of a task, of a type's breaker and of an agent. */
-import type { DataOf } from '../model/events.js'
+import type { DataOf } from '@daybook/core'
 
 export interface ShadowLease {
   readonly agent: string

@@ -1,10 +1,6 @@
 /** The views in the shapes of `query.ts`, computed by scans over a {@link Shadow} (INV-20). */
-import type { AgentView } from '../queries/agent-view.js'
-import type { BreakerView, Depth, FailurePattern } from '../queries/query.js'
-import { bandOf, type Status, statuses } from '../model/task.js'
-import { shownFields } from '../model/task-fields.js'
-import type { TaskFilter } from '../model/commands.js'
-import type { HoldsUp, TaskView } from '../queries/task-view.js'
+import { type AgentView, bandOf, type BreakerView, type Depth, type FailurePattern, shownFields, type Status, statuses, type TaskFilter, type TaskView } from '@daybook/core'
+import type { HoldsUp } from '@daybook/core/testing'
 import type { Shadow } from './shadow.js'
 import type { ShadowTask } from './shadow-task.js'
 
@@ -32,7 +28,7 @@ const holdsUpInShadow = (shadow: Shadow, task: ShadowTask): HoldsUp | undefined 
   return dependents + inLine === 0 ? undefined : { dependents, inLine }
 }
 
-export const viewInShadow = (shadow: Shadow, task: ShadowTask): TaskView => {
+const viewInShadow = (shadow: Shadow, task: ShadowTask): TaskView => {
   const { facts, lease } = task
   const status = shadow.shownStatusOf(task)
   const holder = shadow.isHeld(task) || status === 'completed' ? lease : null

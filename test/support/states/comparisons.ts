@@ -1,5 +1,5 @@
 /** Measures how much a claim has to look at. */
-import { QueueState } from '../fold/queue-state.js'
+import { QueueState } from '@daybook/core/testing'
 
 /** How many times a task was compared with others by its priority or score while `work` ran. */
 export const comparisonsOf = (state: QueueState, work: () => void): number => {

@@ -1,8 +1,6 @@
 /** The sizes of a state and its indexes, which INV-22 limits. */
-import { QueueState } from '../fold/queue-state.js'
-import { readyIn } from '../ready/group-tasks.js'
-import type { Tables } from '../state/tables.js'
-import { isFinal, statuses } from '../model/task.js'
+import { isFinal, statuses } from '@daybook/core'
+import { QueueState, readyIn, type Tables } from '@daybook/core/testing'
 
 export interface Sizes {
   readonly live: number
@@ -108,12 +106,3 @@ const listedIn = ({ lists }: Tables): number => {
   for (const byStatus of lists.values()) for (const status of statuses) for (const { size } of byStatus[status]) listed += size
   return listed
 }
-
-/** The number of finished tasks in a state, and the bytes of the arrays that hold them. Cost: O(their number / 1,000). */
-export const finishedSizeOf = (state: QueueState): { readonly tasks: number; readonly bytes: number } => {
-  const { size: tasks, bytes } = QueueState.tablesOf(state).finished
-  return { tasks, bytes }
-}
-
-/** Number of tasks in a state, including those that are no longer known and have not been evicted yet. Cost: O(1). */
-export const tasksHeld = (state: QueueState): number => QueueState.tablesOf(state).byNumber.size

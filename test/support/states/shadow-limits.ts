@@ -1,6 +1,5 @@
 /** The limits of the naive fold. Every question scans the tasks and the starts that count. */
-import type { Limit, Rate } from '../model/limit.js'
-import type { DataOf } from '../model/events.js'
+import type { DataOf, Limit, Rate } from '@daybook/core'
 
 type Facts = DataOf<'TaskEnqueued'>
 

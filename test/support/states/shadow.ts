@@ -2,8 +2,7 @@
  * A second, naive fold of a queue's events: arrays without indexes, and every question is a scan. It shares no code with the fold, so tests compare
  * the two (INV-11, INV-20).
  */
-import type { EventOf, ExpiryCause, QueueEvent } from '../model/events.js'
-import { type BreakerSettings, settingsDefault } from '../model/settings.js'
+import { type BreakerSettings, type EventOf, type ExpiryCause, type QueueEvent, settingsDefault } from '@daybook/core'
 import { ShadowClaims } from './shadow-claims.js'
 import { limitKeysOf } from './shadow-limits.js'
 import { patched } from './shadow-settings.js'

@@ -1,5 +1,5 @@
 /** Measures how much a question has to look at. */
-import { QueueState } from '../fold/queue-state.js'
+import { QueueState } from '@daybook/core/testing'
 
 /** How many kinds of groups, groups and unfinished tasks had a field read while `work` ran. `work` must not change the state. */
 export const looksOf = (state: QueueState, work: () => void): number => {

@@ -1,5 +1,5 @@
 /** Applies a patch to settings, for the naive fold. */
-import type { Settings, SettingsPatch } from '../model/settings.js'
+import type { Settings, SettingsPatch } from '@daybook/core'
 
 export const patched = (settings: Settings, patch: SettingsPatch): Settings => {
   const next = JSON.parse(JSON.stringify(settings)) as Settings

@@ -1,6 +1,5 @@
 /** What the naive fold knows of a queue, and simple questions about it. Every question is a scan. */
-import { type BreakerSettings, type Settings, settingsDefault } from '../model/settings.js'
-import type { Status } from '../model/task.js'
+import { type BreakerSettings, type Settings, settingsDefault, type Status } from '@daybook/core'
 import { limitKeysOf, ShadowLimits } from './shadow-limits.js'
 import { ShadowSchedules } from './shadow-schedules.js'
 import type { ShadowAgent, ShadowBreaker, ShadowTask } from './shadow-task.js'

@@ -1,6 +1,6 @@
 /** Which tasks a claim must get, by the naive fold: all waiting tasks are sorted anew for each claim. */
-import type { CommandOf } from '../model/commands.js'
-import { Score } from '../ready/score.js'
+import type { CommandOf } from '@daybook/core'
+import { Score } from '@daybook/core/testing'
 import { limitKeysOf } from './shadow-limits.js'
 import { ShadowQueue } from './shadow-queue.js'
 import type { ShadowAgent, ShadowTask } from './shadow-task.js'

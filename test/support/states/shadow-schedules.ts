@@ -1,5 +1,5 @@
 /** The schedules of a {@link Shadow}: what the events say. Every other question is a scan. */
-import type { DataOf, QueueEvent } from '../model/events.js'
+import type { DataOf, QueueEvent } from '@daybook/core'
 
 export interface ShadowSchedule {
   readonly set: DataOf<'ScheduleSet'>
