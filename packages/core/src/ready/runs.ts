@@ -83,19 +83,10 @@ export const addRuns = (heap: Heap<Run>, turn: ShapeTurn, instant: Instant): voi
 const none: ReadonlyArray<never> = []
 
 const addLooked = (turn: ShapeTurn, instant: Instant, add: (run: Run) => void): void => {
-  const byLane = new Map<number, Lanes>()
   for (const { readyTasks } of turn) {
-    if (!(readyTasks instanceof GroupLanes)) {
-      for (const task of itemsOf(readyTasks)) add(new OneTask(task, instant))
-      continue
-    }
-    for (const lane of readyTasks.all) {
-      const known = byLane.get(lane.id)
-      if (known === undefined) byLane.set(lane.id, new Lanes(lane, instant))
-      else known.add(lane)
-    }
+    if (readyTasks instanceof GroupLanes) for (const lane of readyTasks.all) add(new LaneRun(lane, instant))
+    else for (const task of itemsOf(readyTasks)) add(new OneTask(task, instant))
   }
-  for (const lanes of byLane.values()) add(lanes.begun())
 }
 
 /** All tasks of these groups of the tenant, while the order is put aside. */
@@ -147,62 +138,43 @@ class OneTask extends Run {
   }
 }
 
-/**
- * All lanes with the same id of a tenant's groups, as one run: a policy orders the tasks of such lanes alike at any time. Cursors are made only when
- * its first task is taken, because most claims take one task and have hundreds of lanes to compare.
- */
-class Lanes extends Run {
-  private readonly lanes: Array<Lane>
-  private cursors: Heap<Cursor<TaskRecord>> | undefined
+/** One lane of a group. A cursor is made only when a task is taken: most claims take one task, and only look at the first ones of most lanes. */
+class LaneRun extends Run {
+  private cursor: Cursor<TaskRecord> | undefined
 
-  constructor(lane: Lane, instant: Instant) {
+  constructor(
+    private readonly lane: Lane,
+    instant: Instant,
+  ) {
     super(instant)
-    this.lanes = [lane]
-  }
-
-  add(lane: Lane): void {
-    this.lanes.push(lane)
-  }
-
-  /** Must be called when all lanes were added. */
-  begun(): this {
-    let best: TaskRecord | undefined
-    for (const lane of this.lanes) {
-      const first = this.instant.misplaced === undefined ? lane.first() : this.skip(lane.cursor()).item
-      if (first !== undefined && (best === undefined || lane.isFirst(first, best))) best = first
-    }
-    this.begin(best)
-    return this
+    if (instant.misplaced === undefined) this.beginIn(lane.id, lane.first(), lane.firstKey())
+    else this.find(this.opened())
   }
 
   advance(): void {
-    const cursors = this.opened()
-    const { first } = cursors
-    first?.advance()
-    if (first === undefined || this.skip(first).item === undefined) cursors.removeFirst()
-    else cursors.sinkFirst()
-    this.begin(cursors.first?.item)
+    const cursor = this.opened()
+    cursor.advance()
+    this.find(cursor)
   }
 
   dropGroup(): void {
-    const cursors = this.opened()
-    cursors.removeFirst()
-    this.begin(cursors.first?.item)
+    this.first = undefined
   }
 
-  private opened(): Heap<Cursor<TaskRecord>> {
-    if (this.cursors !== undefined) return this.cursors
-    const [lane] = this.lanes
-    const cursors = (this.cursors = new Heap((a, b) => lane!.isFirst(a.item as TaskRecord, b.item as TaskRecord)))
-    for (const each of this.lanes) {
-      const cursor = this.skip(each.cursor())
-      if (cursor.item !== undefined) cursors.add(cursor)
-    }
-    return cursors
+  private opened(): Cursor<TaskRecord> {
+    return (this.cursor ??= this.lane.cursor())
+  }
+
+  private find(cursor: Cursor<TaskRecord>): void {
+    this.skip(cursor)
+    this.beginIn(this.lane.id, cursor.item, cursor.key)
   }
 }
 
-/** The same for groups whose first tasks are kept in order (`shape-turn.ts`). A cursor is made only for a lane from which a task is taken. */
+/**
+ * All lanes with the same id of groups whose first tasks are kept in order (`shape-turn.ts`), as one run: a policy orders the tasks of such lanes alike
+ * at any time. A cursor is made only for a lane from which a task is taken.
+ */
 class SortedLanes extends Run {
   /** The first tasks that were not passed over yet. Made when one is passed over: of most runs a claim only looks at the first task. */
   private untouched: Cursor<TaskRecord> | undefined
