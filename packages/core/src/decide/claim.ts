@@ -18,7 +18,7 @@ import { isTakeable } from '../limits/section.js'
 import type { ShapeOf } from '../ready/claim-shape.js'
 import { turnCost } from '../ready/fair-share.js'
 import { inOrder } from '../ready/policy.js'
-import { addRuns, type Instant, isBetter, type Run } from '../ready/runs.js'
+import { addRuns, isBetter, type OrderAt, type Run } from '../ready/runs.js'
 import type { ShapeTurn } from '../ready/shape-turn.js'
 import { byName } from '../ready/turn-list.js'
 import type { TurnWalk } from '../ready/turn-walk.js'
@@ -92,7 +92,7 @@ export const scan = (tables: Tables, asking: Asker | undefined, max: number, at:
   }
   if (!picks.isOver && !isAskerShut(tables, agent, at, false)) {
     const shape = ready.shapeOf(asker)
-    const turns = new Turns(shape.walk((meter) => !isShut(meter) && picks.room.hasRoomFor(meter)), ready.instantOf(shape, at), tables, picks)
+    const turns = new Turns(shape.walk((meter) => !isShut(meter) && picks.room.hasRoomFor(meter)), ready.orderAt(shape, at), tables, picks)
     while (!picks.isOver) {
       const tenant = turns.first
       if (tenant === undefined) break
@@ -187,7 +187,7 @@ class Turns {
 
   constructor(
     private readonly others: TurnWalk,
-    private readonly instant: Instant,
+    private readonly order: OrderAt,
     private readonly tables: Tables,
     private readonly picks: Picks,
   ) {}
@@ -201,8 +201,8 @@ class Turns {
       return known
     }
     this.poolTurn = Math.max(this.poolTurn, other.account.pool.turn)
-    const tenant = new TenantTasks(other, this.instant, this.tables, this.picks)
-    for (others.advance(); others.item?.share === other.share; others.advance()) addRuns(tenant.runs, others.item, this.instant)
+    const tenant = new TenantTasks(other, this.order, this.tables, this.picks)
+    for (others.advance(); others.item?.share === other.share; others.advance()) addRuns(tenant.runs, others.item, this.order)
     begun.add(tenant)
     return begun.first
   }
@@ -228,10 +228,10 @@ class TenantTasks {
   readonly share: ShapeTurn['share']
   readonly runs = new Heap<Run>(isBetter)
 
-  constructor(turn: ShapeTurn, instant: Instant, private readonly tables: Tables, private readonly picks: Picks) {
+  constructor(turn: ShapeTurn, order: OrderAt, private readonly tables: Tables, private readonly picks: Picks) {
     this.share = turn.share
     this.turn = turn.account.turn
-    addRuns(this.runs, turn, instant)
+    addRuns(this.runs, turn, order)
   }
 
   /** Takes out the next task that may start. */

@@ -14,7 +14,7 @@ import type { Heads } from './heads.js'
 import { Placements } from './placements.js'
 import type { Policy } from './policy.js'
 import { ReadyKinds } from './ready-kinds.js'
-import { Instant } from './runs.js'
+import { OrderAt } from './runs.js'
 import { groupsIn, ManyGroups } from './tenant-groups.js'
 import { type AllReady, UnsortedTasks } from './unsorted-tasks.js'
 
@@ -188,10 +188,10 @@ export class ReadyIndex {
    * Where a question or a claim with this shape finds the tasks of tenants at `at`, best first. While the order is put aside, it goes over all ready
    * tasks, and with the fourth call it makes the order. A claim must make the order before.
    */
-  instantOf(shape: ClaimShape, at: number): Instant {
+  orderAt(shape: ClaimShape, at: number): OrderAt {
     if (!this.isOrdered && ++this.passes > passesMax) this.order()
-    if (this.isOrdered) return new Instant(this.places, at)
-    return new Instant(this.places, at, new UnsortedTasks(this.all, this.groupsWithTasks(), shape, this.policy, at))
+    if (this.isOrdered) return new OrderAt(this.places, at)
+    return new OrderAt(this.places, at, new UnsortedTasks(this.all, this.groupsWithTasks(), shape, this.policy, at))
   }
 
   /** Keeps the shape of this claim from now on, so that the next such claim costs less. No decision depends on it. */

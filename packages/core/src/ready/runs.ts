@@ -15,8 +15,8 @@ import type { Placements } from './placements.js'
 import { byStanding, type Policy, standingIn, standingOf, type Standing } from './policy.js'
 import type { ShapeTurn } from './shape-turn.js'
 
-/** The time of a claim. */
-export class Instant {
+/** How the ready tasks stand at the time of a claim. */
+export class OrderAt {
   readonly policy: Policy
   /** Tasks that are in a wrong lane at this instant. Each is compared by itself. Mostly none. */
   readonly misplaced: ReadonlySet<TaskRecord> | undefined
@@ -38,7 +38,7 @@ export abstract class Run {
   /** `undefined` at the end. */
   first: Standing | undefined
 
-  constructor(protected readonly instant: Instant) {}
+  constructor(protected readonly order: OrderAt) {}
 
   /** Passes over the first task. */
   abstract advance(): void
@@ -46,18 +46,18 @@ export abstract class Run {
   abstract dropGroup(): void
 
   protected begin(task: TaskRecord | undefined): void {
-    const { policy, at } = this.instant
+    const { policy, at } = this.order
     this.first = task === undefined ? undefined : standingOf(policy, task, at)
   }
 
   /** Begins with a task that has this key in a lane. */
   protected beginIn(lane: number, task: TaskRecord | undefined, key: number): void {
-    const { policy, at } = this.instant
+    const { policy, at } = this.order
     this.first = task === undefined ? undefined : standingIn(policy, lane, key, task, at)
   }
 
   protected skip(cursor: Cursor<TaskRecord>): Cursor<TaskRecord> {
-    const { misplaced } = this.instant
+    const { misplaced } = this.order
     if (misplaced !== undefined) while (cursor.item !== undefined && misplaced.has(cursor.item)) cursor.advance()
     return cursor
   }
@@ -66,26 +66,26 @@ export abstract class Run {
 export const isBetter = (a: Run, b: Run): boolean => byStanding(a.first as Standing, b.first as Standing) < 0
 
 /** Adds the runs of open groups of a tenant that match a claim. */
-export const addRuns = (heap: Heap<Run>, turn: ShapeTurn, instant: Instant): void => {
+export const addRuns = (heap: Heap<Run>, turn: ShapeTurn, order: OrderAt): void => {
   const add = (run: Run): void => void (run.first !== undefined && heap.add(run))
-  if (instant.unsorted !== undefined) {
-    add(new UnsortedRun(instant.unsorted, turn, instant))
+  if (order.unsorted !== undefined) {
+    add(new UnsortedRun(order.unsorted, turn, order))
     return
   }
   const { heads } = turn
-  if (heads === undefined) addLooked(turn, instant, add)
-  else for (const lane of heads.lanes()) add(new SortedLanes(lane, instant))
-  for (const task of instant.misplaced ?? none) {
+  if (heads === undefined) addLooked(turn, order, add)
+  else for (const lane of heads.lanes()) add(new SortedLanes(lane, order))
+  for (const task of order.misplaced ?? none) {
     const isLooked = heads === undefined && lanesIn(task.group).length === 0
-    if (!isLooked && turn.has(task.group)) add(new OneTask(task, instant))
+    if (!isLooked && turn.has(task.group)) add(new OneTask(task, order))
   }
 }
 const none: ReadonlyArray<never> = []
 
-const addLooked = (turn: ShapeTurn, instant: Instant, add: (run: Run) => void): void => {
+const addLooked = (turn: ShapeTurn, order: OrderAt, add: (run: Run) => void): void => {
   for (const { readyTasks } of turn) {
-    if (readyTasks instanceof GroupLanes) for (const lane of readyTasks.all) add(new LaneRun(lane, instant))
-    else for (const task of itemsOf(readyTasks)) add(new OneTask(task, instant))
+    if (readyTasks instanceof GroupLanes) for (const lane of readyTasks.all) add(new LaneRun(lane, order))
+    else for (const task of itemsOf(readyTasks)) add(new OneTask(task, order))
   }
 }
 
@@ -98,9 +98,9 @@ class UnsortedRun extends Run {
   constructor(
     private readonly tasks: UnsortedTasks,
     turn: ShapeTurn,
-    instant: Instant,
+    order: OrderAt,
   ) {
-    super(instant)
+    super(order)
     this.heap = tasks.heapOf(turn)
     this.find()
   }
@@ -124,8 +124,8 @@ class UnsortedRun extends Run {
 
 /** A task that is compared by itself. */
 class OneTask extends Run {
-  constructor(task: TaskRecord, instant: Instant) {
-    super(instant)
+  constructor(task: TaskRecord, order: OrderAt) {
+    super(order)
     this.begin(task)
   }
 
@@ -144,10 +144,10 @@ class LaneRun extends Run {
 
   constructor(
     private readonly lane: Lane,
-    instant: Instant,
+    order: OrderAt,
   ) {
-    super(instant)
-    if (instant.misplaced === undefined) this.beginIn(lane.id, lane.first(), lane.firstKey())
+    super(order)
+    if (order.misplaced === undefined) this.beginIn(lane.id, lane.first(), lane.firstKey())
     else this.find(this.opened())
   }
 
@@ -184,10 +184,10 @@ class SortedLanes extends Run {
   /** `heads`: the tasks that may be the first of their groups. */
   constructor(
     private readonly heads: Lane,
-    instant: Instant,
+    order: OrderAt,
   ) {
-    super(instant)
-    if (instant.misplaced === undefined) this.beginIn(heads.id, heads.first(), heads.firstKey())
+    super(order)
+    if (order.misplaced === undefined) this.beginIn(heads.id, heads.first(), heads.firstKey())
     else this.find(this.opened())
   }
 
@@ -219,7 +219,7 @@ class SortedLanes extends Run {
 
   private find(untouched: Cursor<TaskRecord>): void {
     const { heads } = this
-    const { misplaced } = this.instant
+    const { misplaced } = this.order
     while (untouched.item !== undefined && misplaced?.has(untouched.item) === true) {
       this.touch(untouched.item)
       untouched.advance()
