@@ -22,7 +22,7 @@ export const batchPlants: ReadonlyArray<Plant> = [
   { title: 'batch: its callback is lost if a dead letter that is sent back takes its key', file: `${core}decide/batch-ends.ts`, find: "event.type === 'Requeued' ? tables.byId.get(event.data.task)?.key", replace: "event.type === 'Requeued' ? tables.byId.get('')?.key", killedBy: rules },
   { title: 'batch: a cancelled one runs its callback', file: `${core}decide/batch-ends.ts`, find: 'runsCallback === true ? batch.callback : null', replace: 'batch.callback', killedBy: rules },
   { title: 'batch: discoveries about other tickets are its work', file: `${core}decide/spawn.ts`, find: 'plan: isElsewhere ? { ...plan, ticketId } : inBatch(plan)', replace: 'plan: inBatch(isElsewhere ? { ...plan, ticketId } : plan)', killedBy: rules },
-  { title: 'batch: fixes are not its work', file: `${core}decide/spawn.ts`, find: 'data: factsOf(inBatch(plan), ++number)', replace: 'data: factsOf(plan, ++number)', killedBy: rules },
+  { title: 'batch: fixes are not its work', file: `${core}decide/spawn.ts`, find: 'data: factsOfPlan(inBatch(plan), ++number)', replace: 'data: factsOfPlan(plan, ++number)', killedBy: rules },
   { title: 'batch: a restarted task joins one that is finished', file: `${core}decide/restart.ts`, find: 'if (facts.batchId !== undefined && known.tables.batches.joinedBy(task) === undefined) delete facts.batchId', replace: '', killedBy: rules },
   { title: 'batch: it outlives its retention', file: `${core}state/retention.ts`, find: 'if (tables.batches.endedCount > 0) evictBatches(tables, until, max)', replace: '', killedBy: rules },
   { title: 'batch: its tasks are not in a snapshot', file: `${core}state/tables.ts`, find: '      this.batches.enlist(task)\n', replace: '', killedBy: rules },

@@ -10,7 +10,7 @@ import type { PlannedTask } from '../model/task-fields.js'
 import { isFinal } from '../model/task.js'
 import type { Decider, Decision } from './decision.js'
 import { findTask } from './lookup.js'
-import { factsOf } from './spawn.js'
+import { factsOfPlan } from './spawn.js'
 
 export const decideApprove: Decider<'Approve'> = ({ approval: id, reason, contents = [] }, tables, { at }) =>
   pipe(
@@ -26,7 +26,7 @@ export const decideApprove: Decider<'Approve'> = ({ approval: id, reason, conten
       const isJoined = tables.batches.isJoinedByApproved(approval)
       return E.right([
         first,
-        ...tasks.map((plan, i): QueueEvent => ({ type: 'TaskEnqueued', at, data: factsOf(isJoined ? plan : withoutBatch(plan), lastNumber + 1 + i), content: contents[i] ?? '{}' })),
+        ...tasks.map((plan, i): QueueEvent => ({ type: 'TaskEnqueued', at, data: factsOfPlan(isJoined ? plan : withoutBatch(plan), lastNumber + 1 + i), content: contents[i] ?? '{}' })),
       ])
     }),
   )

@@ -26,7 +26,7 @@ export const decideRestart: Decider<'Restart'> = (command, tables, { at }) =>
       if (!isFinal(task.status) && task.status !== 'dead-letter') {
         return E.left(reject('wrong-state', `${task.id} is ${task.status}: only a finished task or a dead letter can be restarted`))
       }
-      const data = factsOf(task, command, known)
+      const data = factsOfRestart(task, command, known)
       const refused = refusalOf(command, data, known)
       if (refused !== undefined) return E.left(refused)
       const { idempotencyKey: key } = data
@@ -50,7 +50,7 @@ const copyGroup = copierOf(shownInGroup)
 const copyExtras = copierOf(extraFields)
 
 /** The fields of the old task. The new one has a key of its own, so that it is no duplicate. */
-const factsOf = (task: TaskRecord, { id, reason, dependencies: further = [] }: CommandOf<'Restart'>, known: KnownTasks): TaskFacts => {
+const factsOfRestart = (task: TaskRecord, { id, reason, dependencies: further = [] }: CommandOf<'Restart'>, known: KnownTasks): TaskFacts => {
   const { group, extras, priority, timeout, maxRetries, backoffSeconds } = task
   const number = known.tables.head.lastNumber + 1
   // A dependency that is no longer known was completed, also if a later task has its id. One that has been cancelled since will never complete.

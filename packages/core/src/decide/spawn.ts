@@ -57,7 +57,7 @@ export const spawnEvents = (tables: Tables, parent: TaskRecord, token: number, f
   const batchId = tables.batches.joinedBy(parent)
   /** What comes of a task is in its batch, unless it belongs to another ticket. */
   const inBatch = (plan: PlannedTask): PlannedTask => (batchId === undefined ? plan : { ...plan, batchId })
-  const spawn = ({ plan, content }: Planned): void => void events.push({ type: 'TaskEnqueued', at, data: factsOf(inBatch(plan), ++number), content })
+  const spawn = ({ plan, content }: Planned): void => void events.push({ type: 'TaskEnqueued', at, data: factsOfPlan(inBatch(plan), ++number), content })
   const propose = (part: string, cause: ProposalCause, { plan, content }: Planned): void => {
     open++
     const data = { approval: spawnId(parent, token, `approval of ${part}`), parent: parent.id, root, cause, tasks: [plan] }
@@ -163,7 +163,7 @@ const fixAndCheck = (parent: TaskRecord, token: number, rootTaskId: string, gene
 }
 
 /** A spawned task has a key of its own: it is identified by its parent's attempt, not by its content. */
-export const factsOf = (plan: PlannedTask, number: number): TaskFacts => {
+export const factsOfPlan = (plan: PlannedTask, number: number): TaskFacts => {
   const { task, type, priority, timeout, maxRetries, backoffSeconds, ...optional } = plan
   return { task, number, type, priority, idempotencyKey: `spawned ${task}`, timeout, maxRetries, backoffSeconds, ...optional }
 }
