@@ -81,7 +81,7 @@ const addTable = (into: Parts, value: unknown, tables: Tables): void => {
       addObject(into, alert)
     }
     addObject(into, value.failures)
-    addList(into, value.changedKeys().toSorted())
+    addList(into, [...value.changed].sort())
     addList(into, value.critical)
   } else if (value instanceof Breakers) {
     for (const breaker of [...value.values()].sort(byType)) {

@@ -18,7 +18,7 @@ interface Change {
 
 /** When an alert is to be raised or cleared next: `undefined` for never, 0 for now. */
 export const nextAlert = (tables: Tables): number | undefined => {
-  if (tables.alerts.hasChanged) return 0
+  if (tables.alerts.changed.size > 0) return 0
   let next: number | undefined
   for (const { at } of timed(tables)) next = next === undefined ? at : Math.min(next, at)
   return next
@@ -26,7 +26,7 @@ export const nextAlert = (tables: Tables): number | undefined => {
 
 export const decideAlerts = (draft: Draft): void => {
   const { tables, at } = draft
-  const due = [...tables.alerts.changedKeys(), ...timed(tables).flatMap((change) => (change.at <= at ? [change.key] : []))]
+  const due = [...tables.alerts.changed, ...timed(tables).flatMap((change) => (change.at <= at ? [change.key] : []))]
   // Sorted, so that the order does not depend on how the state came about.
   for (const key of due.sort().slice(0, alertsPerTick)) {
     if (tables.alerts.raised.has(key)) draft.emit({ type: 'AlertCleared', at, data: { key } })

@@ -9,7 +9,7 @@ export const agentRegistered = (tables: Tables, event: EventOf<'AgentRegistered'
 }
 
 export const agentTerminated = (tables: Tables, { data: { agent } }: EventOf<'AgentTerminated'>): void => {
-  tables.agents.remove(agent)
+  tables.agents.byName.delete(agent)
   tables.ready.wakeHeldBack()
 }
 

@@ -14,7 +14,7 @@ export const alertCleared = (tables: Tables, { data: { key } }: EventOf<'AlertCl
   const { alerts } = tables
   const alert = alerts.raised.get(key)
   if (alert === undefined) return misfit(tables)
-  alerts.clear(key)
+  alerts.raised.delete(key)
   if (alert.kind !== 'retry-spike') return
   const about = key.slice('retry-spike:'.length)
   const counts = alerts.failures.get(about)

@@ -11,7 +11,7 @@ export const batchCreated = (tables: Tables, { at, data }: EventOf<'BatchCreated
   const known = batches.get(id)
   // The decision treated it as forgotten. Another server's clock may differ.
   if (known !== undefined && !isEnded(known)) return misfit(tables)
-  if (known !== undefined) batches.remove(id)
+  if (known !== undefined) batches.delete(id)
   batches.put({
     id,
     revision: head.revision,

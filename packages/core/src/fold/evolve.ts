@@ -141,8 +141,8 @@ const requeued = (tables: Tables, event: EventOf<'Requeued'>): void => {
 
 /** Forgets everything but the settings. All tasks must be finished. */
 const forgetAll = (tables: Tables): void => {
-  const { finished, approvals, schedules } = tables
-  tables.agents.clear()
+  const { finished, approvals, schedules, alerts } = tables
+  tables.agents.byName.clear()
   tables.slowdowns.clear()
   tables.sleepers.clear()
   for (const id of [...approvals.keys()]) closeApproval(tables, id)
@@ -150,8 +150,9 @@ const forgetAll = (tables: Tables): void => {
   tables.batches.clear()
   tables.limits.clear()
   tables.breakers.clear()
-  for (const { name } of schedules.all()) schedules.remove(name)
-  tables.alerts.forgetAll()
+  schedules.clear()
+  alerts.raised.clear()
+  alerts.failures.clear()
 }
 
 const queueDeleted = (tables: Tables, event: EventOf<'QueueDeleted'>): void => {

@@ -31,8 +31,7 @@ export const scheduleSet = (tables: Tables, { data }: EventOf<'ScheduleSet'>): v
 }
 
 export const scheduleRemoved = (tables: Tables, { data: { name } }: EventOf<'ScheduleRemoved'>): void => {
-  if (tables.schedules.get(name) === undefined) tables.head.misfits++
-  else tables.schedules.remove(name)
+  if (!tables.schedules.delete(name)) misfit(tables)
 }
 
 /** Applies the outcome of an instant at which the schedule was due. */

@@ -61,7 +61,7 @@ export class AgentRegister {
   }
 
   register(agent: RegisteredAgent): void {
-    for (let first = this.byEnd.first(); first !== undefined && first.endsAt <= agent.seenAt; first = this.byEnd.first()) this.remove(first.agent)
+    for (let first = this.byEnd.first(); first !== undefined && first.endsAt <= agent.seenAt; first = this.byEnd.first()) this.byName.delete(first.agent)
     this.byName.set(agent.agent, agent)
   }
 
@@ -69,14 +69,6 @@ export class AgentRegister {
   saw(agent: string, at: number): void {
     const known = this.at(agent, at)
     if (known !== undefined && (at - known.seenAt) * 64 >= known.ttlMs) this.byName.set(agent, { ...known, seenAt: at, endsAt: at + known.ttlMs })
-  }
-
-  remove(agent: string): void {
-    this.byName.delete(agent)
-  }
-
-  clear(): void {
-    this.byName.clear()
   }
 
   /** All registrations, sorted by name, for snapshots and views. */

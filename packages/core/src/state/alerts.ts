@@ -78,8 +78,8 @@ export class Alerts {
   readonly critical = new SortedList<TaskRecord>(readySinceOf, byNumber)
   /** Keys of the conditions that hold and do not depend on time, each with the number of its records. */
   private readonly holding = new Map<string, number>()
-  /** Keys of conditions that hold without a raised alert, and of raised alerts whose condition has ended. */
-  private readonly changed = new Set<string>()
+  /** Keys of conditions that hold without a raised alert, and of raised alerts whose condition has ended. Only those that do not depend on time. */
+  readonly changed = new Set<string>()
 
   constructor(undoLog: UndoLog) {
     this.raised = new UndoMap(undoLog, (_from, _to, key) => this.compare(key))
@@ -114,36 +114,16 @@ export class Alerts {
     else this.changed.add(key)
   }
 
-  /** Whether an alert that does not depend on time is to be raised or cleared. */
-  get hasChanged(): boolean {
-    return this.changed.size > 0
-  }
-
-  /** The keys that {@link hasChanged} is about, in no particular order. */
-  changedKeys(): ReadonlyArray<string> {
-    return [...this.changed]
-  }
-
   raise(alert: Alert): void {
     this.raised.set(alert.key, alert)
   }
 
-  clear(key: string): void {
-    this.raised.delete(key)
-  }
-
   setFailures(about: string, counts: FailureCounts | undefined): void {
-    this.failures.put(about, counts)
+    this.failures.replace(about, counts)
   }
 
   /** All raised alerts, by key. */
   all(): ReadonlyArray<Alert> {
     return [...this.raised.values()].sort((a, b) => (a.key < b.key ? -1 : 1))
-  }
-
-  /** Forgets all alerts and counts. */
-  forgetAll(): void {
-    this.raised.clear()
-    this.failures.clear()
   }
 }

@@ -11,7 +11,6 @@ import { SortedList } from '../structures/sorted-list.js'
 import type { TaskRecord } from '../records/records.js'
 import type { Status } from '../model/task.js'
 import type { ScheduledTask } from '../model/task-fields.js'
-import type { UndoLog } from '../structures/undo-log.js'
 import { UndoMap } from '../structures/undo-map.js'
 
 /** Batches of a queue that are not finished at most; and finished ones that are kept at most, the newest. They are in memory and in snapshots. */
@@ -78,8 +77,7 @@ const goesOn = ({ finishedAt, cancelled }: Batch): boolean => finishedAt === 0 &
 
 const byRevision = (a: Batch, b: Batch): number => a.revision - b.revision
 
-export class Batches {
-  private readonly byId: UndoMap<Batch>
+export class Batches extends UndoMap<Batch> {
   /** Those that have ended, the longest finished first. */
   private readonly ended = new SortedList<Batch>(({ finishedAt }) => finishedAt, byRevision)
   /** Those that have nothing left to wait for, and are not finished yet. Mostly the same append finishes them: see `decide/batch-ends.ts`. */
@@ -89,30 +87,20 @@ export class Batches {
   /** Characters of all callbacks as JSON. */
   textSize = 0
 
-  constructor(undoLog: UndoLog) {
-    this.byId = new UndoMap(undoLog, (from, to) => {
-      if (from !== undefined) this.unlist(from)
-      if (to !== undefined) this.list(to)
-      this.textSize += (to?.size ?? 0) - (from?.size ?? 0)
-      this.unfinished += (to?.finishedAt === 0 ? 1 : 0) - (from?.finishedAt === 0 ? 1 : 0)
-    })
-  }
-
-  get size(): number {
-    return this.byId.size
+  protected override replaced(from: Batch | undefined, to: Batch | undefined): void {
+    if (from !== undefined) this.unlist(from)
+    if (to !== undefined) this.list(to)
+    this.textSize += (to?.size ?? 0) - (from?.size ?? 0)
+    this.unfinished += (to?.finishedAt === 0 ? 1 : 0) - (from?.finishedAt === 0 ? 1 : 0)
   }
 
   get endedCount(): number {
     return this.ended.size
   }
 
-  get(id: string): Batch | undefined {
-    return this.byId.get(id)
-  }
-
   /** The oldest first. */
   all(): ReadonlyArray<Batch> {
-    return [...this.byId.values()].sort(byRevision)
+    return [...this.values()].sort(byRevision)
   }
 
   firstEnded(): Batch | undefined {
@@ -151,21 +139,13 @@ export class Batches {
   }
 
   private since(id: string, revision: number): Batch | undefined {
-    const batch = this.byId.get(id)
+    const batch = this.get(id)
     return batch !== undefined && revision > batch.revision ? batch : undefined
   }
 
   /** Adds the batch, or replaces the one with this id. */
   put(batch: Batch): void {
-    this.byId.set(batch.id, batch)
-  }
-
-  remove(id: string): void {
-    this.byId.delete(id)
-  }
-
-  clear(): void {
-    this.byId.clear()
+    this.set(batch.id, batch)
   }
 
   /** The task's status has changed. `undefined`: it was not there before, or is not any more. A rollback calls it as well. */

@@ -7,39 +7,28 @@ import { UndoMap } from '../structures/undo-map.js'
 
 export const byType = (a: Breaker, b: Breaker): number => (a.type < b.type ? -1 : a.type > b.type ? 1 : 0)
 
-export class Breakers {
-  private readonly byType: UndoMap<Breaker>
+export class Breakers extends UndoMap<Breaker> {
   /** Open breakers that turn half-open by themselves. */
   readonly cooling = new SortedList<Breaker>((breaker) => breaker.halfOpenAt, byType)
 
   /** `moved`: called when the breaker of a type may have begun or ceased to hold back its tasks. */
   constructor(
-    private readonly undoLog: UndoLog,
+    undoLog: UndoLog,
     private readonly alerts: Alerts,
     private readonly moved: (type: string) => void,
   ) {
-    this.byType = new UndoMap(undoLog, (from, to) => {
-      if (from !== undefined) this.unlink(from)
-      if (to !== undefined) this.link(to)
-    })
+    super(undoLog)
   }
 
-  get size(): number {
-    return this.byType.size
-  }
-
-  get(type: string): Breaker | undefined {
-    return this.byType.get(type)
-  }
-
-  values(): IterableIterator<Breaker> {
-    return this.byType.values()
+  protected override replaced(from: Breaker | undefined, to: Breaker | undefined): void {
+    if (from !== undefined) this.unlink(from)
+    if (to !== undefined) this.link(to)
   }
 
   /** The breaker of this type. It is made if there is none. */
   of(type: string): Breaker {
-    const breaker = this.byType.get(type) ?? newBreaker(type)
-    this.byType.set(type, breaker)
+    const breaker = this.get(type) ?? newBreaker(type)
+    this.set(type, breaker)
     return breaker
   }
 
@@ -54,10 +43,6 @@ export class Breakers {
     this.link(breaker)
     // Only these two hold tasks back. Most changes count a failure, and a type may have a group for each of a million tenants.
     if (breaker.state !== state || breaker.probe !== probe) this.moved(breaker.type)
-  }
-
-  clear(): void {
-    this.byType.clear()
   }
 
   private link(breaker: Breaker): void {

@@ -47,7 +47,7 @@ export class Deadlines {
 
   /** Sets the deadline of a name; 0 removes it. */
   set(name: string, until: number): void {
-    if (this.until(name) !== until) this.byName.put(name, until === 0 ? undefined : { name, until })
+    if (this.until(name) !== until) this.byName.replace(name, until === 0 ? undefined : { name, until })
   }
 
   clear(): void {

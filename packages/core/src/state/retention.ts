@@ -90,7 +90,7 @@ const evictBatches = ({ batches }: Tables, until: number, max: number): void => 
   for (let n = 0; n < max; n++) {
     const first = batches.firstEnded()
     if (first === undefined || (first.finishedAt > until && batches.endedCount <= batchesMax)) return
-    batches.remove(first.id)
+    batches.delete(first.id)
   }
 }
 

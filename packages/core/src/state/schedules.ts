@@ -6,7 +6,6 @@ import type { Recurrence } from './recurrence.js'
 import type { MissedRuns, OverlappingRuns, SkipReason } from '../model/schedule.js'
 import { SortedList } from '../structures/sorted-list.js'
 import type { ScheduledTask } from '../model/task-fields.js'
-import type { UndoLog } from '../structures/undo-log.js'
 import { UndoMap } from '../structures/undo-map.js'
 
 /** Number of schedules that a queue may have. */
@@ -56,8 +55,7 @@ const actsAt = ({ paused, held, nextAt }: Schedule): number =>
 
 const byName = (a: Schedule, b: Schedule): number => (a.name < b.name ? -1 : 1)
 
-export class Schedules {
-  private readonly byName: UndoMap<Schedule>
+export class Schedules extends UndoMap<Schedule> {
   /** The schedules that will have something to do, by time. */
   readonly due = new SortedList<Schedule>(actsAt, byName)
   /** By the id of a task: the schedule with a run that waits for the end of the task. */
@@ -65,27 +63,17 @@ export class Schedules {
   /** Total length of all tasks as JSON, in characters. */
   textSize = 0
 
-  constructor(undoLog: UndoLog) {
-    this.byName = new UndoMap(undoLog, (from, to) => {
-      this.textSize += (to?.size ?? 0) - (from?.size ?? 0)
-      if (from !== undefined && Number.isFinite(actsAt(from))) this.due.remove(from)
-      if (typeof from?.held?.after === 'string') this.waiting.delete(from.held.after)
-      if (to !== undefined && Number.isFinite(actsAt(to))) this.due.add(to)
-      if (typeof to?.held?.after === 'string') this.waiting.set(to.held.after, to.name)
-    })
-  }
-
-  get size(): number {
-    return this.byName.size
-  }
-
-  get(name: string): Schedule | undefined {
-    return this.byName.get(name)
+  protected override replaced(from: Schedule | undefined, to: Schedule | undefined): void {
+    this.textSize += (to?.size ?? 0) - (from?.size ?? 0)
+    if (from !== undefined && Number.isFinite(actsAt(from))) this.due.remove(from)
+    if (typeof from?.held?.after === 'string') this.waiting.delete(from.held.after)
+    if (to !== undefined && Number.isFinite(actsAt(to))) this.due.add(to)
+    if (typeof to?.held?.after === 'string') this.waiting.set(to.held.after, to.name)
   }
 
   /** All schedules by name. */
   all(): ReadonlyArray<Schedule> {
-    return [...this.byName.values()].sort(byName)
+    return [...this.values()].sort(byName)
   }
 
   /** Whether some run waits for the end of a task. */
@@ -96,16 +84,12 @@ export class Schedules {
   /** The schedule with a run that waits for the end of this task. */
   waitingFor(task: string): Schedule | undefined {
     const name = this.waiting.get(task)
-    return name === undefined ? undefined : this.byName.get(name)
+    return name === undefined ? undefined : this.get(name)
   }
 
   /** Adds the schedule, or replaces the one of the same name. */
   put(schedule: Schedule): void {
-    this.byName.set(schedule.name, schedule)
-  }
-
-  remove(name: string): void {
-    this.byName.delete(name)
+    this.set(schedule.name, schedule)
   }
 
   /** When the first schedule has something to do; `undefined` for never. */

@@ -6,34 +6,38 @@ import type { UndoLog } from './undo-log.js'
  */
 export class UndoMap<T> extends Map<string, T> {
   constructor(
-    private readonly undoLog: UndoLog,
-    private readonly replaced: (from: T | undefined, to: T | undefined, key: string) => void = () => undefined,
+    protected readonly undoLog: UndoLog,
+    private readonly onReplaced?: (from: T | undefined, to: T | undefined, key: string) => void,
   ) {
     super()
   }
 
+  protected replaced(from: T | undefined, to: T | undefined, key: string): void {
+    this.onReplaced?.(from, to, key)
+  }
+
   /** Gives the key another value; `undefined` removes the key. */
-  put(key: string, to: T | undefined): void {
+  replace(key: string, to: T | undefined): void {
     const from = this.get(key)
     if (from === to) return
-    this.undoLog.note(() => this.put(key, from))
+    this.undoLog.note(() => this.replace(key, from))
     if (to === undefined) super.delete(key)
     else super.set(key, to)
     this.replaced(from, to, key)
   }
 
   override set(key: string, value: T): this {
-    this.put(key, value)
+    this.replace(key, value)
     return this
   }
 
   override delete(key: string): boolean {
     const had = this.has(key)
-    this.put(key, undefined)
+    this.replace(key, undefined)
     return had
   }
 
   override clear(): void {
-    for (const key of [...this.keys()]) this.put(key, undefined)
+    for (const key of [...this.keys()]) this.replace(key, undefined)
   }
 }
