@@ -2,7 +2,7 @@
 import type { Outcome } from '@daybook/adapters/engine'
 import type { EventStore } from '@daybook/adapters/store'
 import { openMemoryStore } from '@daybook/adapters/memory'
-import { depthOf, isUnreadable, pendingCount } from '@daybook/core'
+import { depthOf, isUnreadable, taskCount } from '@daybook/core'
 import { expect, test } from 'vitest'
 import { claim, codeOf, complete, caller, enqueue, isSettled, ok, openQueue, settle, stream, type Opened } from '../support/queue.js'
 
@@ -15,14 +15,14 @@ const nothingBeforeDurable = async ({ engine, store }: Opened): Promise<void> =>
     claim: engine.claim(claim('ann', 2), caller),
     duplicate: engine.submit(enqueue('a'), caller),
     refusal: engine.submit(complete({ task: 'a', token: 77 }), caller),
-    read: engine.read(pendingCount),
+    read: engine.read(taskCount),
   }
   const events: Array<number> = []
   const subscription = engine.committed.subscribe(({ from }) => events.push(from))
   const reached = engine.reached(1, 60)
   await settle()
   // A read in its own turn appends nothing, but what it sees is not durable yet.
-  asked.later = engine.read(pendingCount)
+  asked.later = engine.read(taskCount)
   for (const [what, answer] of Object.entries(asked)) {
     if (await isSettled(answer)) throw new Error(`answered before it was durable: ${what}`)
   }
@@ -107,7 +107,7 @@ test('a read whose query throws rejects without affecting others', async () => {
   })
   await expect(asked).rejects.toThrow('no such cursor')
   expect(codeOf(await enqueued)).toBe('success')
-  expect(ok(await engine.read(pendingCount))).toBe(1)
+  expect(ok(await engine.read(taskCount))).toBe(1)
 })
 
 test('reached: at once, later, or not in time', async () => {
@@ -140,7 +140,7 @@ test('many reads that wait for a held append are all answered when it fails', as
   await settle()
   const reads: Array<Promise<Outcome<number>>> = []
   for (let round = 0; round < 3; round++) {
-    for (let i = 0; i < 80_000; i++) reads.push(engine.read(pendingCount))
+    for (let i = 0; i < 80_000; i++) reads.push(engine.read(taskCount))
     await settle()
   }
   release()

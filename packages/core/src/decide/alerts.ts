@@ -8,7 +8,7 @@ import { clipped } from '../model/scalars.js'
 import type { Draft } from './draft.js'
 
 /** The largest number of alerts that one tick raises or clears. The rest is due again at once. */
-export const alertsPerTick = 1_000
+const alertsPerTick = 1_000
 
 /** A change of an alert that is due at a time. */
 interface Change {

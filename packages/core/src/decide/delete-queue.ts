@@ -5,7 +5,7 @@ import { isFinal, statuses } from '../model/task.js'
 import type { Decider } from './decision.js'
 
 /** The largest number of finished tasks that one event forgets. The queue decides nothing else meanwhile. */
-export const deletableMax = 10_000
+const deletableMax = 10_000
 
 export const decideDeleteQueue: Decider<'DeleteQueue'> = ({ reason }, tables, { at }) => {
   const { queue, counts, head, finished } = tables

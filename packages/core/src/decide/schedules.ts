@@ -20,7 +20,7 @@ import { canonicalTask, preparedFrom } from './planned-content.js'
 /** A run that is later than this many milliseconds counts as missed. */
 export const lateAfterMs = 60_000
 /** The largest number of runs that one tick decides. The rest is due again at once. */
-export const runsPerTick = 100
+const runsPerTick = 100
 
 // ------------------------------------------------------------------------------------- set and remove
 

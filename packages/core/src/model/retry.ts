@@ -1,9 +1,5 @@
 /** How long a failed task waits. */
-
-export interface BackoffRules {
-  readonly maxBackoffSeconds: number
-  readonly jitter: number
-}
+import type { Settings } from './settings.js'
 
 /**
  * Milliseconds until retry number `retry` (1, 2, 3 …): base · 2^(retry−1), at most `maxBackoffSeconds`, and
@@ -13,7 +9,7 @@ export interface BackoffRules {
  * @example
  * retryDelayMs(60, 3, { maxBackoffSeconds: 3600, jitter: 0.1 }, 0) // => 240000
  */
-export const retryDelayMs = (baseSeconds: number, retry: number, rules: BackoffRules, random: number): number => {
+export const retryDelayMs = (baseSeconds: number, retry: number, rules: Pick<Settings['defaults'], 'maxBackoffSeconds' | 'jitter'>, random: number): number => {
   const seconds = Math.min(baseSeconds * 2 ** Math.min(retry - 1, 60), rules.maxBackoffSeconds)
   return Math.round(seconds * (1 + rules.jitter * random) * 1_000)
 }

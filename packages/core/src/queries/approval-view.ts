@@ -20,7 +20,7 @@ export interface ApprovalContext {
   /** Failures of validation since the chain began or was released, by signature. */
   readonly signatures: Readonly<Record<string, number>>
 }
-export const chainShownMax = 100
+const chainShownMax = 100
 
 /** An approval with all that a guardian needs to decide on it; `undefined` if it is not open. */
 export const approvalContextOf = (state: QueueState, id: string, at = timeOf(state)): ApprovalContext | undefined => {

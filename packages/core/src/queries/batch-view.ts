@@ -9,9 +9,8 @@ import { batchAt, isBatchKnown } from '../state/retention.js'
 import type { Tables } from '../state/tables.js'
 import type { ScheduledTask } from '../model/task-fields.js'
 
-export const batchStates = ['open', 'closed', 'finished'] as const
 /** Open for more tasks; closed, and waiting for the end of those that it has; finished. */
-export type BatchState = (typeof batchStates)[number]
+export type BatchState = 'open' | 'closed' | 'finished'
 
 /** Why a batch is not finished. */
 export interface BatchReason {

@@ -10,7 +10,7 @@ import { type Band, bandOf } from '../model/task.js'
 import { tasksMatching } from '../search/matching-tasks.js'
 
 /** The largest number of ids in {@link CapacityView.queued}. */
-export const queuedShown = 1_000
+const queuedShown = 1_000
 
 export interface CapacityView {
   /** Number of agents that hold a task. */

@@ -337,7 +337,6 @@ export const finishedCount = (state: QueueState): number => QueueState.tablesOf(
 export const storedCount = (state: QueueState): number => QueueState.tablesOf(state).finished.inStore
 /** Number of groups and agents of finished tasks. */
 export const nameCount = (state: QueueState): number => QueueState.tablesOf(state).finished.names
-export const pendingCount = (state: QueueState): number => QueueState.tablesOf(state).counts.pending
 
 /** Whether this claim would get a task at `at`. Default: the state's own time. */
 export const isClaimable = (state: QueueState, request: ClaimRequest, at = timeOf(state)): boolean =>

@@ -89,7 +89,7 @@ const countIn = (account: Account, by: 1 | -1): void => {
   if (before === 0 || account.readyGroups === 0) account.pool.readyTenants += by
 }
 
-export type ShareEntry = readonly [tenant: string | null, turn: number, lastLease: number]
+type ShareEntry = readonly [tenant: string | null, turn: number, lastLease: number]
 export type PoolEntry = readonly [type: string | null, turn: number, leases: number, shares: ReadonlyArray<ShareEntry>]
 
 export class FairShare {

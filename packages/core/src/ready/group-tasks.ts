@@ -22,7 +22,7 @@ export class GroupLanes {
   of(task: TaskRecord, places: Placements): Lane {
     const id = places.laneOf(task)
     for (const lane of this.all) if (lane.id === id) return lane
-    const lane = new Lane({ id, keyOf: places.keyOf(task) })
+    const lane = new Lane(id, places.keyOf(task))
     this.all = [...this.all, lane]
     return lane
   }

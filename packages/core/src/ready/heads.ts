@@ -34,7 +34,7 @@ export class Heads {
     const { byLane, places } = this
     const id = places.laneOf(task)
     let lane = byLane.get(id)
-    if (lane === undefined) byLane.set(id, (lane = new Lane({ id, keyOf: places.keyOf(task) })))
+    if (lane === undefined) byLane.set(id, (lane = new Lane(id, places.keyOf(task))))
     lane.add(task)
   }
 

@@ -3,18 +3,13 @@ import { SortedList } from '../structures/sorted-list.js'
 import type { TaskRecord } from '../records/records.js'
 import { byPriorityThenAge } from './policy.js'
 
-/** What all lanes with the same order share. */
-export interface LaneKind {
-  readonly id: number
-  readonly keyOf: (task: TaskRecord) => number
-}
-
-export class Lane extends SortedList<TaskRecord> implements LaneKind {
-  readonly id: number
-
-  constructor({ id, keyOf }: LaneKind) {
+export class Lane extends SortedList<TaskRecord> {
+  /** Lanes with the same id have the same order. */
+  constructor(
+    readonly id: number,
+    keyOf: (task: TaskRecord) => number,
+  ) {
     super(keyOf, byPriorityThenAge)
-    this.id = id
   }
 
   /** The order of this lane, and of all lanes with its id. */

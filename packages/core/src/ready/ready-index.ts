@@ -22,7 +22,7 @@ import { type AllReady, UnsortedTasks } from './unsorted-tasks.js'
 const passesMax = 3
 
 /** The largest number of kept shapes. Beyond it, the least recently used shape that no claim waits for is dropped. */
-export const shapesMax = 1_024
+const shapesMax = 1_024
 
 export class ReadyIndex {
   /** The kinds of the groups with ready tasks. */
