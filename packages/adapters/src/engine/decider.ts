@@ -27,49 +27,27 @@ import {
   servedOf,
   takeWokenShapes,
   timeOf,
-  type WaitingClaims,
 } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import { sealBytesMax } from '../seals/index.js'
 import { appendBytes, appendBytesAtMost } from '../store/append-bytes.js'
-import type { EventToAppend, StoreLimits } from '../store/index.js'
-import type { Availability } from './append/availability.js'
+import type { EventToAppend } from '../store/index.js'
 import { type Batch, type ClaimItem, type CommandItem, type Item, Known, newBatch, type ReadItem } from './append/batch.js'
-import type { Contents } from './contents/contents.js'
 import { Encoder } from './log/encoder.js'
 import { halved } from './contents/findings.js'
 import { Grounded } from './contents/groundwork.js'
-import type { LeaseGrace } from './time/lease-grace.js'
-import type { LiveState } from './state/live-state.js'
-import type { Mailbox } from './append/mailbox.js'
-import type { QueueClock } from './time/queue-clock.js'
-import type { ReadOnly } from './state/read-only.js'
+import type { Parts } from './parts.js'
+import { streamOf } from './state/replay.js'
 import { tooLarge, wrongClock } from './refusals.js'
 import { type Caller, type Refusal, systemCaller } from './types.js'
-import type { Withholding } from './contents/withholding.js'
 
-export interface DeciderParts {
-  readonly live: LiveState
-  readonly mailbox: Mailbox
-  readonly waiting: WaitingClaims<ClaimItem>
-  readonly contents: Contents
-  readonly availability: Availability
-  readonly limits: StoreLimits
+export interface DeciderOptions {
   /** Maximum number of events in a batch besides those of a tick, unless a single command has more. */
   readonly batchEventsMax: number
   /** Settings of a new queue. */
   readonly defaults: SettingsPatch | undefined
-  readonly clock: QueueClock
-  readonly grace: LeaseGrace
   readonly alerts: boolean
   readonly random: () => number
-  readonly isClosing: () => boolean
-  readonly readOnly: ReadOnly
-  readonly withholding: Withholding
-  /** Prepares a command again, because the task has changed since, and enters it. */
-  readonly prepareAgain: (item: CommandItem) => void
-  readonly stream: string
-  readonly warn: (message: string) => void
 }
 
 /** The pause before what is due is tried again that fits in no append, in milliseconds. */
@@ -93,8 +71,11 @@ export class Decider {
   /** Nothing that is due is decided before this time, because it fits in no append: without a pause, it would be tried without end. */
   private noTickBefore = Number.NEGATIVE_INFINITY
 
-  constructor(private readonly parts: DeciderParts) {
-    this.encoder = new Encoder(parts.stream)
+  constructor(
+    private readonly parts: Parts,
+    private readonly options: DeciderOptions,
+  ) {
+    this.encoder = new Encoder(streamOf(parts.name))
   }
 
   /** Whether there is anything to decide besides the mailbox. */
@@ -173,7 +154,7 @@ export class Decider {
     if (refusal !== undefined) for (const item of waiting.drain()) batch.decided.push(new Known(item, E.left(refusal)))
     else if (!isClosing() && availability.resumeInMs() === 0 && this.isTickDue(this.at)) this.tick(batch)
     // A tick may fill an append, and the next one as well. What waits must not wait for all that is due.
-    this.fullAt = batch.texts.length + Math.min(eventsMax, this.parts.batchEventsMax)
+    this.fullAt = batch.texts.length + Math.min(eventsMax, this.options.batchEventsMax)
     this.serveWaiting(batch)
     let taken = 0
     for (; taken < mailbox.size; taken++) {
@@ -194,9 +175,9 @@ export class Decider {
 
   /** When anything but a lease is due; infinity for never. */
   private otherDue(): number {
-    const { live, alerts } = this.parts
+    const { live } = this.parts
     const other = nextOtherDue(live.current) ?? Number.POSITIVE_INFINITY
-    return alerts ? Math.min(other, nextAlertDue(live.current) ?? Number.POSITIVE_INFINITY) : other
+    return this.options.alerts ? Math.min(other, nextAlertDue(live.current) ?? Number.POSITIVE_INFINITY) : other
   }
 
   /** Leases that end after this time are not ended yet. */
@@ -256,9 +237,10 @@ export class Decider {
   }
 
   private handleCommand(batch: Batch, item: CommandItem): boolean {
-    const { live, limits, defaults } = this.parts
+    const { live, limits } = this.parts
+    const { defaults } = this.options
     if (Grounded.isOutdated(item, live.current)) {
-      this.parts.prepareAgain(item instanceof Grounded ? item.item : item)
+      this.parts.enterPrepared(item instanceof Grounded ? item.item : item)
       return true
     }
     // The type is wider, because a command that is too large is replaced by a smaller one.
@@ -310,7 +292,7 @@ export class Decider {
   }
 
   private tryClaim(batch: Batch, item: ClaimItem, shape: ClaimShape): 'served' | 'empty' | 'full' {
-    const { live, contents } = this.parts
+    const { live, contentStore: contents } = this.parts
     if (!shape.hasWork) return 'empty'
     const decision = this.decideCommand(item.command)
     if (E.isLeft(decision) || decision.right.length === 0) return 'empty'
@@ -364,7 +346,7 @@ export class Decider {
   }
 
   private tick(batch: Batch): void {
-    const decision = this.decideCommand({ type: 'Tick', leasesUntil: this.leasesUntil(this.at), ...(this.parts.alerts ? { alerts: true } : {}) })
+    const decision = this.decideCommand({ type: 'Tick', leasesUntil: this.leasesUntil(this.at), ...(this.options.alerts ? { alerts: true } : {}) })
     const due = E.isRight(decision) ? decision.right : []
     let events = due
     // The events that do not fit are due again in the next batch.
@@ -390,7 +372,7 @@ export class Decider {
   }
 
   private decideCommand(command: Command): Decision {
-    return decide(command, { at: this.at, random: this.parts.random() })(this.parts.live.current)
+    return decide(command, { at: this.at, random: this.options.random() })(this.parts.live.current)
   }
 
   /** Takes all events out of the batch. */
@@ -405,7 +387,7 @@ export class Decider {
   private accept(batch: Batch, caller: Caller, decided: ReadonlyArray<QueueEvent>): 'accepted' | 'full' | 'too-large' {
     const first = decided[0]
     if (first === undefined) return 'accepted'
-    const { live, contents, limits, withholding } = this.parts
+    const { live, contentStore: contents, limits, withholding } = this.parts
     const withheld = withholding.of(live.current, decided)
     const events = withheld?.events ?? decided
     const texts = this.encoder.encode(live.current, caller, first.at, events, withheld?.secrets)

@@ -77,22 +77,24 @@ export const openEngine = async (
   return engine
 }
 
-class Engine implements QueueEngine {
+export class Engine implements QueueEngine {
   readonly committed: Subject<Committed>
-  private readonly log: QueueLog
-  private readonly live: LiveState
-  private readonly clock: QueueClock
-  private readonly durable: Durable
+  readonly log: QueueLog
+  readonly live: LiveState
+  readonly clock: QueueClock
+  readonly durable: Durable
   private readonly settledWaits: SettledWaits
-  private readonly mailbox: Mailbox
-  private readonly waiting = new WaitingClaims<ClaimItem>()
-  private readonly inFlight = new InFlight()
+  readonly mailbox: Mailbox
+  readonly waiting = new WaitingClaims<ClaimItem>()
+  readonly inFlight = new InFlight()
   private readonly inFlightMax: number
-  private readonly contentStore: Contents
-  private readonly availability: Availability
+  readonly limits: AppendLimits
+  readonly contentStore: Contents
+  readonly availability: Availability
   private readonly slowAppends: SlowAppends
-  private readonly readOnly: ReadOnly
-  private readonly withholding: Withholding
+  readonly grace: LeaseGrace
+  readonly readOnly: ReadOnly
+  readonly withholding: Withholding
   private readonly hasPlaceForKeys: boolean
   readonly eraser: Eraser
   private readonly decider: Decider
@@ -101,9 +103,9 @@ class Engine implements QueueEngine {
   private readonly alarm: Alarm
   /** Follows other processes. Only on a shared store. */
   private readonly follower: Follower | undefined
-  private readonly turns = new Turns()
+  readonly turns = new Turns()
   private turn: NodeJS.Timeout | undefined
-  private readonly warn: (message: string) => void
+  readonly warn: (message: string) => void
   private scheduled = false
   private recovering = false
   private closed: Promise<void> | undefined
@@ -119,8 +121,7 @@ class Engine implements QueueEngine {
   ) {
     const { random, alerts, defaults, pastUnreadable, leaseGraceMs, keys, ...resolved } = withDefaults(options)
     const warn = (this.warn = (message: string): void => resolved.warn(`queue ${name}: ${message}`))
-    const isClosing = (): boolean => this.closed !== undefined
-    const limits = new AppendLimits(store.limits, warn)
+    this.limits = new AppendLimits(store.limits, warn)
     this.log = new QueueLog(store, name)
     this.live = new LiveState(state, chain)
     const clock = (this.clock = new QueueClock(checkedClock, timeOf(state), warn))
@@ -136,18 +137,12 @@ class Engine implements QueueEngine {
     this.eraser = new Eraser({ queue: name, keys, log: this.log, isShared: store.isShared, engine: this, warn })
     this.availability = new Availability(clock.monotonic, warn)
     this.slowAppends = new SlowAppends(this.availability, warn)
-    const grace = new LeaseGrace(leaseGraceMs, store.isShared, clock.monotonic)
+    this.grace = new LeaseGrace(leaseGraceMs, store.isShared, clock.monotonic)
     this.readOnly = new ReadOnly(name, Object.hasOwn(pastUnreadable, name) ? (pastUnreadable[name] as number) : -1, warn)
-    const { log, live, durable, mailbox, waiting, inFlight, contentStore: contents, availability, turns } = this
-    const batchEventsMax = Math.min(resolved.batchEventsMax, limits.appendEventsMax)
-    this.decider = new Decider({
-      live, mailbox, waiting, contents, availability, limits, batchEventsMax, defaults, clock, grace, alerts, random, isClosing, warn,
-      readOnly: this.readOnly,
-      withholding: this.withholding,
-      prepareAgain: (item) => this.enterPrepared(item),
-      stream: streamOf(name),
-    })
-    this.recovery = new Recovery({ log, limits, live, durable, inFlight, mailbox, waiting, contents, availability, turns, grace, isClosing, warn })
+    const batchEventsMax = Math.min(resolved.batchEventsMax, this.limits.appendEventsMax)
+    this.decider = new Decider(this, { batchEventsMax, defaults, alerts, random })
+    this.recovery = new Recovery(this)
+    const { log, live, durable, mailbox, inFlight } = this
     this.snapshotter = new Snapshotter(snapshots, snapshot, {
       stream: streamOf(name),
       lastId: () => durable.lastId,
@@ -294,8 +289,10 @@ class Engine implements QueueEngine {
 
   // ------------------------------------------------------------------ the loop
 
+  readonly isClosing = (): boolean => this.closed !== undefined
+
   /** Enters the command, together with what it needs from the log. A command that needs nothing enters at once. */
-  private enterPrepared(item: CommandItem): void {
+  enterPrepared(item: CommandItem): void {
     if (!needsGroundwork(item.command, this.live.current)) return this.enter(item)
     const refusal = refusalAt(item.command, item.caller)
     if (refusal !== undefined) return refuse(item, refusal)
@@ -321,7 +318,7 @@ class Engine implements QueueEngine {
 
   private post(item: Item): void {
     const { refusal } = this.availability
-    if (this.closed !== undefined) refuse(item, unavailable('the server is stopping: try again shortly'))
+    if (this.isClosing()) refuse(item, unavailable('the server is stopping: try again shortly'))
     else if (refusal !== undefined && !isOwn(item)) refuse(item, unavailable(refusal))
     else if (this.mailbox.isFull && !isOwn(item)) refuse(item, overloaded(this.mailbox.sizeMax))
     else {
@@ -343,11 +340,11 @@ class Engine implements QueueEngine {
   private pump(): void {
     if (!this.recovering && this.inFlight.size === 0) {
       this.foldHeard()
-      if (this.closed === undefined && this.decider.tidy()) this.schedule()
+      if (!this.isClosing() && this.decider.tidy()) this.schedule()
     }
-    if (!this.recovering && this.closed === undefined && this.decider.settle()) return this.schedule()
+    if (!this.recovering && !this.isClosing() && this.decider.settle()) return this.schedule()
     while (!this.recovering && this.inFlight.size < this.inFlightMax) {
-      if (this.closed === undefined && this.snapshotter.isDue(this.durable.revision, this.live.current) && this.mayKeep()) {
+      if (!this.isClosing() && this.snapshotter.isDue(this.durable.revision, this.live.current) && this.mayKeep()) {
         if (this.inFlight.size > 0) break
         void this.snapshotter.take(this.live.current)
       }
@@ -358,7 +355,7 @@ class Engine implements QueueEngine {
     }
     if (this.mailbox.size === 0 && this.inFlight.size === 0 && !this.recovering) {
       // Timers wait during the turn of other processes.
-      if (this.closed === undefined && this.turn === undefined) this.alarm.set(this.decider.dueAt())
+      if (!this.isClosing() && this.turn === undefined) this.alarm.set(this.decider.dueAt())
       this.follower?.rest()
       this.idle()
     }
@@ -371,7 +368,7 @@ class Engine implements QueueEngine {
 
   /** Whether it is the turn of other processes to append. The loop continues after it. */
   private isTheirTurn(): boolean {
-    if (this.follower === undefined || this.closed !== undefined) return false
+    if (this.follower === undefined || this.isClosing()) return false
     const { waitMs } = this.turns
     if (waitMs === 0) return false
     this.turn ??= setTimeout(() => {

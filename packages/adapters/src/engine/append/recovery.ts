@@ -8,39 +8,13 @@
  *   unknown       nothing happens until it is known whether the batch is in the log (`unknown-append.ts`). What waits for that is refused after some
  *                 seconds: a cluster without a leader may take hours
  */
-import { keepShape, type WaitingClaims } from '@daybook/core'
+import { keepShape } from '@daybook/core'
 import { errorText } from '../../error-text.js'
 import type { AppendError, ChainHead } from '../../store/index.js'
-import type { AppendLimits } from './append-limits.js'
-import type { Availability } from './availability.js'
 import { type Batch, type ClaimItem, isOwn, type Item, refuse } from './batch.js'
-import type { Contents } from '../contents/contents.js'
-import type { Durable } from './durable.js'
-import type { LeaseGrace } from '../time/lease-grace.js'
-import type { InFlight } from './in-flight.js'
-import type { LiveState } from '../state/live-state.js'
-import type { Mailbox } from './mailbox.js'
-import type { QueueLog } from '../log/queue-log.js'
+import type { Parts } from '../parts.js'
 import { outcomeUnknown, unavailable } from '../refusals.js'
 import { isThere, sealInLog } from './unknown-append.js'
-import type { Turns } from './turns.js'
-
-/** The parts of the engine that a recovery needs. */
-export interface Recovered {
-  readonly log: QueueLog
-  readonly limits: AppendLimits
-  readonly live: LiveState
-  readonly durable: Durable
-  readonly inFlight: InFlight
-  readonly mailbox: Mailbox
-  readonly waiting: WaitingClaims<ClaimItem>
-  readonly contents: Contents
-  readonly availability: Availability
-  readonly turns: Turns
-  readonly grace: LeaseGrace
-  readonly isClosing: () => boolean
-  readonly warn: (message: string) => void
-}
 
 /** The longest single wait for written events to become readable, in milliseconds. All waits together take twice as long. */
 const readableMsMax = 1_024
@@ -50,7 +24,7 @@ const doubtMsMax = 5_000
 export class Recovery {
   private conflictCount = 0
 
-  constructor(private readonly parts: Recovered) {}
+  constructor(private readonly parts: Parts) {}
 
   get conflicts(): number {
     return this.conflictCount
@@ -71,7 +45,7 @@ export class Recovery {
   }
 
   private async recover(error: AppendError): Promise<void> {
-    const { live, inFlight, contents, availability } = this.parts
+    const { live, inFlight, contentStore: contents, availability } = this.parts
     // The batches after the failed one fail as well, because their expected revisions do not exist.
     await inFlight.allDone()
     const failed = inFlight.all
@@ -99,7 +73,7 @@ export class Recovery {
   private async sealInLog(batch: Batch, reason: string): Promise<ChainHead | undefined> {
     const patience = setTimeout(() => this.refuseWaiting(), doubtMsMax)
     try {
-      return await sealInLog(batch, reason, { ...this.parts, chain: this.parts.live.chain })
+      return await sealInLog(batch, reason, this.parts)
     } finally {
       clearTimeout(patience)
     }
@@ -188,7 +162,7 @@ export class Recovery {
 
   /** Folds the events of another writer. */
   private async catchUp(): Promise<void> {
-    const { log, live, durable, contents } = this.parts
+    const { log, live, durable, contentStore: contents } = this.parts
     for await (const page of log.read(durable.revision + 1)) {
       const events = live.foldRecorded(page, (event, before) => contents.forgetFor(event, before, false))
       durable.advance({ events, isOwn: false }, page[page.length - 1]?.id)

@@ -1,22 +1,13 @@
 /** Finds out the outcome of an append that the store could not report. */
 import * as E from 'fp-ts/lib/Either.js'
 import { errorText } from '../../error-text.js'
-import type { Availability } from './availability.js'
-import { type Chain, readSeal } from '../../seals/index.js'
+import { readSeal } from '../../seals/index.js'
 import type { ChainHead } from '../../store/index.js'
 import type { Batch } from './batch.js'
 import type { QueueLog } from '../log/queue-log.js'
+import type { Parts } from '../parts.js'
 
 const triesAtClose = 6
-
-export interface Inquiry {
-  readonly log: QueueLog
-  /** The chain before the batch in doubt. */
-  readonly chain: Chain
-  readonly availability: Availability
-  readonly isClosing: () => boolean
-  readonly warn: (message: string) => void
-}
 
 /** Whether the log now has this batch at its revisions. */
 export const isThere = async (log: QueueLog, batch: Batch): Promise<'yes' | 'no' | 'another'> => {
@@ -38,7 +29,7 @@ const sealThere = async (log: QueueLog, { expected, texts }: Batch): Promise<Cha
  * Finds out an unknown outcome. The same append is sent again, with the same ids, expected revision and seal, and the log is read, until the outcome
  * is known. The commands are not decided again before that, because they could happen twice. Returns the seal of the batch if it is in the log.
  */
-export const sealInLog = async (batch: Batch, reason: string, { log, chain, availability, isClosing, warn }: Inquiry): Promise<ChainHead | undefined> => {
+export const sealInLog = async (batch: Batch, reason: string, { log, live, availability, isClosing, warn }: Parts): Promise<ChainHead | undefined> => {
   const doubt = `an append's outcome is unknown (${reason}); it is being settled`
   availability.doubted(doubt)
   warn(doubt)
@@ -48,7 +39,7 @@ export const sealInLog = async (batch: Batch, reason: string, { log, chain, avai
       const there = await isThere(log, batch)
       if (there !== 'no') return there === 'yes' ? await sealThere(log, batch) : undefined
       // What was in flight before it is in the log; otherwise this batch could not be there either.
-      const again = await log.append(batch.texts, batch.expected, chain.end)
+      const again = await log.append(batch.texts, batch.expected, live.chain.end)
       if (E.isRight(again)) return again.right
       if (again.left._tag === 'AppendTooLarge') return undefined
     } catch (cause) {
