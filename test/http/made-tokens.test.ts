@@ -13,6 +13,7 @@ import { openTokens, type Tokens, tokenStream } from '@daybook/adapters/auth'
 import { openMemoryStore } from '@daybook/adapters/memory'
 import type { EventStore } from '@daybook/adapters/store'
 import { inTime } from '../support/in-time.js'
+import { until } from '../support/queue.js'
 import { adminToken, type Answer, type Body, startTestServer, type TestServer } from './support.js'
 
 let server: TestServer
@@ -39,12 +40,6 @@ const recorded = async (): Promise<ReadonlyArray<{ readonly type: string; readon
   const events = []
   for await (const page of store.read(tokenStream)) events.push(...page)
   return events.map(({ type, data, metadata }) => ({ type, data: JSON.parse(data), metadata: JSON.parse(metadata) }))
-}
-const until = async (holds: () => boolean): Promise<void> => {
-  for (let i = 0; !holds(); i++) {
-    if (i > 3_000) throw new Error('the condition was not met in time')
-    await new Promise((resolve) => setTimeout(resolve, 10))
-  }
 }
 
 test('SEC-2: a token is shown once; the log and the list have its name, and the log its hash', async () => {

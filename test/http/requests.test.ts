@@ -2,6 +2,7 @@
 import { createServer, request as httpRequest } from 'node:http'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startHttpServer } from '@daybook/adapters/http'
+import { until } from '../support/queue.js'
 import { type Body, report, startTestServer, type TestServer } from './support.js'
 
 let server: TestServer
@@ -10,12 +11,6 @@ beforeAll(async () => {
 })
 afterAll(() => server.stop())
 
-const until = async (holds: () => boolean): Promise<void> => {
-  for (let i = 0; !holds(); i++) {
-    if (i > 3_000) throw new Error('the condition was not met in time')
-    await new Promise((resolve) => setTimeout(resolve, 10))
-  }
-}
 
 describe('tokens', () => {
   test('no token, a wrong token, a token without Bearer: 401, and nothing is read or done', async () => {

@@ -1,5 +1,6 @@
 /** LK-11: the review of dead letters over real sockets: snooze, escalate, redrive. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { until } from '../support/queue.js'
 import { type Body, startTestServer, type TestServer } from './support.js'
 
 let server: TestServer
@@ -18,12 +19,6 @@ const dead = async (n: number): Promise<string> => {
   const { claims } = (await server.post(`${q}/claims`, { agentId: 'w', max: n })).body
   await server.post(`${q}/outcomes`, { outcomes: claims.map(({ task, lease }: Body) => ({ kind: 'fail', taskId: task.id, agentId: 'w', token: lease.token, error: `boom ${task.id}`, retryable: false })) })
   return q
-}
-const until = async (holds: () => Promise<boolean>): Promise<void> => {
-  for (let i = 0; !(await holds()); i++) {
-    if (i > 1_000) throw new Error('the condition was not met in time')
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
 }
 
 test('LK-11: snooze: one or all that match; shown, listed by filter, and sent back at the time', async () => {

@@ -6,14 +6,9 @@ import { openTokens } from '@daybook/adapters/auth'
 import { createDaybook, type Daybook } from '@daybook/adapters/engine'
 import { openMemoryStore } from '@daybook/adapters/memory'
 import { inTime, patienceMs } from '../support/in-time.js'
+import { until } from '../support/queue.js'
 import { adminToken, type Body, rawRequest, report, startTestServer, type TestServer } from './support.js'
 
-const until = async (holds: () => boolean): Promise<void> => {
-  for (let i = 0; !holds(); i++) {
-    if (i > 3_000) throw new Error('the condition was not met in time')
-    await new Promise((resolve) => setTimeout(resolve, 10))
-  }
-}
 /** The answer of a server that has read the head of a request and waits for its body. */
 const goOn = 'HTTP/1.1 100 Continue\r\n\r\n'
 const using = async (started: Promise<TestServer>, body: (server: TestServer) => Promise<void>): Promise<void> => {

@@ -4,6 +4,7 @@ import { connect, type Socket } from 'node:net'
 import type { EventStore } from '@daybook/adapters/store'
 import { openMemoryStore } from '@daybook/adapters/memory'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { until } from '../support/queue.js'
 import { adminToken, type Body, startTestServer, type TestServer } from './support.js'
 
 /** A store whose appends wait while `held` is set. */
@@ -41,12 +42,6 @@ const send = (body: Body, headers = '', to = 'claims'): Socket => {
   sockets.push(socket)
   socket.write(`POST ${q}/${to} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${adminToken}\r\nContent-Type: application/json\r\n${headers}Content-Length: ${text.length}\r\n\r\n${text}`)
   return socket
-}
-const until = async (holds: () => boolean | Promise<boolean>): Promise<void> => {
-  for (let i = 0; !(await holds()); i++) {
-    if (i > 3_000) throw new Error('the condition was not met in time')
-    await new Promise((resolve) => setTimeout(resolve, 10))
-  }
 }
 const taskOf = async (id: string): Promise<Body> => (await server.get(`${q}/tasks/${id}`)).body
 const history = async (id: string): Promise<ReadonlyArray<Body>> => (await server.get(`${q}/tasks/${id}/history`)).body.events

@@ -1,6 +1,7 @@
 /** Claims, heartbeats and outcomes over real sockets. */
 import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { until } from '../support/queue.js'
 import { adminToken, type Body, report, startTestServer, type TestServer } from './support.js'
 
 let server: TestServer
@@ -16,12 +17,6 @@ const queueOf = async (...tasks: ReadonlyArray<Body>): Promise<string> => {
   return q
 }
 const claimOne = async (q: string, agentId = 'w1'): Promise<Body> => (await server.post(`${q}/claims`, { agentId })).body.claims[0]
-const until = async (holds: () => boolean): Promise<void> => {
-  for (let i = 0; !holds(); i++) {
-    if (i > 3_000) throw new Error('the condition was not met in time')
-    await new Promise((resolve) => setTimeout(resolve, 10))
-  }
-}
 const engineOf = (q: string) => {
   const engine = server.daybook.queue(q.slice('/api/queues/'.length))
   if (engine === undefined) throw new Error(`no queue ${q}`)
