@@ -127,6 +127,20 @@ export default tseslint.config(
     rules: { 'no-console': 'error' },
   },
   {
+    files: ['test/**/*.ts'],
+    ignores: ['**/*.test.ts', 'test/support/setup.ts'],
+    rules: {
+      'no-restricted-syntax': [
+        'error',
+        ...defaultExports,
+        ...['ExpressionStatement', 'VariableDeclaration > VariableDeclarator', 'ExportNamedDeclaration > VariableDeclaration > VariableDeclarator'].map((place) => ({
+          selector: `Program > ${place} > CallExpression[callee.name=/^(?:(?:before|after)(?:Each|All)|use[A-Z].*|bundled|testFolder)$/]`,
+          message: 'Register hooks in a function that each test file calls: a module is loaded once for all the files that run in a process.',
+        })),
+      ],
+    },
+  },
+  {
     files: ['**/*.config.{js,mjs,ts}'],
     rules: { 'no-restricted-syntax': 'off' },
   },

@@ -25,7 +25,13 @@ export interface Held {
   readonly agent: string
 }
 
-const script = bundled(new URL('./child.mjs', import.meta.url))
+let script = (): string => {
+  throw new Error('useChildren was not called')
+}
+/** To be called where tests are declared. */
+export const useChildren = (): void => {
+  script = bundled(new URL('./child.mjs', import.meta.url))
+}
 
 export class Child {
   readonly lines: Array<Line> = []

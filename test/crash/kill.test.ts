@@ -1,7 +1,10 @@
 /** Acknowledged means durable, to the letter: `kill -9`, again and again, over one database file (EV-03). */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { fixedSeed, runSeed } from '../support/seed.js'
+import { useChildren } from './child.js'
 import { KilledQueue } from './killed-queue.js'
+
+useChildren()
 
 const underLoad = 50
 let queue: KilledQueue

@@ -9,7 +9,9 @@ import { expect, test } from 'vitest'
 import { answersMatchLog, holds, leasesAreUnique, nothingIsLost, readLog, type Exchange } from '../support/audit.js'
 import { eventStoreDbUrl } from '../support/eventstoredb/node.js'
 import { sleep } from '../support/queue.js'
-import { Child, enqueuesAreWhole, type Held, heldAfter } from './child.js'
+import { Child, enqueuesAreWhole, type Held, heldAfter, useChildren } from './child.js'
+
+useChildren()
 
 const killsDefault = 4
 

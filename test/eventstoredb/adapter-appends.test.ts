@@ -5,8 +5,10 @@ import { append, assertHolds, events, readAll } from '../contract/check.js'
 import { tombstoneStream, deleteStream } from '../support/eventstoredb/admin.js'
 import { Cluster } from '../support/eventstoredb/cluster.js'
 import type { Fault } from '../support/eventstoredb/faults.js'
-import { ended, impatient, knowsOfCut, open, persist, started } from './adapter.js'
+import { ended, impatient, knowsOfCut, open, persist, started, useAdapter } from './adapter.js'
 import { sleep, startServer, until } from './client.js'
+
+useAdapter()
 
 /** Faults that only a time-out reveals. */
 const isSilent = ({ kind, afterMs = 0 }: Fault): boolean => kind === 'no-reply' || (kind === 'late-reply' && afterMs > 300)

@@ -12,8 +12,10 @@ import { claim, complete, caller, enqueue, logOf, ok, task } from '../support/qu
 import { memorySnapshots } from '../support/memory-snapshots.js'
 import { isReplay, seeds } from '../support/seed.js'
 import { simulate } from '../support/simulation.js'
-import { knowsOfCut, open } from './adapter.js'
+import { knowsOfCut, open, useAdapter } from './adapter.js'
 import { sleep, startServer, until } from './client.js'
+
+useAdapter()
 
 const choices: RandomFaults['choices'] = [
   { on: 'append', fault: { kind: 'drop', commit: false } },

@@ -9,9 +9,11 @@ import { deleteStream, tombstoneStream, truncateStream, writeMetadata } from '..
 import type { EventStoreServer } from '../support/eventstoredb/server.js'
 import type { Fault } from '../support/eventstoredb/faults.js'
 import { inTime } from '../support/in-time.js'
-import { ended, impatient, open, persist, started } from './adapter.js'
+import { ended, impatient, open, persist, started, useAdapter } from './adapter.js'
 import { connect, sleep, until } from './client.js'
 import { startProxy } from './proxy.js'
+
+useAdapter()
 
 const upTo = (count: number): Array<number> => Array.from({ length: count }, (_, i) => i)
 

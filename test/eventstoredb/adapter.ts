@@ -5,12 +5,17 @@ import { afterEach } from 'vitest'
 import type { EventStoreServer, ServerOptions } from '../support/eventstoredb/server.js'
 import { inTime } from '../support/in-time.js'
 import { events } from '../contract/check.js'
-import { sleep, startServer, until } from './client.js'
+import { sleep, startServer, until, useServers } from './client.js'
 
 const opened: Array<EventStore> = []
-afterEach(async () => {
-  for (const store of opened.splice(0).reverse()) await inTime('the end of the store', store.close())
-})
+
+/** Ends the stores of each test of the calling file, and then its servers and clients. */
+export const useAdapter = (): void => {
+  useServers()
+  afterEach(async () => {
+    for (const store of opened.splice(0).reverse()) await inTime('the end of the store', store.close())
+  })
+}
 
 /** Time-outs for tests in which no answer comes. On a slow machine an answer may then come too late as well: expect none, or `persist`. */
 export const impatient: Partial<EventStoreDbOptions> = { connectMs: 500, appendMs: 300, silenceMs: 300 }

@@ -6,9 +6,12 @@ import { EventStoreServer, type ServerOptions } from '../support/eventstoredb/se
 
 const opened: Array<() => Promise<unknown>> = []
 
-afterEach(async () => {
-  for (const close of opened.splice(0).reverse()) await close()
-})
+/** Ends the servers and clients of each test of the calling file. */
+export const useServers = (): void => {
+  afterEach(async () => {
+    for (const close of opened.splice(0).reverse()) await close()
+  })
+}
 
 export const startServer = async (options: ServerOptions = {}): Promise<EventStoreServer> => {
   const server = await EventStoreServer.start(options)

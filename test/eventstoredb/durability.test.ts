@@ -11,7 +11,9 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { runProgram, type Child } from '../stores/child.js'
 import { tombstoneStream, truncateStream } from '../support/eventstoredb/admin.js'
 import { EventStoreServer } from '../support/eventstoredb/server.js'
-import { connect, event, events, failure, fresh, idOf, plain, read, sleep } from './client.js'
+import { connect, event, events, failure, fresh, idOf, plain, read, sleep, useServers } from './client.js'
+
+useServers()
 
 const runScript = fileURLToPath(new URL('../../scripts/run.mjs', import.meta.url))
 const appender = fileURLToPath(new URL('./children/append.mjs', import.meta.url))

@@ -8,7 +8,9 @@ import { deleteStream, tombstoneStream, truncateStream } from '../support/events
 import { serveControl } from '../support/eventstoredb/control.js'
 import type { Fault } from '../support/eventstoredb/faults.js'
 import type { EventStoreServer } from '../support/eventstoredb/server.js'
-import { after, connect, event, events, failure, persist, plain, read, served, sleep, startServer, until } from './client.js'
+import { after, connect, event, events, failure, persist, plain, read, served, sleep, startServer, until, useServers } from './client.js'
+
+useServers()
 
 /** Clients of one process share a connection; a new client gets the old connection until it is known to be dead: some turns of the event loop after the cut. */
 const connectionsSeenCut = async (): Promise<void> => {

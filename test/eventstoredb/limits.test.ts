@@ -4,7 +4,9 @@
  */
 import { ANY, BACKWARDS, binaryEvent, END, NO_STREAM, START, STREAM_EXISTS } from '@eventstore/db-client'
 import { describe, expect, test } from 'vitest'
-import { event, events, failure, labels, plain, read, served, until } from './client.js'
+import { event, events, failure, labels, plain, read, served, until, useServers } from './client.js'
+
+useServers()
 
 const int64Max = 2n ** 63n - 1n
 const uint64Max = 2n ** 64n - 1n

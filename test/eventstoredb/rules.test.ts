@@ -12,7 +12,9 @@ import { EventStoreServer } from '../support/eventstoredb/server.js'
 import { Cluster } from '../support/eventstoredb/cluster.js'
 import { RecentIds } from '../support/eventstoredb/recent-ids.js'
 import { metadataOf } from '../support/eventstoredb/metadata.js'
-import { after, connect, event, events, failure, idOf, plain, read, served, sleep, startServer, until } from './client.js'
+import { after, connect, event, events, failure, idOf, plain, read, served, sleep, startServer, until, useServers } from './client.js'
+
+useServers()
 
 describe('links', () => {
   test('are resolved if asked for; their target may be gone', async () => {

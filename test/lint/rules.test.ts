@@ -78,6 +78,12 @@ describe('each rule rejects what is forbidden', () => {
     [adapters, 'export const f = (x: any): void => x;', '@typescript-eslint/no-explicit-any'],
     ['test/sample.ts', 'export const f = (x: any): void => x;', '@typescript-eslint/no-explicit-any'],
     [adapters, 'export {};\n'.repeat(401), 'max-lines'],
+    // What a module of the tests does when it is loaded happens for the first file of a process only.
+    ['test/sample.ts', 'afterEach(() => undefined);', syntax],
+    ['test/sample.ts', 'useVirtualTime();', syntax],
+    ['test/sample.ts', `const script = bundled('x'); export const run = () => script();`, syntax],
+    ['test/sample.ts', 'export const server = useConsoleServer();', syntax],
+    ['test/sample.ts', 'export default 1;', syntax],
   ];
   test.each(rejected)('%s: %s', async (file, code, rule) => {
     expect(await objections(file, code)).toContain(rule);
@@ -104,6 +110,8 @@ describe('and accepts what is allowed', () => {
     [adapters, 'export const t = Date.now();'],
     [cli, `console.log('x');`],
     ['test/sample.config.ts', 'export default 1;'],
+    ['test/sample.ts', 'export const useIt = () => { afterEach(() => undefined); useVirtualTime(); };'],
+    ['test/sample.test.ts', 'useVirtualTime(); const server = useConsoleServer(); test(server);'],
   ];
   test.each(accepted)('%s: %s', async (file, code) => {
     expect(await objections(file, code)).toEqual([]);

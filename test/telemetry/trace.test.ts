@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { createClient, type DaybookClient } from '@daybook/client'
 import { createWorker, httpSource } from '@daybook/client/worker'
-import { SpanKind, trace } from '@opentelemetry/api'
+import { context, propagation, SpanKind, trace } from '@opentelemetry/api'
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto'
 import { NodeTracerProvider, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-node'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
@@ -32,7 +32,7 @@ beforeAll(async () => {
   await client.settings.patch({ discoveries: { security_issue: { type: 'security' } }, defaults: { backoffSeconds: 0 }, decisionReport: 'optional' })
 })
 afterAll(async () => {
-  trace.disable()
+  for (const api of [trace, context, propagation]) api.disable()
   await client.close()
   await server.stop()
   await provider.shutdown()

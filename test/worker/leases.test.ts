@@ -1,7 +1,9 @@
 import { describe, expect, test, vi } from 'vitest'
 import { LeaseLost } from '@daybook/adapters/worker'
 import { failing, sleep, until } from './memory-source.js'
-import { aborted, events, source, work, worker } from './trial.js'
+import { aborted, events, source, useTrial, work, worker } from './trial.js'
+
+useTrial()
 
 /** In milliseconds. */
 const year = 365 * 86_400_000

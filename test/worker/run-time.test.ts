@@ -2,7 +2,9 @@
 import { describe, expect, test } from 'vitest'
 import { createWorker, RunTimeExceeded } from '@daybook/adapters/worker'
 import { sleep, until } from './memory-source.js'
-import { aborted, accepted, events, source, work, worker } from './trial.js'
+import { aborted, accepted, events, source, useTrial, work, worker } from './trial.js'
+
+useTrial()
 
 const forever = (): Promise<never> => new Promise(() => undefined)
 const limited = { maxRunSeconds: 0.2, concurrency: 1, prefetchMax: 0 }

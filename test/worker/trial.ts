@@ -12,13 +12,16 @@ export let events: Array<WorkerEvent>
 export type Accepted = Extract<WorkerEvent, { type: 'outcome-accepted' }>
 export let accepted: Array<Accepted>
 
-useVirtualTime()
-beforeEach(() => {
-  source = new MemorySource()
-  events = []
-  accepted = []
-})
-afterEach(() => worker.stop({ graceMs: 0 }))
+/** Makes them for each test of the calling file. */
+export const useTrial = (): void => {
+  useVirtualTime()
+  beforeEach(() => {
+    source = new MemorySource()
+    events = []
+    accepted = []
+  })
+  afterEach(() => worker.stop({ graceMs: 0 }))
+}
 
 /** Starts the test's worker. It is stopped at the end of the test. */
 export const work = (options: Omit<WorkerOptions, 'source'>): TaskWorker => {

@@ -3,7 +3,9 @@ import { createWorker, type HandlerContext, PermanentError, RetryLater, WorkerSt
 import { inTime } from '../support/in-time.js'
 import { whileTimeStands } from '../support/virtual-time.js'
 import { failing, sleep, until } from './memory-source.js'
-import { accepted, events, source, work, worker } from './trial.js'
+import { accepted, events, source, useTrial, work, worker } from './trial.js'
+
+useTrial()
 
 const only = (id: string) => {
   const { outcomes } = source.task(id)
