@@ -1,7 +1,7 @@
 /** `daybook backup`: a copy of a running server's data, from which another server goes on. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { appendFileSync, chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createClient, type DaybookClient } from '@daybook/client'
@@ -310,6 +310,34 @@ test('EV-07: a backup of a queue whose checkpoints are lost is made, says so, an
     expect(JSON.parse(readFileSync(join(to, 'backup.json'), 'utf8'))).toMatchObject({ queues: [{ queue: 'q', ok: false }] })
     expect(await runHere(['audit', 'verify', '--data', to, '--queue', 'q'], { NO_COLOR: '1' }), name).toMatchObject({ code: 1, err: expect.stringContaining(reason) as string })
   }
+})
+
+test('EV-07: of checkpoints that are signed while they are copied, no copy has a tree that is ahead of them', async () => {
+  const [dataDir, to] = [join(dir, 'signing'), join(dir, 'signing-copy')]
+  await served(dataDir, (client) => client.enqueue({ type: 'mail' }))
+  const folder = join(dataDir, 'checkpoints')
+  const [checkpoints, tree] = [join(folder, 'busy.checkpoints'), join(folder, 'busy.tree')]
+  /** Writes what a server writes, in its order. */
+  const sign = (size: number): void => {
+    appendFileSync(checkpoints, `log/busy\n${size}\nroot\n\n— log/busy signature\n\n`)
+    writeFileSync(`${tree}.unfinished`, JSON.stringify({ size }))
+    renameSync(`${tree}.unfinished`, tree)
+  }
+  sign(1)
+  // By name, these are between the two, so that much is signed between the copies of the two.
+  for (let i = 0; i < 300; i++) writeFileSync(join(folder, `busy.note-${i}`), '')
+  const child = spawn(process.execPath, [join(root, 'packages/adapters/bin/daybook.js'), 'backup', to, '--data', dataDir], { stdio: 'ignore' })
+  let isOver = false
+  const ended = once(child, 'exit').finally(() => (isOver = true))
+  for (let size = 2; !isOver; size++) {
+    sign(size)
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  await ended
+  const copied = (file: string): string => readFileSync(join(to, 'checkpoints', file), 'utf8')
+  const { size } = JSON.parse(copied('busy.tree')) as { readonly size: number }
+  expect(size).toBeGreaterThan(1)
+  expect(Number(/(\d+)\nroot\n\n.*\n\n$/.exec(copied('busy.checkpoints'))?.[1])).toBeGreaterThanOrEqual(size)
 })
 
 test('teeth: a log that was altered is copied, and said to be not whole', async () => {

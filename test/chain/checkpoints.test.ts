@@ -169,6 +169,37 @@ test('EV-07: checkpoints that were signed and are lost: nothing is called whole,
   expect(await sizesIn(folder)).toEqual([6])
 })
 
+test('EV-07: if the last checkpoints are gone and earlier ones are left, nothing is called whole, and nothing is signed, so that the trace stays', async () => {
+  const folder = newFolder()
+  const { store, grow } = await newLog([2])
+  await checkpointerOf(store, folder).round()
+  const olderTree = readFileSync(join(folder, 'q.tree'))
+  await grow(3)
+  await checkpointerOf(store, folder).round()
+  const [file, tree] = [join(folder, 'q.checkpoints'), join(folder, 'q.tree')]
+  const signed = readFileSync(file, 'utf8')
+  await grow(1)
+  const [first = ''] = splitNotes(signed)
+  const reason = `the last checkpoint in ${file} is of 2 events, and ${tree} says that 5 were signed`
+  for (const [what, text] of [['removed', `${first}\n`], ['altered', signed.replace('\n5\n', '\n6\n')]] as const) {
+    writeFileSync(file, text)
+    // Of the altered one, the comparison with the log says more.
+    if (what === 'removed') await expect(readCheckpoints(folder, 'q')).rejects.toThrow(reason)
+    else expect(await verified(store, folder)).toMatchObject({ ok: false, broken: { reason: expect.stringContaining('checkpoint 2 of 2 is not signed by') } })
+    const warnings: Array<string> = []
+    const checkpointer = checkpointerOf(store, folder, warnings)
+    await checkpointer.round()
+    await checkpointer.round()
+    expect(warnings, what).toEqual([expect.stringContaining(reason)])
+    expect(readFileSync(file, 'utf8')).toBe(text)
+  }
+  // A crash before the tree was written leaves an older one.
+  writeFileSync(file, signed)
+  writeFileSync(tree, olderTree)
+  await checkpointerOf(store, folder).round()
+  expect(await sizesIn(folder)).toEqual([2, 5, 6])
+})
+
 test('EV-07: a file that no server has named says nothing of any queue', async () => {
   const folder = newFolder()
   const { store } = await newLog([2])
@@ -195,8 +226,10 @@ test('EV-07: lost checkpoints are named by audit verify, the doctor and the serv
   const folder = join(dataDir, 'checkpoints')
   const options = { host: '127.0.0.1', port: 0, dataDir, store: { kind: 'sqlite', file, sharing: 'exclusive' }, auth: 'off', checkpoints: { everyMs: 20 } } as const
   const server = await serve(options)
-  for (let i = 0; i < 4; i++) await createClient({ url: server.url, queue: 'q' }).enqueue({ type: 'mail', payload: i })
-  await until(async () => (await readCheckpoints(folder, 'q')) !== undefined)
+  for (const payload of [1, 2]) {
+    await createClient({ url: server.url, queue: 'q' }).enqueueAll([{ type: 'mail', payload }, { type: 'mail', payload: -payload }])
+    await until(async () => (await readCheckpoints(folder, 'q'))?.notes.length === payload)
+  }
   await server.close()
   const publicKey = readFileSync(join(folder, 'q.key'), 'utf8').trim()
   const signed = readFileSync(join(folder, 'q.checkpoints'), 'utf8')
@@ -206,7 +239,8 @@ test('EV-07: lost checkpoints are named by audit verify, the doctor and the serv
   db.exec(`DELETE FROM events WHERE stream = 'taskqueue-q' AND revision > 1; UPDATE streams SET revision = 1, position = (SELECT max(position) FROM events WHERE stream = 'taskqueue-q') WHERE stream = 'taskqueue-q'`)
   db.close()
   const verify = (...args: ReadonlyArray<string>) => runHere(['audit', 'verify', '--data', dataDir, '--queue', 'q', ...args], { NO_COLOR: '1' })
-  for (const [lose, reason] of [[() => writeFileSync(join(folder, 'q.checkpoints'), ''), 'q.checkpoints has no checkpoint'], [() => rmSync(join(folder, 'q.checkpoints')), 'q.tree says that checkpoints were signed']] as const) {
+  const [first = ''] = splitNotes(signed)
+  for (const [lose, reason] of [[() => writeFileSync(join(folder, 'q.checkpoints'), `${first}\n`), 'q.tree says that 4 were signed'], [() => writeFileSync(join(folder, 'q.checkpoints'), ''), 'q.checkpoints has no checkpoint'], [() => rmSync(join(folder, 'q.checkpoints')), 'q.tree says that checkpoints were signed']] as const) {
     lose()
     expect(await verify()).toMatchObject({ code: 1, err: expect.stringContaining(reason) })
     expect(await verify('--checkpoint-key', publicKey)).toMatchObject({ code: 1, err: expect.stringContaining(reason) })

@@ -138,4 +138,12 @@ export const backupPlants: ReadonlyArray<Plant> = [
     killedBy,
     named: 'checkpoints are lost',
   },
+  {
+    title: 'a backup copies the tree of checkpoints after them',
+    file: `${backup}copy-data.ts`,
+    find: "name.endsWith('.tree')",
+    replace: "name === '.tree'",
+    killedBy,
+    named: 'signed while they are copied',
+  },
 ]

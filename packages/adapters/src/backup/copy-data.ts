@@ -113,6 +113,16 @@ const refuseCircle = async (folder: string, from: string, to: string): Promise<v
 }
 
 /**
+ * In which order files are copied. A server writes the key of a queue's checkpoints, then a checkpoint, then the tree. Copied in the reverse order, no
+ * file refers to what another one lacks, even if the server signs meanwhile. By name, checkpoints come before the key.
+ */
+const inOrder = (names: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const isTree = (name: string): boolean => name.endsWith('.tree')
+  const sorted = [...names].sort()
+  return [...sorted.filter(isTree), ...sorted.filter((name) => !isTree(name))]
+}
+
+/**
  * Copies a folder and its contents: plain files first, then databases. So a file that says how far a database was read never says more than the copy
  * has. `isLeftOut` gets each path below `from`.
  */
@@ -120,7 +130,7 @@ export const copyFolder = async (from: string, to: string, isLeftOut: (path: str
   // The owner can write into the copy of a read-only folder: otherwise nobody but root could make it, or remove it.
   await mkdir(to, { recursive: true, mode: ((await stat(from)).mode & 0o777) | 0o700 })
   const databases: Array<string> = []
-  for (const name of (await readdir(from)).sort()) {
+  for (const name of inOrder(await readdir(from))) {
     if (isLeftOut(join(below, name))) continue
     const found = await stat(join(from, name)).catch(nothingIfMissing)
     if (found?.isDirectory() === true) {

@@ -7,6 +7,7 @@
  */
 import { mkdir, open, readdir, readFile, rename } from 'node:fs/promises'
 import { join } from 'node:path'
+import { plural } from '@daybook/core'
 import { syncFolder } from '../disk/sync-folder.js'
 import { StoreError } from '../store/index.js'
 import { type Checkpoint, openNote, readCheckpoint, readVerifierKey, type Signer, splitNotes, verifierKey } from './note.js'
@@ -42,34 +43,67 @@ export const checkpointFolderOf = (dataDir: string): string => join(dataDir, 'ch
 
 const fileOf = (folder: string, queue: string, ending: string): string => join(folder, `${encodeURIComponent(queue)}.${ending}`)
 
-/**
- * Why the checkpoints of a queue are lost; `undefined` if they are not. A key alone tells nothing: it is written before the first checkpoint, and a
- * crash may have come between.
- */
-const lostCheckpoints = async (folder: string, queue: string): Promise<string | undefined> => {
-  // In this order: the server writes the tree after the checkpoint.
-  const isSigned = (await textOf(fileOf(folder, queue, 'tree'))) !== undefined
-  const file = fileOf(folder, queue, 'checkpoints')
-  const text = await textOf(file)
-  if (text === undefined ? !isSigned : splitNotes(text).length > 0) return undefined
-  return `${file} ${text === undefined ? `is missing, and ${fileOf(folder, queue, 'tree')} says that checkpoints were signed` : 'has no checkpoint'}: restore it from a backup or from a witness's file`
+/** How many events a tree has, according to its file; 0 if it cannot be read. */
+const treeSize = (text: string): number => {
+  try {
+    const { size } = JSON.parse(text) as { readonly size?: unknown }
+    return typeof size === 'number' ? size : 0
+  } catch {
+    return 0
+  }
 }
+
+/** The files of a queue that tell whether its checkpoints are whole. `undefined` for one that is missing. */
+interface Texts {
+  readonly tree: string | undefined
+  readonly checkpoints: string | undefined
+  readonly key: string | undefined
+}
+
+/** Read in the reverse of the order in which a server writes them, so that it may do so meanwhile. */
+const readTexts = async (folder: string, queue: string): Promise<Texts> => {
+  const tree = await textOf(fileOf(folder, queue, 'tree'))
+  const checkpoints = await textOf(fileOf(folder, queue, 'checkpoints'))
+  return { tree, checkpoints, key: await textOf(fileOf(folder, queue, 'key')) }
+}
+
+/**
+ * Why the checkpoints of a queue are lost, all of them or the last ones; `undefined` if they are not. A key alone tells nothing: it is written before
+ * the first checkpoint, and a crash may have come between. `sizeOf`: for how many events a checkpoint counts.
+ */
+const lostCheckpoints = (folder: string, queue: string, { tree, checkpoints }: Texts, sizeOf: (note: string) => number): string | undefined => {
+  const [file, treeFile] = [fileOf(folder, queue, 'checkpoints'), fileOf(folder, queue, 'tree')]
+  const advice = "restore it from a backup or from a witness's file"
+  if (checkpoints === undefined) return tree === undefined ? undefined : `${file} is missing, and ${treeFile} says that checkpoints were signed: ${advice}`
+  const notes = splitNotes(checkpoints)
+  if (notes.length === 0) return `${file} has no checkpoint: ${advice}`
+  const signed = tree === undefined ? 0 : treeSize(tree)
+  // Mostly it is the last one.
+  if (notes.findLast((note) => sizeOf(note) >= signed) !== undefined) return undefined
+  const last = notes.reduce((most, note) => Math.max(most, sizeOf(note)), 0)
+  return `the last checkpoint in ${file} is of ${plural(last, 'event')}, and ${treeFile} says that ${signed} were signed: what was signed last is gone. Restore both from one backup, or the checkpoints from a witness's file`
+}
+
+/** The size of a checkpoint if this signer has signed it; otherwise `another`. */
+const signedSize = (signer: Signer, another: number) => (note: string): number => (openNote(note, signer) === undefined ? another : (readCheckpoint(note)?.size ?? another))
 
 /**
  * The checkpoints of a queue in a data folder; `undefined` if there are none. `trusted`: the key that verifies them. Default: the one in the folder.
  *
- * @throws StoreError if checkpoints were signed and are lost, or if there are checkpoints and no key.
+ * @throws StoreError if checkpoints were signed and are lost, be it only the last ones, or if there are checkpoints and no key.
  */
 export const readCheckpoints = async (folder: string, queue: string, trusted?: Signer): Promise<SignedCheckpoints | undefined> => {
-  const lost = await lostCheckpoints(folder, queue)
+  const texts = await readTexts(folder, queue)
+  const { checkpoints, key } = texts
+  const signer = trusted ?? (key === undefined ? undefined : readVerifierKey(key))
+  // Of those that were altered, the comparison with the log tells more.
+  const lost = lostCheckpoints(folder, queue, texts, signer === undefined ? () => Infinity : signedSize(signer, Infinity))
   // Without them nothing would be compared, and a log that was cut short would pass.
   if (lost !== undefined) throw new StoreError('damaged', lost)
-  const [notes, key] = await Promise.all(['checkpoints', 'key'].map((ending) => textOf(fileOf(folder, queue, ending))))
-  if (notes === undefined) return undefined
-  const signer = trusted ?? (key === undefined ? undefined : readVerifierKey(key))
+  if (checkpoints === undefined) return undefined
   // Without it nothing would be compared, and an altered log would pass.
   if (signer === undefined) throw new StoreError('damaged', `${fileOf(folder, queue, 'key')} is ${key === undefined ? 'missing' : 'no key'}: there are checkpoints, and nothing to verify them with`)
-  return { signer, notes: splitNotes(notes) }
+  return { signer, notes: splitNotes(checkpoints) }
 }
 
 /**
@@ -141,7 +175,9 @@ export class CheckpointFiles {
 
   /** Why nothing may be signed after these checkpoints; `undefined` if it may. */
   async obstacle(): Promise<string | undefined> {
-    return (await lostCheckpoints(this.folder, this.queue)) ?? (await signedByAnother(this.folder, this.queue, this.signer))
+    const { folder, queue, signer } = this
+    // Those that were altered do not count: {@link last} removes them.
+    return (await signedByAnother(folder, queue, signer)) ?? lostCheckpoints(folder, queue, await readTexts(folder, queue), signedSize(signer, 0))
   }
 
   /** The last checkpoint. An unfinished one after it, left by a crash, is removed. */
