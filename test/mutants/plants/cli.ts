@@ -5,6 +5,8 @@ const pictures = ['test/cli/pictures.test.ts']
 const terminal = ['test/cli/terminal-pictures.test.ts']
 
 export const cliPlants: ReadonlyArray<Plant> = [
+  { title: 'doctor --replay: what a server forgot by the clock alone is a difference', file: 'packages/adapters/src/cli/doctor/store.ts', find: 'differenceBetween(forget(state, now, Infinity), forget(replayed, now, Infinity))', replace: 'differenceBetween(forget(state, now, 0), forget(replayed, now, 0))', killedBy: ['test/cli/doctor-replay.test.ts'], named: 'by the clock alone' },
+  { title: 'doctor --replay: an altered snapshot is like the log', file: 'packages/adapters/src/cli/doctor/store.ts', find: 'if (difference === undefined) return', replace: 'if (difference !== null) return', killedBy: ['test/cli/doctor-replay.test.ts'], named: 'teeth' },
   { title: 'command line: the newest events are the oldest', file: 'packages/adapters/src/cli/commands/audit.ts', find: 'if (last.length > count) last.shift()', replace: 'if (last.length > count) last.pop()', killedBy: ['test/cli/audit.test.ts'] },
   { title: 'command line: a queue that was not paused is resumed', file: 'packages/adapters/src/cli/commands/pause.ts', find: 'before === null ?', replace: 'before === undefined ?', killedBy: ['test/cli/operating.test.ts'], named: 'resume says' },
   { title: 'command line: an empty answer says nothing of a queue that was never used', file: 'packages/adapters/src/cli/note-unused.ts', find: '.revision >= 0) return', replace: '.revision >= -1) return', killedBy: ['test/cli/commands.test.ts'], named: 'never used' },

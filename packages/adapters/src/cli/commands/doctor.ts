@@ -6,7 +6,7 @@ import { type Cli, examples } from '../cli.js'
 import { connect } from '../connection.js'
 import { checkServer } from '../doctor/server.js'
 import type { Finding, Tell } from '../doctor/finding.js'
-import { exitCodes } from '../exit-codes.js'
+import { exitCodes, UsageError } from '../exit-codes.js'
 import type { Printer } from '../printer.js'
 import { createProgress } from '../progress.js'
 import { clean } from '../text.js'
@@ -14,6 +14,7 @@ import { clean } from '../text.js'
 interface Options {
   readonly data?: string
   readonly store?: string
+  readonly replay?: boolean
 }
 
 export const doctorCommand = (cli: Cli): Command =>
@@ -21,13 +22,16 @@ export const doctorCommand = (cli: Cli): Command =>
     .description('look for what is wrong: unreadable events, damage, snapshots that cannot be used')
     .option('--data <folder>', `a data folder on this machine, with its snapshots (like the server's --data, ${dataDirDefault})`)
     .option('--store <store>', 'a log: sqlite:FILE or just the file, or esdb://… for EventStoreDB')
+    .option('--replay', 'with --data: also compare the state from the newest snapshot with the one from all events')
     .addHelpText('after', examples(
       'daybook doctor                              # asks the running server',
       `daybook doctor --data ${dataDirDefault}          # looks at the files; of a running server's, not at the events`,
+      `daybook doctor --data ${dataDirDefault} --replay # whether the snapshots say what the log says; no server may run`,
       '',
       'Nothing is changed. Exit code 1 when something was found, or when the events could not be read.',
     ))
     .action(cli.local<Options>(async (printer, options, command) => {
+      if (options.replay === true && options.data === undefined) throw new UsageError('--replay compares the snapshots of a data folder with its log: give --data')
       const progress = createProgress(cli.io, printer)
       const findings = await lookedAt(cli, options, command, progress)
       const bad = findings.filter(({ level }) => level === 'bad').length
@@ -44,7 +48,7 @@ const lookedAt = async (cli: Cli, options: Options, command: Command, show: Tell
     return checkServer(client, connection.url, show).finally(() => client.close())
   }
   const [{ checkFile, checkEventStoreDb }, { checkDataFolder }] = await Promise.all([import('../doctor/store.js'), import('../doctor/data-folder.js')])
-  const findings = await (log.kind === 'sqlite' ? checkFile(log.file, options.data, show) : checkEventStoreDb(log, options.data, show))
+  const findings = await (log.kind === 'sqlite' ? checkFile(log.file, options, show) : checkEventStoreDb(log, options, show))
   return options.data === undefined ? findings : [...findings, ...(await checkDataFolder(options.data))]
 }
 

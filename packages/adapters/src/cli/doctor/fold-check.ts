@@ -24,6 +24,11 @@ export class FoldCheck {
     return this.next
   }
 
+  /** The state after all events; `undefined` if events are missing. */
+  get folded(): QueueState | undefined {
+    return this.gap === undefined ? this.state : undefined
+  }
+
   /** `offline`: no server says whether the queue is read-only, or ahead of the time by this machine's clock, which is `now`. */
   findings(offline?: { readonly now: number }): ReadonlyArray<Finding> {
     const about = `queue ${this.queue}`

@@ -1,22 +1,29 @@
 /** The doctor for the log itself. */
 import type { KeyObject } from 'node:crypto'
 import { join } from 'node:path'
-import { foldVersion, keptIn, type KeptRows, plural, tasksInPage } from '@daybook/core'
+import { differenceBetween, foldVersion, forget, keptIn, type KeptRows, plural, type QueueState, tasksInPage, timeOf } from '@daybook/core'
 import { errorText } from '../../error-text.js'
 import { archiveBeside, joinedStore } from '../../segments/index.js'
 import { checkpointFolderOf, readCheckpoints, readSigningKey, signedByAnother, signedQueues, signerOf, signingKeyFileOf } from '../../chain/index.js'
-import { decodeRecorded, queueOf, streamOf, streamPrefix } from '../../engine/index.js'
+import { decodeRecorded, queueOf, replay, streamOf, streamPrefix } from '../../engine/index.js'
 import { openSnapshotFolder } from '../../files/index.js'
 import { checkSqliteFile, openSqliteStore } from '../../sqlite/index.js'
 import { type EventStore, type SnapshotStore, StoreError } from '../../store/index.js'
 import { keysFileOf } from '../../task-keys/index.js'
 import { assertLogFile } from '../log-file.js'
+import { clean } from '../text.js'
 import { type Finding, orBad, type Tell } from './finding.js'
 import { FoldCheck } from './fold-check.js'
 import { KeyCheck } from './key-check.js'
 
-/** Snapshots are checked only when the data folder is given; with EventStoreDB, so are the keys of erasable tasks. */
-export const checkFile = async (file: string, dataDir: string | undefined, tell: Tell): Promise<ReadonlyArray<Finding>> => {
+export interface StoreChecks {
+  /** The data folder. Snapshots are checked only if it is given; with EventStoreDB, so are the keys of erasable tasks. */
+  readonly data?: string
+  /** Whether the newest snapshot of each queue is compared with all its events. */
+  readonly replay?: boolean
+}
+
+export const checkFile = async (file: string, checks: StoreChecks, tell: Tell): Promise<ReadonlyArray<Finding>> => {
   await assertLogFile({ kind: 'sqlite', file })
   tell(`${file}: checking the file`)
   const report = await checkSqliteFile(file)
@@ -33,15 +40,15 @@ export const checkFile = async (file: string, dataDir: string | undefined, tell:
     // The server that has the file open can check the events.
     return [...findings, { level: 'unread', about: file, says: `the events were not read: ${error.message} With a server running: daybook doctor --url …` }]
   }
-  return [...findings, ...(await checkEvents(joinedStore(store, archiveBeside(file)), keysFileOf({ kind: 'sqlite', file }), dataDir, tell))]
+  return [...findings, ...(await checkEvents(joinedStore(store, archiveBeside(file)), keysFileOf({ kind: 'sqlite', file }), checks, tell))]
 }
 
-export const checkEventStoreDb = async ({ url, archive, keys }: { readonly url: string; readonly archive?: string; readonly keys?: string }, dataDir: string | undefined, tell: Tell): Promise<ReadonlyArray<Finding>> => {
+export const checkEventStoreDb = async ({ url, archive, keys }: { readonly url: string; readonly archive?: string; readonly keys?: string }, checks: StoreChecks, tell: Tell): Promise<ReadonlyArray<Finding>> => {
   const { openEventStoreDb } = await import('../../eventstoredb/index.js')
   const own = openEventStoreDb({ url })
   const store = archive === undefined ? own : joinedStore(own, archive)
   tell(`${store.name}: looking for queues`)
-  const findings = await checkEvents(store, dataDir === undefined ? undefined : keys, dataDir, tell).catch((error: unknown): ReadonlyArray<Finding> => {
+  const findings = await checkEvents(store, checks.data === undefined ? undefined : keys, checks, tell).catch((error: unknown): ReadonlyArray<Finding> => {
     if (!(error instanceof StoreError)) throw error
     return [{ level: 'unread', about: store.name, says: `the events were not read: ${error.message}` }]
   })
@@ -49,7 +56,7 @@ export const checkEventStoreDb = async ({ url, archive, keys }: { readonly url: 
 }
 
 /** Checks every event of every queue, and closes the store. */
-const checkEvents = async (store: EventStore, keysFile: string | undefined, dataDir: string | undefined, tell: Tell): Promise<ReadonlyArray<Finding>> => {
+const checkEvents = async (store: EventStore, keysFile: string | undefined, { data: dataDir, replay: isReplayed = false }: StoreChecks, tell: Tell): Promise<ReadonlyArray<Finding>> => {
   const findings: Array<Finding> = []
   const keys = keysFile === undefined ? undefined : new KeyCheck(keysFile)
   try {
@@ -75,6 +82,8 @@ const checkEvents = async (store: EventStore, keysFile: string | undefined, data
       }
       findings.push(...check.findings({ now: Date.now() }), ...(keys?.findings(queue) ?? []))
       if (snapshots !== undefined) findings.push(...((await orBad(findings, `${folder}, queue ${queue}`, () => checkSnapshots(snapshots, stream, queue, check.events - 1))) ?? []))
+      const { folded } = check
+      if (isReplayed && snapshots !== undefined && folded !== undefined) findings.push(...((await orBad(findings, `queue ${queue}`, () => checkReplay(store, snapshots, queue, folded, tell))) ?? []))
     }
     return findings
   } finally {
@@ -142,4 +151,29 @@ const checkSnapshots = async (snapshots: SnapshotStore, stream: string, queue: s
     }
   }
   return findings
+}
+
+/**
+ * Compares the state that a start makes, from the newest snapshot and the events after it, with the state from all events. Consumes `replayed`. A
+ * checksum does not tell who wrote a snapshot, and `audit verify` reads none.
+ */
+const checkReplay = async (store: EventStore, { rowStoreOf: _, ...snapshots }: SnapshotStore, queue: string, replayed: QueueState, tell: Tell): Promise<ReadonlyArray<Finding>> => {
+  let unused = ''
+  const { state, snapshot } = await replay(store, snapshots, queue, {
+    skipped: (name, reason) => (unused ||= `, and a start does not use ${name}: ${reason}`),
+    progress: (done, of) => tell(`${queue}: comparing the newest snapshot, ${done} of ${plural(of, 'event')} after it`),
+  })
+  const about = `queue ${queue}`
+  if (snapshot === undefined) return [{ level: 'note', about, says: `there is no snapshot to compare with the log${unused}` }]
+  // When a finished task that is no longer known leaves memory makes no difference.
+  const now = Math.max(Date.now(), timeOf(state), timeOf(replayed))
+  const difference = differenceBetween(forget(state, now, Infinity), forget(replayed, now, Infinity))
+  const from = `the snapshot at revision ${snapshot.revision}`
+  if (difference === undefined) return [{ level: 'good', about, says: `${from} leads to the same state as all events` }]
+  const { left, right } = difference
+  const shown = (text: string | undefined): string => (text === undefined ? 'nothing' : clean(text, 200))
+  return [{
+    level: 'bad', about,
+    says: `${from} does not lead to the state that all events lead to. The first difference is ${clean(difference.about)}: ${shown(left)} from the snapshot, ${shown(right)} from the events. Stop the server and move the folder snapshots away: a start then computes the state from the events`,
+  }]
 }

@@ -3,7 +3,27 @@
  * every record and every index in its order, and shares no code with snapshots. New fields and indexes are included automatically. Collections whose
  * inner structure depends on how they were filled are listed by their contents. `text.ts` prints the list for people.
  */
-import { type Account, AgentRegister, Alerts, Batches, type Breaker, Breakers, byType, Deadlines, FairShare, FinishedTasks, Group, GroupKind, GroupKinds, groupsIn, isTakeable, Limits, type Meter, type Pool, QueueState, readyIn, Schedules, SortedList, StatusList, type Tables, type TaskRecord, TasksByNumber, TasksByText } from '@daybook/core/testing'
+import { FinishedTasks } from '../finished/finished-tasks.js'
+import { QueueState } from '../fold/queue-state.js'
+import { Limits } from '../limits/limits.js'
+import type { Meter } from '../limits/meter.js'
+import { isTakeable } from '../limits/section.js'
+import { FairShare, type Pool } from '../ready/fair-share.js'
+import { readyIn } from '../ready/group-tasks.js'
+import { groupsIn } from '../ready/tenant-groups.js'
+import { Group, GroupKind } from '../records/group.js'
+import type { Account, Breaker, TaskRecord } from '../records/records.js'
+import { AgentRegister } from '../state/agent-register.js'
+import { Alerts } from '../state/alerts.js'
+import { TasksByNumber, TasksByText } from '../state/all-tasks.js'
+import { Batches } from '../state/batches.js'
+import { Breakers, byType } from '../state/breakers.js'
+import { Deadlines } from '../state/deadlines.js'
+import { GroupKinds } from '../state/group-kinds.js'
+import { Schedules } from '../state/schedules.js'
+import { StatusList } from '../state/status-lists.js'
+import type { Tables } from '../state/tables.js'
+import { SortedList } from '../structures/sorted-list.js'
 
 /** Values, and the markers of {@link sign} between them. */
 export type Contents = ReadonlyArray<unknown>
@@ -33,11 +53,25 @@ export const contentsOf = (state: QueueState): Contents => {
   const tables = QueueState.tablesOf(state)
   const into: Array<unknown> = []
   for (const name in tables) {
-    const value = tables[name as keyof Tables] as unknown
-    if (beside.has(name) || !isShown(value)) continue
+    if (!isPart(tables, name)) continue
     into.push(sign.table, name)
-    addTable(into, value, tables)
+    addTable(into, tables[name], tables)
   }
+  return into
+}
+
+const isPart = (tables: Tables, name: string): name is keyof Tables => !beside.has(name) && isShown(tables[name as keyof Tables])
+
+/** The contents of one table. Empty if the state has nothing in it. */
+export const tableContents = (tables: Tables, name: keyof Tables): Contents => {
+  const into: Array<unknown> = []
+  if (isPart(tables, name)) addTable(into, tables[name], tables)
+  return into
+}
+
+export const recordContents = (record: object): Contents => {
+  const into: Array<unknown> = []
+  addRecord(into, record)
   return into
 }
 

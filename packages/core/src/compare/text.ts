@@ -1,5 +1,5 @@
 /** The text of a state, for people and for comparisons. Texts are equal if and only if the states are (see `contents.ts`). */
-import type { QueueState } from '@daybook/core'
+import type { QueueState } from '../fold/queue-state.js'
 import { type Contents, contentsOf, sign } from './contents.js'
 
 export const textOf = (state: QueueState): string => textOfContents(contentsOf(state))
