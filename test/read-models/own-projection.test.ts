@@ -133,14 +133,18 @@ describe('EV-04: a projection of a user\'s own', () => {
       const of = ({ queues }: Answer) => queues.find((each) => each.queue === queue)
       expect(of(await project('--store', node.url))).toEqual({ queue, revision: 2, result: { '2026-07': { 'tenant-1': 5 } } })
       const child = start(['project', '--module', example, '--data', dir, '--store', node.url, '--json'])
-      const end = ended(child)
-      await append(store, queue, life(10, 2))
-      const shown = () => resultsIn(join(dir, 'projections/run-time-by-tenant.db')).find((each) => each.queue === queue)?.result
-      await until(() => shown() === '{"2026-07":{"tenant-1":7}}')
-      child.kill('SIGTERM')
-      const { code, out } = await end
-      expect(code).toBe(0)
-      expect(of(JSON.parse(out) as Answer)).toEqual({ queue, revision: 5, result: { '2026-07': { 'tenant-1': 7 } } })
+      try {
+        const end = ended(child)
+        await append(store, queue, life(10, 2))
+        const shown = () => resultsIn(join(dir, 'projections/run-time-by-tenant.db')).find((each) => each.queue === queue)?.result
+        await until(() => shown() === '{"2026-07":{"tenant-1":7}}')
+        child.kill('SIGTERM')
+        const { code, out } = await end
+        expect(code).toBe(0)
+        expect(of(JSON.parse(out) as Answer)).toEqual({ queue, revision: 5, result: { '2026-07': { 'tenant-1': 7 } } })
+      } finally {
+        child.kill('SIGKILL')
+      }
     } finally {
       await store.close()
       await node.close()
@@ -169,8 +173,11 @@ describe('EV-04: a projection of a user\'s own', () => {
       const before = place()
       const child = start(['project', '--module', example, '--data', dir, '--store', `sqlite:${log}`])
       const end = ended(child)
-      await until(() => place() > before || before === head)
-      child.kill('SIGKILL')
+      try {
+        await until(() => place() > before || before === head)
+      } finally {
+        child.kill('SIGKILL')
+      }
       await end
     }
     await project('--store', `sqlite:${log}`)
