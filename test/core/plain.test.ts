@@ -1,6 +1,6 @@
 /** The small pure functions: canonical JSON, backoff, failure patterns, settings. */
 import {
-  breakerSettings, canonicalJson, failurePattern, isExactNumber, failureSignature, jsonDepthMax, NotJson, patchSettings, retryDelayMs, type Settings, settingsDefault, type SettingsPatch,
+  breakerSettings, canonicalJson, failurePattern, isExactNumber, failureSignature, jsonDepthMax, LongJson, NotJson, patchSettings, retryDelayMs, type Settings, settingsDefault, type SettingsPatch,
 } from '@daybook/core'
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -53,6 +53,20 @@ describe('LK-05: canonical JSON (RFC 8785)', () => {
     for (let i = 0; i < jsonDepthMax; i++) nested = [nested]
     expect(canonicalJson(nested)).toContain('1')
     expect(() => canonicalJson([nested])).toThrow('deeper')
+  })
+  test('a text that is longer than wanted is printed no further than that', () => {
+    const beyond = (): never => {
+      throw new Error('was printed')
+    }
+    // Each of these has a part that must not be reached.
+    const list = Object.defineProperty(Array.from({ length: 1_000 }, () => 1), 900, { get: beyond })
+    const members = Object.defineProperty(Object.fromEntries(Array.from({ length: 1_000 }, (_, i) => [`k${1_000 + i}`, i % 2 === 0 ? 'text' : 1])), 'z', { get: beyond, enumerable: true })
+    for (const value of [list, { deep: [[list]] }, members, [members]]) expect(() => canonicalJson(value, 'payload', 500)).toThrow(LongJson)
+    // There are so many members that the first one is not printed.
+    const first = Object.defineProperty(Object.fromEntries(Array.from({ length: 1_000 }, (_, i) => [`k${i}`, 1])), 'a', { get: beyond, enumerable: true })
+    expect(() => canonicalJson(first, 'payload', 4_000)).toThrow(LongJson)
+    expect(canonicalJson({ a: [1, 'b'], c: null }, 'payload', 22)).toBe('{"a":[1,"b"],"c":null}')
+    for (let length = 0; length < 22; length++) expect(() => canonicalJson({ a: [1, 'b'], c: null }, 'payload', length)).toThrow(LongJson)
   })
   test('earlier documents leave no trace in the text', () => {
     for (const text of ['a', 'a', 'b', 'b', 'a', '"', '"', 'x'.repeat(100), 'x'.repeat(100), '"']) {

@@ -300,6 +300,20 @@ describe('too large', () => {
     expect(await server.post(`${q}/tasks/held/fail`, { agentId: 'w', token, error: 'x', checkpoint: large })).toMatchObject({ status: 413 })
   })
 
+  test('a content with more parts than fit in it: 413, before it is parsed; many parts of many tasks are taken', async () => {
+    // Parsed, each of these would be small enough: of members with one name the last one counts.
+    const members = `{${'"":1,'.repeat(100_000)}"":1}`
+    const raw = (payload: string): string => `{"type":"t","id":"crowded","payload":${payload}}`
+    for (const payload of [members, `{"a":[${members}]}`]) {
+      expect(await server.post(`${q}/tasks`, undefined, { raw: raw(payload) })).toMatchObject({ status: 413, body: { code: 'too-large', detail: expect.stringContaining('so many parts') } })
+    }
+    // Commas and brackets within texts are no parts.
+    const taken = '/api/queues/crowded'
+    expect(await server.post(`${taken}/tasks`, undefined, { raw: raw(`["${',[{'.repeat(60_000)}\\"${','.repeat(70_000)}"]${' '.repeat(100_000)}`) })).toMatchObject({ status: 201 })
+    const many = Array.from({ length: 500 }, (_, i) => ({ type: 't', payload: { i, list: Array.from({ length: 1_000 }, () => 1) } }))
+    expect(await server.post(`${taken}/tasks`, { tasks: many })).toMatchObject({ status: 201 })
+  })
+
   test('a body over 4 MiB: 413, with and without Content-Length', async () => {
     const raw = JSON.stringify({ ...valid, payload: 'x'.repeat(4 * 2 ** 20) })
     expect(await server.post(`${q}/tasks`, undefined, { raw })).toMatchObject({ status: 413, body: { code: 'too-large', detail: expect.stringMatching(/over 4194304 bytes: .* in several requests, 1000 in each .* 262144 bytes/) } })

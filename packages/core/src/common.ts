@@ -2,7 +2,7 @@
  * Names, statuses, settings and texts: what a client needs of the domain. It is apart from `index.ts`, so that a service that enqueues tasks, or a
  * command that asks a server, does not load decisions, the fold and queries.
  */
-export { isExactNumber, Json, jsonDepthMax, JsonObject, NotJson } from './text/json.js'
+export { isExactNumber, Json, jsonDepthMax, JsonObject, LongJson, NotJson } from './text/json.js'
 export { canonicalJson, CanonicalText, escaped, quote } from './text/json-text.js'
 export { plural, theFirst } from './text/plural.js'
 export { listOf, recordOf } from './model/list.js'

@@ -166,7 +166,8 @@ const addRoutes = (app: FastifyInstance, { routes, context, tokens, state, waiti
   const { meter } = context
   const admit = guard(tokens)
   const unread = new UnreadAnswers(context.limits)
-  readJsonBodies(app)
+  // A list of tasks may be longer than a small limit on each of them.
+  readJsonBodies(app, Math.max(context.limits.taskBytesMax, 256 * 1024))
   app.decorateRequest('grant')
 
   const goneSignal = (reply: FastifyReply, grant: Grant): AbortSignal => {

@@ -86,7 +86,7 @@ const refusalOfTenants = ({ id, tenant, tasks, callback }: CommandOf<'CreateBatc
 }
 
 const callbackFrom = (given: ScheduledTask): E.Either<Rejection, ScheduledTask> => {
-  const task = canonicalTask(given, 'callback')
+  const task = canonicalTask(given, 'callback', callbackTextMax, `the callback is over ${callbackTextMax} characters of JSON: keep large inputs elsewhere, and refer to them`)
   if (E.isLeft(task)) return task
   if (task.right.metadata?.['batch'] !== undefined) return E.left(invalid([{ path: 'callback.metadata.batch', message: 'is given by the queue: use another name' }]))
   return task
@@ -95,7 +95,6 @@ const callbackFrom = (given: ScheduledTask): E.Either<Rejection, ScheduledTask> 
 const refusalOfSize = ({ batches, queue }: Tables, callback: ScheduledTask | undefined): Rejection | undefined => {
   if (batches.unfinished >= batchesMax) return reject('conflict', `queue ${queue} has ${batchesMax} batches that are not finished, which is the limit: close or cancel some`)
   const size = callback === undefined ? 0 : JSON.stringify(callback).length
-  if (size > callbackTextMax) return reject('too-large', `the callback is over ${callbackTextMax} characters of JSON: keep large inputs elsewhere, and refer to them`)
   if (batches.textSize + size > callbackTextsMax) return reject('too-large', `the callbacks of all batches of queue ${queue} are over ${callbackTextsMax} characters of JSON together: keep large inputs elsewhere, and refer to them`)
   return undefined
 }

@@ -9,6 +9,7 @@ import { dueAfter, lastDueBy, type Recurrence, whyNoRecurrence } from '../state/
 import { isolated, refusalOfPlanned } from '../model/isolation.js'
 import { invalid, reject, type Rejection } from '../model/rejections.js'
 import { KnownTasks } from '../state/retention.js'
+import type { ScheduledTask } from '../model/task-fields.js'
 import { type Schedule, scheduledTextMax, scheduledTextsMax, schedulesMax } from '../state/schedules.js'
 import type { SkipReason } from '../model/schedule.js'
 import type { Tables } from '../state/tables.js'
@@ -27,7 +28,7 @@ const runsPerTick = 100
 export const decideCreateSchedule: Decider<'CreateSchedule'> = (command, tables, { at }) => {
   const { name, cron, every, timeZone = 'UTC', missed = 'once', overlap = 'allow', paused = false } = command
   const rule = ruleOf(cron, every, timeZone)
-  const task = canonicalTask(command.task, 'task')
+  const task = templateFrom(command.task)
   if (E.isLeft(rule)) return rule
   if (E.isLeft(task)) return task
   const known = tables.schedules.get(name)
@@ -50,7 +51,7 @@ export const decideChangeSchedule: Decider<'ChangeSchedule'> = (command, tables,
   const rule = isNewRule
     ? ruleOf(cron, every, timeZone ?? before.timeZone)
     : ruleOf('cron' in before ? before.cron : undefined, 'every' in before ? before.every : undefined, timeZone ?? before.timeZone)
-  const task = command.task === undefined ? E.right(known.task) : canonicalTask(command.task, 'task')
+  const task = command.task === undefined ? E.right(known.task) : templateFrom(command.task)
   if (E.isLeft(rule)) return rule
   if (E.isLeft(task)) return task
   const wanted = { name, rule: rule.right, missed: missed ?? known.missed, overlap: overlap ?? known.overlap, paused: paused ?? known.paused, task: task.right }
@@ -60,6 +61,9 @@ export const decideChangeSchedule: Decider<'ChangeSchedule'> = (command, tables,
 
 export const decideRemoveSchedule: Decider<'RemoveSchedule'> = ({ name }, tables, { at }) =>
   tables.schedules.get(name) === undefined ? E.left(noSchedule(tables, name)) : E.right([{ type: 'ScheduleRemoved', at, data: { name } }])
+
+const templateFrom = (task: ScheduledTask): E.Either<Rejection, ScheduledTask> =>
+  canonicalTask(task, 'task', scheduledTextMax, `the schedule's task is over ${scheduledTextMax} characters of JSON: keep large inputs elsewhere, and refer to them`)
 
 const noSchedule = ({ queue }: Pick<Tables, 'queue'>, name: string): Rejection => reject('not-found', `queue ${queue} has no schedule ${name}`)
 
@@ -80,7 +84,6 @@ const setWith = (tables: Tables, at: number, wanted: Definition, nextAt: number 
   const refused = refusalOfPlanned(template, tables, 'task.')
   if (refused !== undefined) return E.left(refused)
   const size = JSON.stringify(wanted.task).length
-  if (size > scheduledTextMax) return E.left(reject('too-large', `the schedule's task is over ${scheduledTextMax} characters of JSON: keep large inputs elsewhere, and refer to them`))
   const others = tables.schedules.textSize - (tables.schedules.get(wanted.name)?.size ?? 0)
   if (others + size > scheduledTextsMax) return E.left(reject('too-large', `the tasks of all schedules of queue ${tables.queue} are over ${scheduledTextsMax} characters of JSON together: keep large inputs elsewhere, and refer to them`))
   return E.right([{ type: 'ScheduleSet', at, data: { ...definition, ...rule, template, ...(nextAt === undefined ? {} : { nextAt }) } }])

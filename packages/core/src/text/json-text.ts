@@ -1,5 +1,5 @@
 /** JSON values as texts. Written by hand, because `JSON.stringify` takes three times as long on small values. */
-import { isExactNumber, isPlain, jsonDepthMax, whyNotJson } from './json.js'
+import { isExactNumber, isPlain, jsonDepthMax, LongJson, whyNotJson } from './json.js'
 
 // eslint-disable-next-line no-control-regex -- these are the characters that JSON escapes
 const needsEscape = /["\\\u0000-\u001f\ud800-\udfff]/
@@ -26,17 +26,20 @@ export class CanonicalText {
  * Gotchas: properties that are `undefined` are left out, as `JSON.stringify` does.
  *
  * @throws NotJson for NaN, infinities, integers beyond ±(2^53 − 1), lone surrogates, bigint, functions, cycles or nesting
- * beyond {@link jsonDepthMax}.
+ * beyond {@link jsonDepthMax}. {@link LongJson} if the text has more than `lengthMax` UTF-16 code units, as soon as that is known: a value of millions of
+ * small parts would take seconds.
  * @example
  * canonicalJson({ b: [1, true], a: 'x' }) // => '{"a":"x","b":[1,true]}'
  */
-export const canonicalJson = (value: unknown, path = 'payload'): string => {
+export const canonicalJson = (value: unknown, path = 'payload', lengthMax = Number.POSITIVE_INFINITY): string => {
   if (value instanceof CanonicalText) return value.text
+  wanted = lengthMax
   if (remembered > ordersInAllMax) {
     root = new Place()
     remembered = 0
   }
   const text = print(value, root, 0)
+  if (text !== undefined && text.length > lengthMax) throw new LongJson()
   if (text === undefined) throw whyNotJson(value, path) ?? new Error('a value changed while it was printed')
   return text
 }
@@ -69,6 +72,7 @@ const printItems = (items: ReadonlyArray<unknown>, place: Place, depth: number):
     const item = print(items[i], place, depth)
     if (item === undefined) return undefined
     text += i === 0 ? item : `,${item}`
+    if (text.length > wanted) throw new LongJson()
   }
   return `${text}]`
 }
@@ -85,12 +89,14 @@ const printMembers = (members: Record<string, unknown>, place: Place, depth: num
       const printed = order.withText(i, member)
       if (printed === undefined) return undefined
       text += printed
+      if (text.length > wanted) throw new LongJson()
       continue
     }
     if (member === undefined) return printMembers(defined(members), place, depth)
     const printed = print(member, order.placeOf(i), depth)
     if (printed === undefined) return undefined
     text += (heads[i] as string) + printed
+    if (text.length > wanted) throw new LongJson()
   }
   return `${text}}`
 }
@@ -104,6 +110,8 @@ const keysMax = 64
 const keysLengthMax = 2_048
 const ordersInAllMax = 1_000
 const textMax = 64
+/** The shortest member with its separator. A first one may have an empty name; all others are longer. */
+const memberMin = '"":1,'.length
 
 /**
  * A place in a document. Objects at the same place of similar documents mostly have the same keys. Their sorted order is cached there, because
@@ -114,11 +122,17 @@ class Place {
 
   orderOf(members: Record<string, unknown>): KeyOrder {
     const { orders } = this
-    for (let i = 0; i < orders.length; i++) {
+    const latest = orders[0]
+    if (latest?.isOf(members) === true) return latest
+    // Keys are listed once: for an object with very many that takes long.
+    const keys = Object.keys(members)
+    for (let i = 1; i < orders.length; i++) {
       const order = orders[i] as KeyOrder
-      if (order.isOf(members)) return order
+      if (order.isOfKeys(keys)) return order
     }
-    const order = new KeyOrder(Object.keys(members))
+    // Members that are `undefined` count, too: nobody has as many.
+    if (keys.length * memberMin > wanted) throw new LongJson()
+    const order = new KeyOrder(keys)
     if (order.isSmall) {
       remembered++
       if (orders.length === ordersMax) orders.pop()
@@ -166,6 +180,11 @@ class KeyOrder {
     return i === asGiven.length
   }
 
+  isOfKeys(keys: ReadonlyArray<string>): boolean {
+    const { asGiven } = this
+    return keys.length === asGiven.length && keys.every((key, i) => key === asGiven[i])
+  }
+
   placeOf(index: number): Place {
     return (this.places[index] ??= new Place())
   }
@@ -185,3 +204,5 @@ class KeyOrder {
 
 let root = new Place()
 let remembered = 0
+/** The length that the text may have which is being printed. */
+let wanted = Number.POSITIVE_INFINITY

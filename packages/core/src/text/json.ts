@@ -21,6 +21,11 @@ export class NotJson extends Error {
   }
 }
 
+/** The canonical text of a value is longer than its caller takes. */
+export class LongJson extends Error {
+  override readonly name = 'LongJson'
+}
+
 /** Whether the object was made by a literal or a parser. Only such objects are JSON. */
 export const isPlain = (value: object): boolean => {
   const prototype: unknown = Object.getPrototypeOf(value)

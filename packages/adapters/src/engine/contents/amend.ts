@@ -1,7 +1,7 @@
 /** Gives tasks new payloads. The rest of a task's content stays, so the content is read from the log first. */
-import { canonicalJson, type CommandOf, ContentText, type Json, NotJson, invalid, type Rejection, type Replies, reject, taskOf } from '@daybook/core'
+import { canonicalJson, type CommandOf, ContentText, type Json, type Replies, reject, taskOf } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
-import { taskBytesMaxDefault } from './prepare.js'
+import { printed, taskBytesMaxDefault } from './prepare.js'
 import { unavailable } from '../refusals.js'
 import type { Answer, Caller, Outcome, QueueEngine, Refusal } from '../types.js'
 import { contentOf, parseObject } from '../log/wire.js'
@@ -41,7 +41,7 @@ interface NewContent {
 }
 
 const contentWith = async (engine: QueueEngine, task: string, payload: Json, bytesMax: number): Promise<E.Either<Refusal, NewContent>> => {
-  const wanted = printed(payload)
+  const wanted = printed(payload, 'payload', bytesMax)
   if (E.isLeft(wanted)) return wanted
   const read = await revisionOf(engine, task)
   if (E.isLeft(read)) return read
@@ -69,14 +69,5 @@ const contentAt = async (engine: QueueEngine, revision: number): Promise<Readonl
   } catch {
     // The caller is told that the content cannot be read.
     return undefined
-  }
-}
-
-const printed = (payload: Json): E.Either<Rejection, string> => {
-  try {
-    return E.right(canonicalJson(payload, 'payload'))
-  } catch (error) {
-    if (!(error instanceof NotJson)) throw error
-    return E.left(invalid([{ path: error.path, message: error.message }]))
   }
 }

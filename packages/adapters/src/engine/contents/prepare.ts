@@ -9,6 +9,7 @@ import {
   type ImportedTask,
   invalid,
   type Json,
+  LongJson,
   copierOf,
   type NewTask,
   NotJson,
@@ -58,15 +59,11 @@ export const prepareTask = (
   let opening: string
   let rest: string
   try {
-    opening = `{"payload":${canonicalJson(task.payload ?? null, path)}`
-    rest = closing(task, path)
+    opening = `{"payload":${canonicalJson(task.payload ?? null, path, bytesMax)}`
+    rest = closing(task, path, bytesMax)
+    if (isOver(bytesMax, opening, rest)) throw new LongJson()
   } catch (error) {
-    return E.left(refusalOf(error))
-  }
-  if (isOver(bytesMax, opening, rest)) {
-    return E.left(
-      reject('too-large', `the task's payload, description and metadata are over ${bytesMax} bytes: keep large inputs elsewhere and enqueue a reference`),
-    )
+    return E.left(refusalOf(error, `the task's payload, description and metadata are over ${bytesMax} bytes: keep large inputs elsewhere and enqueue a reference`))
   }
   let { idempotencyKey } = task
   // A concatenated string is a tree of parts in V8, which every use would walk again. Hashing flattens it, and so does `join`.
@@ -96,7 +93,7 @@ export const prepareTask = (
 const copyGiven = copierOf(preparedFields.filter((name) => name !== 'skills'))
 
 /** Whether both together exceed `bytesMax`. The bytes are counted only if that is possible. */
-const isOver = (bytesMax: number, opening: string, rest: string): boolean =>
+const isOver = (bytesMax: number, opening: string, rest = ''): boolean =>
   (opening.length + rest.length) * 3 > bytesMax && Buffer.byteLength(opening) + Buffer.byteLength(rest) > bytesMax
 
 /** @throws NotJson if it is not a {@link Text}. */
@@ -105,18 +102,19 @@ const textOf = (text: string, path: string): string => {
   throw new NotJson(path, `must be a ${Text.name}`)
 }
 
-/** The refusal of a value that is not JSON. Any other error is rethrown. */
-const refusalOf = (error: unknown): Rejection => {
+/** The refusal of a value that is not JSON, or whose text is too long; `tooLarge`: what that says. Any other error is rethrown. */
+const refusalOf = (error: unknown, tooLarge: string): Rejection => {
+  if (error instanceof LongJson) return reject('too-large', tooLarge)
   if (!(error instanceof NotJson)) throw error
   const { path, message } = error
   return invalid([{ path, message }])
 }
 
 /** The part of the content after the payload, as one flat string. */
-const closing = ({ description, metadata }: NewTask, path: string): string => {
+const closing = ({ description, metadata }: NewTask, path: string, bytesMax: number): string => {
   let text = ''
   if (description !== undefined) text += `,"description":${quote(textOf(description, path.replace(/payload$/, 'description')))}`
-  if (metadata !== undefined) text += `,"metadata":${canonicalJson(metadata, path.replace(/payload$/, 'metadata'))}`
+  if (metadata !== undefined) text += `,"metadata":${canonicalJson(metadata, path.replace(/payload$/, 'metadata'), bytesMax)}`
   return text === '' ? '}' : [text, '}'].join('')
 }
 
@@ -142,14 +140,20 @@ export const prepareImport = (task: NewTask, history: History): E.Either<Rejecti
   return E.right({ ...prepared.right, ...rest, content })
 }
 
-/** The content of a callback: `{payload?}`. */
-export const prepareCallback = (payload: Json | undefined): E.Either<Rejection, string> => {
+/** The canonical text of a value. `what`: its name in a refusal. */
+export const printed = (value: unknown, what: string, bytesMax: number): E.Either<Rejection, string> => {
   try {
-    return E.right(payload === undefined ? '{}' : `{"payload":${canonicalJson(payload, 'payload')}}`)
+    const text = canonicalJson(value, what, bytesMax)
+    if (isOver(bytesMax, text)) throw new LongJson()
+    return E.right(text)
   } catch (error) {
-    return E.left(refusalOf(error))
+    return E.left(refusalOf(error, `the ${what} is over ${bytesMax} bytes: keep large data elsewhere and hand in a reference`))
   }
 }
+
+/** The content of a callback: `{payload?}`. */
+export const prepareCallback = (payload: Json | undefined, bytesMax: number): E.Either<Rejection, string> =>
+  payload === undefined ? E.right('{}') : E.map((text: string) => `{"payload":${text}}`)(printed(payload, 'payload', bytesMax))
 
 export interface PreparedResult {
   readonly content: string
@@ -158,12 +162,10 @@ export interface PreparedResult {
   readonly found?: Findings
 }
 
-export const prepareResult = (result: Result): E.Either<Rejection, PreparedResult> => {
-  try {
-    const prepared = { content: canonicalJson(result, 'result'), hasReport: hasDecisionReport(result) }
-    const found = findingsOf(result)
-    return E.right(found === undefined ? prepared : { ...prepared, found })
-  } catch (error) {
-    return E.left(refusalOf(error))
-  }
+export const prepareResult = (result: Result, bytesMax = Number.POSITIVE_INFINITY): E.Either<Rejection, PreparedResult> => {
+  const content = printed(result, 'result', bytesMax)
+  if (E.isLeft(content)) return content
+  const prepared = { content: content.right, hasReport: hasDecisionReport(result) }
+  const found = findingsOf(result)
+  return E.right(found === undefined ? prepared : { ...prepared, found })
 }

@@ -1,12 +1,12 @@
 /** Claims, heartbeats and outcomes. */
-import { between, canonicalJson, clipped, type ClaimRequest, type Command, type CommandType, type FieldError, type Json, keptFailure, listOf, Name, type Replies, type Result, taskOf, validate, whyNothing } from '@daybook/core'
+import { between, clipped, type ClaimRequest, type Command, type CommandType, type FieldError, type Json, keptFailure, listOf, Name, type Replies, type Result, taskOf, validate, whyNothing } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
 import { defined } from '../../defined.js'
-import { type Outcome, type QueueEngine, prepareCallback, prepareResult } from '../../engine/index.js'
+import { type Outcome, type QueueEngine, prepareCallback, prepareResult, printed } from '../../engine/index.js'
 import type { MemoryService } from '../../memory-bank/index.js'
 import type { HttpLimits } from '../limits.js'
-import { invalid, noSuchTask, problem, type Problem, problemOf } from '../problem.js'
+import { invalid, noSuchTask, type Problem, problemOf } from '../problem.js'
 import { shownReasons } from '../json/reasons.js'
 import { type Handled, type Input, type QueueCall, replyWith } from '../routes/route.js'
 import { claimsText } from '../json/task-text.js'
@@ -68,34 +68,33 @@ const holder = (task: string, { agentId, token }: { readonly agentId: string; re
   token,
 })
 
-const tooLarge = (what: string, bytesMax: number): Problem =>
-  problem('too-large', `the ${what} is over ${bytesMax} bytes: keep large data elsewhere and hand in a reference`)
-
-const isOver = (text: string, bytesMax: number): boolean =>
-  // A UTF-16 code unit takes at most three bytes of UTF-8, so short texts need not be measured.
-  text.length * 3 > bytesMax && Buffer.byteLength(text) > bytesMax
+/** The refusal of values that are too large. Those that are `undefined` are passed over. */
+const refusalOfSize = (values: Readonly<Record<string, unknown>>, bytesMax: number): E.Either<Problem, never> | undefined => {
+  for (const [what, value] of Object.entries(values)) {
+    const text = value === undefined ? undefined : printed(value, what, bytesMax)
+    if (text !== undefined && E.isLeft(text)) return E.left(problemOf(text.left))
+  }
+  return undefined
+}
 
 const heartbeatCommand = (task: string, body: HeartbeatBody, { taskBytesMax }: HttpLimits): Prepared => {
   const { progress, checkpoint } = body
-  for (const [what, value] of Object.entries({ progress, checkpoint })) {
-    if (value !== undefined && isOver(canonicalJson(value), taskBytesMax)) return E.left(tooLarge(what, taskBytesMax))
-  }
+  const refused = refusalOfSize({ progress, checkpoint }, taskBytesMax)
+  if (refused !== undefined) return refused
   return E.right({ type: 'Heartbeat', ...holder(task, body), ...defined({ progress, checkpoint }) })
 }
 
 const completeCommand = (task: string, body: CompleteBody, { taskBytesMax }: HttpLimits): Prepared => {
   // The contents of a result are checked when it is made canonical.
-  const result = prepareResult(body.result as Result)
+  const result = prepareResult(body.result as Result, taskBytesMax)
   if (E.isLeft(result)) return E.left(problemOf(result.left))
-  if (isOver(result.right.content, taskBytesMax)) return E.left(tooLarge('result', taskBytesMax))
   return E.right({ type: 'Complete', task, agent: body.agentId, token: body.token, ...result.right })
 }
 
 const failCommand = (task: string, body: FailBody, { taskBytesMax }: HttpLimits): Prepared => {
   const { error, retryable = true, checkpoint } = body
-  if (checkpoint !== undefined && isOver(canonicalJson(checkpoint), taskBytesMax)) {
-    return E.left(tooLarge('checkpoint', taskBytesMax))
-  }
+  const refused = refusalOfSize({ checkpoint }, taskBytesMax)
+  if (refused !== undefined) return refused
   const said = keptFailure(typeof error === 'string' ? { message: error } : error)
   return E.right({ type: 'Fail', ...holder(task, body), error: said, retryable, ...defined({ checkpoint }) })
 }
@@ -105,7 +104,8 @@ const releaseCommand = (task: string, body: ReleaseBody): Prepared =>
 
 const parkCommand = (task: string, body: ParkBody, { taskBytesMax }: HttpLimits): Prepared => {
   const { callbackKey, timeoutSeconds, onTimeout, checkpoint } = body
-  if (checkpoint !== undefined && isOver(canonicalJson(checkpoint), taskBytesMax)) return E.left(tooLarge('checkpoint', taskBytesMax))
+  const refused = refusalOfSize({ checkpoint }, taskBytesMax)
+  if (refused !== undefined) return refused
   return E.right({ type: 'Park', ...holder(task, body), callbackKey, timeoutSeconds, ...defined({ onTimeout, checkpoint }) })
 }
 
@@ -146,9 +146,8 @@ export const callback = async ({ body, queue, params, caller, limits, tenants }:
   const callbackKey = key.right
   if (!Name.is(callbackKey)) return E.left(invalid([{ path: 'key', message: `must be ${Name.name}` }]))
   // The contents of the payload are checked when it is made canonical.
-  const content = prepareCallback(body.payload as Json | undefined)
+  const content = prepareCallback(body.payload as Json | undefined, limits.taskBytesMax)
   if (E.isLeft(content)) return E.left(problemOf(content.left))
-  if (isOver(content.right, limits.taskBytesMax)) return E.left(tooLarge('payload', limits.taskBytesMax))
   return replyWith(await queue.submit({ type: 'Callback', callbackKey, content: content.right }, caller), (answer) => JSON.stringify(answer))
 }
 

@@ -1,6 +1,7 @@
 /** Parses a request's body as JSON, or says what is wrong with it. */
 import { isUtf8 } from 'node:buffer'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { isCrowded } from './crowded.js'
 import { jsonErrorAt, placeOf } from './json-error.js'
 import { infiniteForInexact } from '../../read-json.js'
 import { problem, type Problem } from '../problem.js'
@@ -12,9 +13,10 @@ export const bytesOf = (request: FastifyRequest): Buffer | undefined => bodies.g
 
 /**
  * Accepts only JSON in UTF-8. Fastify's parser is used because it refuses `__proto__` and `constructor.prototype`. A content parser reports errors by
- * throwing, and the error handler answers with the problem. The message about malformed JSON is replaced by one with line and column.
+ * throwing, and the error handler answers with the problem. The message about malformed JSON is replaced by one with line and column. `partBytesMax`: how
+ * many bytes the parts of a list or an object may take at least.
  */
-export const readJsonBodies = (app: FastifyInstance): void => {
+export const readJsonBodies = (app: FastifyInstance, partBytesMax: number): void => {
   const parse = app.getDefaultJsonParser('error', 'error')
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
@@ -26,6 +28,9 @@ export const readJsonBodies = (app: FastifyInstance): void => {
     if (key !== undefined) bodies.set(request, bytes)
     if (bytes.length === 0) return done(null, undefined)
     if (!isUtf8(bytes)) return done(new Refused(malformed('(body)', 'the body is not UTF-8')))
+    if (isCrowded(bytes, partBytesMax)) {
+      return done(new Refused(problem('too-large', `the body has a list or an object with so many parts that it is over ${partBytesMax} bytes: keep large data elsewhere and send a reference`)))
+    }
     const read = request.routeOptions.config.read?.(bytes)
     if (read !== undefined) return done(null, read)
     const text = bytes.toString('utf8')
