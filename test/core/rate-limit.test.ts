@@ -63,6 +63,9 @@ describe('LK-16: Retry-After', () => {
     ['Rate limit exceeded. Please wait and try again in 30 seconds.', 30_000], ['too many requests, retry after some time. Retry-After: 12', 12_000], ['please wait for 30 seconds: rate limit', 30_000], ['rate limit: please wait a moment', nothing],
     // A time in several units.
     ['Rate limit reached. Please try again in 6m0s.', 360_000], ['rate limit: try again in 7m12.48s. Visit us', 432_480], ['rate limit: retry in 1h 30m', 5_400_000], ['rate limit: retry after 1h2m3s', 3_723_000], ['rate limit: retry after 2m', 120_000], ['rate limit: retry in 0m0s', nothing], ['rate limit: retry in 99h0m', day],
+    // The same in words, and thousands.
+    ['rate limit: try again in 1 minute 30 seconds', 90_000], ['rate limit: try again in 1 minute and 30 seconds.', 90_000], ['too many requests, retry in 2 hours, 5 minutes', 7_500_000], ['rate limit: retry after 1 hr 2 mins 3 secs', 3_723_000], ['429: wait 1 day, 2 hours and 3 minutes', day],
+    ['rate limit: retry after 1,500 seconds', 1_500_000], ['rate limit: retry after 12,000 ms', 12_000], ['rate limit: retry after 5, then 10 seconds', 5_000], ['rate limit: retry in 1 minute 30', 60_000],
     // Days and longer units.
     ['Quota exceeded. Try again in 2 days.', day], ['429: retry in 1d', day], ['quota exceeded, retry after 1 week', day], ['quota exceeded, try again in 1 month', day], ['rate limit: try again in 0d6h', 21_600_000], ['too many requests, try again in 1d2h3m4s', day],
   ])('in a text: %s → %s ms', (message, waitMs) => {

@@ -53,11 +53,13 @@ export const waitOf = (retryAfter: number | string, at: number): number | undefi
 /** At least a millisecond, at most a day. Zero, a past time and NaN are ignored, because the queue's own backoff is better than no wait. */
 const believable = (ms: number): number | undefined => (ms > 0 ? Math.min(Math.max(1, Math.round(ms)), retryAfterMaxSeconds * 1_000) : undefined)
 
-/** A time in several units, as in `6m0s` or `1h 30m`. */
-const compound = String.raw`(?:\d{1,6}\s?[dhm]\s?){1,3}\d{1,6}(?:\.\d{1,9})?\s?[hms](?!\w)`
+/** A time in several units, as in `6m0s`, `1h 30m` or `1 minute and 30 seconds`. */
+const compound = String.raw`(?:\d{1,6}\s?(?:days?|d|hours?|hrs?|h|minutes?|mins?|m),?\s?(?:and\s)?){1,3}\d{1,6}(?:\.\d{1,9})?\s?(?:hours?|hrs?|h|minutes?|mins?|m|seconds?|secs?|s)(?!\w)`
+/** An amount, perhaps with its thousands apart: `1,500`. */
+const amountText = String.raw`\d{1,3}(?:,\d{3}){1,3}(?![\d,])|\d{1,12}(?:\.\d{1,9})?`
 /** A date begins with a day of the week. After another word the search goes on: `wait and try again in 30 s`. */
 const inText = new RegExp(
-  String.raw`\b(?:retry[\s_-]{0,3}after|(?:re)?try again in|retry in|wait(?: for)?)["']?[\s:="']{0,4}(?:(${compound})|(\d{1,12}(?:\.\d{1,9})?)\s?(milliseconds?|msecs?|ms|seconds?|secs?|s|minutes?|mins?|m|hours?|hrs?|h|days?|d|weeks?|w|months?)?(?![\w.:-]*\d|\w)|((?:mon|tue|wed|thu|fri|sat|sun)[a-z]{0,6},? [^"'\n]{1,26}|\d{4}-\d\d-\d\dT[\d:.]{5,12}Z?))`,
+  String.raw`\b(?:retry[\s_-]{0,3}after|(?:re)?try again in|retry in|wait(?: for)?)["']?[\s:="']{0,4}(?:(${compound})|(${amountText})\s?(milliseconds?|msecs?|ms|seconds?|secs?|s|minutes?|mins?|m|hours?|hrs?|h|days?|d|weeks?|w|months?)?(?![\w.:-]*\d|\w)|((?:mon|tue|wed|thu|fri|sat|sun)[a-z]{0,6},? [^"'\n]{1,26}|\d{4}-\d\d-\d\dT[\d:.]{5,12}Z?))`,
   'i',
 )
 
@@ -65,7 +67,7 @@ const inText = new RegExp(
 const waitIn = (message: string, at: number): number | undefined => {
   const [, several, amount, unit, time] = inText.exec(message) ?? []
   if (several !== undefined) return believable([...several.matchAll(/([\d.]+)\s?([dhms])/gi)].reduce((sum, [, part, of]) => sum + Number(part) * msOf(of), 0))
-  if (amount !== undefined) return believable(Number(amount) * msOf(unit))
+  if (amount !== undefined) return believable(Number(amount.replaceAll(',', '')) * msOf(unit))
   return time === undefined ? undefined : waitOf(dateIn(time), at)
 }
 
