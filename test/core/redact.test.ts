@@ -69,6 +69,13 @@ const within: ReadonlyArray<readonly [string, string]> = [
   [JSON.stringify({ log: `Cookie: theme="a b"; sid=${made('', 20)}` }), made('', 20)],
   [JSON.stringify({ log: JSON.stringify({ line: `Cookie: theme='a b'; sid=${made('', 20)}` }) }), made('', 20)],
   [`curl -H 'Authorization: Digest username="ann", response="${hex('', 32)}"' https://example.com`, hex('', 32)],
+  [`curl -u ann:${password} https://example.com`, password],
+  [`curl -su 'ann:with a space ${password}' https://example.com -u "ann:with a space ${password}"`, `x ${password}`],
+  [`curl --user=ann:${password} --proxy-user "ann:${password}" x`, password],
+  [JSON.stringify({ log: `curl -u "ann:one ${password}" https://example.com` }), password],
+  [`GET /?sid=${made('', 20)} HTTP/1.1`, made('', 20)],
+  [`{"sid": "${made('', 20)}"}`, made('', 20)],
+  [`connect.sid=s%3A${made('', 30)}`, made('', 30)],
   [`postgres://app:${password}@db:5432/shop`, password],
   [`postgres://app:p/w#${password}@db:5432/shop`, password],
   [`mongodb+srv://app:p@ss${password}@cluster0.example.net/?retryWrites=true`, password],
@@ -124,6 +131,7 @@ const harmless: Readonly<Record<string, Json>> = {
   text: 'Basic authentication with bearer certificates is not supported', json: 'SyntaxError: Unexpected token < in JSON at position 0', prose: 'The token: it is invalid. The secret of success',
   port: 'http://localhost:8080/path/@scope/pkg', mail: 'mailto:ann@example.com', ssh: 'git@github.com:acme/shop.git', scp: 'ssh://git@github.com/acme/shop.git', time: '12:30:45', ratio: 'a:b@c',
   path: '/srv/packages/adapters/src/http/handle/work.ts:12:3', longName: 'ThisIsAVeryLongClassNameForAnAbstractBean', kebab: 'sk-learn-pipeline-with-many-words', certificate: pem('CERTIFICATE'), pub: pem('PUBLIC KEY'),
+  oracle: 'jdbc:oracle:thin:@(SID=ORCL)(sid=warehouse)', docker: 'docker run -u 1000:1000 --user 0:0 x', push: 'git push -u origin main:main', unit: 'date -u 12:30',
   env: 'PATH=/usr/bin:/bin HOME=/root', flag: '--token-count 12 --max-tokens=100', equals: 'password=true', sql: 'primary_key=id', base64: 'iVBORw0KGgoAAAANSUhEUgAA',
 }
 
@@ -142,6 +150,8 @@ test.each(within)('TQM-BR-002: the secret in %j is redacted', (text, secret) => 
 test('TQM-BR-002: the rest of a text with a secret stays', () => {
   expect(redactedIn('connect to postgres://app:x1@db:5432/shop please')).toBe('connect to postgres://[redacted]@db:5432/shop please')
   expect(redactedIn('{"user":"ann","password":"x1","port":1}')).toBe('{"user":"ann","password":"[redacted]","port":1}')
+  expect(redactedIn('curl -u ann:x1 https://example.com')).toBe('curl -u ann:[redacted] https://example.com')
+  expect(redactedIn('curl -u "ann:x1 and more" https://example.com')).toBe('curl -u "ann:[redacted]" https://example.com')
   expect(redactedIn('curl -H "Authorization: Bearer abc123" https://example.com')).toBe('curl -H "Authorization: [redacted]" https://example.com')
   expect(redactedIn('secret="token=x1 and more" stays')).toBe('secret="[redacted]" stays')
   expect(redactedIn('Cookie: theme="a b"; sid=x1\nHost: a')).toBe('Cookie: [redacted]\nHost: a')

@@ -86,6 +86,12 @@ export const shapes = {
   ),
   /** The name of a header, up to its value. */
   header: /(?<![\w-])((?:proxy-)?authorization|(?:set-)?cookie)(\\{0,3}["']?[ \t]{0,8}:[ \t]{0,8}\\{0,3}["']?)(?=[^\s"'\\])/gi,
+  /** `curl -u user:password` and `--user user:password`, up to the password. A number is the id of a user, as in `docker run -u 1000:1000`. */
+  account: /(?<![\w-])(?:-[uU](?:[ \t]{1,8}|(?=\\{0,3}["']))|--(?:proxy-)?user[ \t=]{1,8})(?:\\{0,3}["'])?(?!\d{1,10}:)[^\s:/"'\\]{1,128}:(?=[^\s"'\\])/g,
+  password: /[^\s"'\\]*/y,
+  quotedPassword: /[^\r\n"'\\]*/y,
+  /** A session's id under its short name. Oracle's `sid=ORCL` is the name of a database. */
+  session: /(?<![\w-])((?:connect\.)?sid\\{0,3}["']?[ \t]{0,8}[=:][ \t]{0,8}\\{0,3}["']?)([\w.%~+/=-]{16}[\w.%~+/=-]*)/gi,
   bearer: /(?<![A-Za-z0-9_])(bearer[ \t]{1,8})([\w.~+/-]{6}[\w.~+/=-]*)/gi,
   basic: /(?<![A-Za-z0-9_])(basic[ \t]{1,8})([A-Za-z0-9+/]{8}[A-Za-z0-9+/=]*)/gi,
   /** 40 characters of base64: perhaps an AWS secret key. */
@@ -101,8 +107,9 @@ export const shapes = {
 export const redactedIn = (text: string): string => {
   if (text.length < shortest) return text
   return withoutNamed(
-    withoutHeaders(withoutKeys(text).replace(shapes.userInfo, (_, scheme: string) => `${scheme}${redactedText}@`))
+    withoutHeaders(withoutAccounts(withoutKeys(text)).replace(shapes.userInfo, (_, scheme: string) => `${scheme}${redactedText}@`))
       .replace(shapes.bearer, (all: string, scheme: string, token: string) => (looksMade(token) ? `${scheme}${redactedText}` : all))
+      .replace(shapes.session, (all: string, name: string, id: string) => (looksMade(id) ? `${name}${redactedText}` : all))
       .replace(shapes.basic, (all: string, scheme: string, token: string) => (looksEncoded(token) ? `${scheme}${redactedText}` : all))
       .replace(shapes.prefixed, (found) => (/[0-9]|[a-z][A-Z]|[A-Z]{8}/.test(found) ? redactedText : found)),
   )
@@ -125,6 +132,19 @@ const withoutKeys = (text: string): string => {
     from = end < 0 ? text.length : end + 5
   }
   return parts.join('') + text.slice(from)
+}
+
+/** The password of each `-u user:password`, to the quote that closes it, or to the next white space. */
+const withoutAccounts = (text: string): string => {
+  const parts: Array<string> = []
+  let from = 0
+  for (const { 0: start, index } of text.matchAll(shapes.account)) {
+    if (index < from) continue
+    const at = index + start.length
+    parts.push(text.slice(from, at), redactedText)
+    from = at + taken(/["']/.test(start) ? shapes.quotedPassword : shapes.password, text, at).length
+  }
+  return parts.length === 0 ? text : parts.join('') + text.slice(from)
 }
 
 /** Each header to the end of its line, or to the end of the text in which it is quoted. */
