@@ -2,10 +2,10 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { Command, CommandType, Envelope } from '../model/commands.js'
 import { QueueState } from '../fold/queue-state.js'
-import { reject } from '../model/rejections.js'
+import { invalid, reject, type Rejection } from '../model/rejections.js'
 import { forgotten, isBatchKnown } from '../state/retention.js'
 import { toInstant } from '../model/scalars.js'
-import { patchSettings } from '../model/settings.js'
+import { patchSettings, type Settings } from '../model/settings.js'
 import type { Tables } from '../state/tables.js'
 import { decideRegisterAgent, decideTerminateAgent } from './agents.js'
 import { decideAmend } from './amend.js'
@@ -51,8 +51,28 @@ const decideConfigure: Decider<'Configure'> = ({ patch }, tables, { at }) => {
   if (patched.tenants !== settings.tenants && !isEmpty(tables, at)) {
     return E.left(reject('wrong-state', `queue ${tables.queue} is not empty: whether its tenants are isolated can be set only while it has no known tasks, schedules, batches or approvals. Take another queue`))
   }
+  const overfull = refusalOfMany(settings, patched)
+  if (overfull !== undefined) return E.left(overfull)
   const isSame = JSON.stringify(patched) === JSON.stringify(settings)
   return E.right(isSame ? [] : [{ type: 'QueueConfigured', at, data: { patch } }])
+}
+
+/** The settings with a member for each name. They are in each snapshot, and in each answer about the settings. */
+const named: ReadonlyArray<{ readonly what: string; readonly max: number; readonly of: (settings: Settings) => object }> = [
+  { what: 'assignment.tenants', max: 10_000, of: ({ assignment }) => assignment.tenants },
+  { what: 'breakers.overrides', max: 10_000, of: ({ breakers }) => breakers.overrides },
+  { what: 'discoveries', max: 1_000, of: ({ discoveries }) => discoveries },
+]
+
+/** A queue that had more before there was a limit keeps them, and may have fewer. */
+const refusalOfMany = (before: Settings, after: Settings): Rejection | undefined => {
+  for (const { what, max, of } of named) {
+    const count = Object.keys(of(after)).length
+    if (count > max && count > Object.keys(of(before)).length) {
+      return invalid([{ path: what, message: `would have ${count} members: ${max} is the limit, and null removes one` }])
+    }
+  }
+  return undefined
 }
 
 /** Nothing is left that was decided under another setting. */
