@@ -55,8 +55,13 @@ test('LK-16: explain names the slow-down and its end, and that the agent sleeps;
   expect((await server.get(`${q}/tasks/c/explain?agentId=w1`)).body).toMatchObject({ runnable: false, reasons: [{ code: 'agent-sleeps', until: expect.any(String) }] })
   expect((await server.get(`${q}/tasks/a`)).body.reasons[0]).toMatchObject({ code: 'scheduled', message: 'it met a rate limit, and is tried again later' })
   expect((await claims(q, 'w2')).map(({ task }) => task.id)).toEqual(['c'])
+  await server.post(`${q}/agents`, { agentId: 'w1' })
   const agents = (await server.get(`${q}/agents`)).body.agents
   expect(agents.map(({ agentId }: Body) => agentId)).toContain('w2')
+  // An agent that sleeps is not idle for want of tasks.
+  const { data: { availableAt } } = (await server.get(`${q}/tasks/a/history`)).body.events.find(({ type }: Body) => type === 'RateLimited')
+  expect(agents.map(({ agentId, sleepsUntil }: Body) => [agentId, sleepsUntil])).toEqual([['w1', availableAt], ['w2', undefined]])
+  expect((await server.get('/metrics')).text).toContain(`daybook_slowed_types{queue="${q.split('/').at(-1)}"} 1\n`)
 })
 
 test('LK-16: the settings are checked', async () => {

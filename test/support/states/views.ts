@@ -164,7 +164,8 @@ export const agentsInShadow = (shadow: Shadow): ReadonlyArray<AgentView> => {
   return names.map((agentId) => {
     const own = held.filter((task) => task.lease?.agent === agentId)
     const leases = own.map(({ facts, lease }) => ({ task: facts.task, token: lease?.token ?? 0, expiresAt: lease?.expiresAt ?? 0 }))
-    const view: AgentView = { agentId, status: own.length > 0 ? 'working' : 'idle', tasks: leases.map(({ task }) => task), leases }
+    const sleepsUntil = shadow.sleepers.get(agentId) ?? 0
+    const view: AgentView = { agentId, status: own.length > 0 ? 'working' : 'idle', tasks: leases.map(({ task }) => task), leases, ...(sleepsUntil > shadow.at ? { sleepsUntil } : {}) }
     const known = registered.find(({ agent }) => agent === agentId)
     if (known === undefined) return view
     const { agent: _, ttlMs, seenAt, ...abilities } = known

@@ -85,6 +85,8 @@ export interface AgentView extends Abilities {
   /** Only of a registered agent: when it was last heard of (exact to a 64th of the registration's length), and when the registration ends. */
   readonly lastSeenAt?: string
   readonly registeredUntil?: string
+  /** Only of an agent that met a rate limit: until then it gets no task. */
+  readonly sleepsUntil?: string
 }
 
 export interface Depth {

@@ -14,6 +14,8 @@ export interface AgentView extends Partial<Omit<RegisteredAgent, 'agent' | 'ttlM
   /** Only of a registered agent: when it was last heard of, and when the registration ends unless it is heard of again. Milliseconds since 1970. */
   readonly lastSeenAt?: number
   readonly registeredUntil?: number
+  /** Only of an agent that met a rate limit: until then it gets no task. */
+  readonly sleepsUntil?: number
 }
 
 /** All agents, sorted by name. Registrations that have ended at `at` are left out. `at`: milliseconds since 1970; default: the state's own time. */
@@ -26,7 +28,8 @@ export const agentsOf = (state: QueueState, at = timeOf(state)): ReadonlyArray<A
 const viewOf = (tables: Tables, agentId: string, at: number): AgentView => {
   const held = [...(tables.leases.get(agentId) ?? [])].sort((a, b) => a.number - b.number)
   const leases = held.flatMap(({ id, lease }) => (lease === null ? [] : [{ task: id, token: lease.token, expiresAt: lease.expiresAt }]))
-  const view = { agentId, status: held.length > 0 ? ('working' as const) : ('idle' as const), tasks: held.map(({ id }) => id), leases }
+  const sleepsUntil = tables.sleepers.until(agentId)
+  const view = { agentId, status: held.length > 0 ? ('working' as const) : ('idle' as const), tasks: held.map(({ id }) => id), leases, ...(sleepsUntil > at ? { sleepsUntil } : {}) }
   const known = tables.agents.at(agentId, at)
   if (known === undefined) return view
   const { agent: _, ttlMs: __, seenAt, endsAt, ...abilities } = known

@@ -305,6 +305,10 @@ export const nextAlertDue = (state: QueueState): number | undefined => nextAlert
 /** The alerts that are raised, by key. */
 export const alertsOf = (state: QueueState): ReadonlyArray<Alert> => QueueState.tablesOf(state).alerts.all()
 
+/** The types that are slowed down after a rate limit (LK-16). */
+export const slowedTypesOf = (state: QueueState, at: number): ReadonlyArray<string> =>
+  [...QueueState.tablesOf(state).slowdowns].flatMap(({ name, until }) => (until > at ? [name] : []))
+
 /** The failed attempts of a phase (`none`: tasks without one), or of the tasks about a kind of discovery. */
 export interface FailedAttempts {
   readonly by: 'phase' | 'discovery'

@@ -20,6 +20,9 @@ const takes = ({ types, phases, skills, tenant, registeredUntil }: AgentView): s
     ? ''
     : [(types ?? ['*']).join(','), ...(phases === undefined ? [] : [phases.join(',')]), ...(skills === undefined ? [] : [`skills ${skills.join(',')}`]), ...(tenant === undefined ? [] : [`tenant ${tenant}`])].join(' ')
 
+/** After a rate limit an agent gets no task for a while. */
+const statusOf = ({ status, sleepsUntil }: AgentView): string => (sleepsUntil === undefined ? status : `${status === 'idle' ? '' : `${status}, `}sleeps, wakes ${until(sleepsUntil)}`)
+
 interface Registering extends Omit<ClaimOptions, 'agent'> {
   readonly maxTasks?: number
   readonly ttl?: number
@@ -41,7 +44,7 @@ export const agentsCommand = (cli: Cli): Command =>
                 { head: 'SEEN', leaveOut: 1 },
               ],
               agents.map((agent) => [
-                clean(agent.agentId), agent.status, `${agent.tasks.length}${agent.maxTasks === undefined ? '' : ` of ${agent.maxTasks}`}`,
+                clean(agent.agentId), statusOf(agent), `${agent.tasks.length}${agent.maxTasks === undefined ? '' : ` of ${agent.maxTasks}`}`,
                 clean(agent.tasks.join(', '), 80), clean(takes(agent), 80), since(agent.lastSeenAt),
               ]),
               'no agent is registered or holds a task',

@@ -25,7 +25,7 @@ export const BreakerAnswer = t.type({ type: t.string, breaker: Breaker }, 'One b
 const Agent = t.intersection(
   [
     t.type({ agentId: t.string, status: keys(['idle', 'working']), tasks: ids, leases: t.readonlyArray(t.type({ task: t.string, expiresAt: Time })) }),
-    t.partial({ types: ids, phases: ids, skills: ids, tenant: t.string, maxTasks: t.number, /** Only of a registered agent. */ lastSeenAt: Time, registeredUntil: Time }),
+    t.partial({ types: ids, phases: ids, skills: ids, tenant: t.string, maxTasks: t.number, /** Only of a registered agent. */ lastSeenAt: Time, registeredUntil: Time, /** Only after a rate limit. */ sleepsUntil: Time }),
   ],
   'Agent',
 )

@@ -14,11 +14,12 @@ export const agents = async ({ queue }: ViewCall): Promise<Handled> =>
   replyWith(await queue.read((state, at) => agentsOf(state, at)), (found) => JSON.stringify({ agents: found.map(shownAgent) }))
 
 /** Only the holder of a lease knows its token. */
-export const shownAgent = ({ leases, lastSeenAt, registeredUntil, ...agent }: AgentView): object => ({
+export const shownAgent = ({ leases, lastSeenAt, registeredUntil, sleepsUntil, ...agent }: AgentView): object => ({
   ...agent,
   leases: leases.map(({ task, expiresAt }) => ({ task, expiresAt: isoOf(expiresAt) })),
   lastSeenAt: ifDefined(lastSeenAt, isoOf),
   registeredUntil: ifDefined(registeredUntil, isoOf),
+  sleepsUntil: ifDefined(sleepsUntil, isoOf),
 })
 
 export const registerAgent = async ({ queue, body, caller, tenants }: QueueCall<RegisterBody>): Promise<Handled> => {

@@ -1,5 +1,5 @@
 /** Prometheus metrics. Counters come from committed events, gauges are read at each scrape. Ids are never labels. */
-import { activeAgentsOf, alertsOf, breakersOf, type BreakerView, depthOf, type EventType, failedAttemptsOf, headOf, type QueueState } from '@daybook/core'
+import { activeAgentsOf, alertsOf, breakersOf, type BreakerView, depthOf, type EventType, failedAttemptsOf, headOf, type QueueState, slowedTypesOf } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client'
 import type { Daybook, EngineStatus } from '../../engine/index.js'
@@ -143,6 +143,7 @@ const addQueueGauges = ({ gauge, each }: Adders, daybook: Daybook, asked: () => 
     for (const [type, value] of breakersBounded(breakers)) all.set({ queue, type }, value)
   })
   ofQueue('log_position', 'Revision of the last durable event.', ({ revision }) => revision)
+  inState('slowed_types', 'Types that are slowed down now after a rate limit.', [], (all, queue, { slowed }) => all.set({ queue }, slowed))
   ofQueue('snapshot_position', 'Revision of the last snapshot.', ({ snapshotRevision }) => snapshotRevision)
   ofQueue('mailbox_commands', 'Commands waiting to be decided.', ({ mailbox }) => mailbox)
   ofQueue('waiting_claims', 'Claims waiting for work.', ({ waitingClaims }) => waitingClaims)
@@ -229,7 +230,7 @@ export const metricsOf = (daybook: Daybook, meter: Meter, version: string, parts
 
 type Add = (labels: Readonly<Record<string, string>>, value: number) => void
 
-const stateOf = (state: QueueState, at: number) => ({ at, depth: depthOf(state, at), failed: failedAttemptsOf(state, at), breakers: breakersOf(state), alerts: alertsOf(state), activeCount: activeAgentsOf(state).size, settings: headOf(state).settings })
+const stateOf = (state: QueueState, at: number) => ({ at, depth: depthOf(state, at), failed: failedAttemptsOf(state, at), breakers: breakersOf(state), alerts: alertsOf(state), slowed: slowedTypesOf(state, at).length, activeCount: activeAgentsOf(state).size, settings: headOf(state).settings })
 type AskedState = ReturnType<typeof stateOf>
 
 interface AskedQueue {

@@ -250,6 +250,7 @@ export const fieldWords: Readonly<Record<string, Words>> = {
     change: 'What would change that.',
     registeredUntil: 'When the registration ends.',
     lastSeenAt: 'When it was last heard of.',
+    sleepsUntil: 'It met a rate limit, and gets no task until then.',
     patterns: 'Failures, the most frequent first.',
     schedules: 'The schedules.',
     limits: 'The limits.',

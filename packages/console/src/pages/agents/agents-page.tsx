@@ -59,7 +59,7 @@ const Agents = ({ queue, agents, held, figures }: AgentsProps) => {
     <DataTable<AgentView>
       caption="Agents" rows={agents} rowKey={({ agentId }) => agentId}
       columns={[
-        { key: 'agent', title: 'Agent', cell: ({ agentId, status, tenant }) => <><StatusMark status={status === 'working' ? 'in-progress' : 'cancelled'} /> <strong class="name">{agentId}</strong> <span class="quiet">{status}{tenant !== undefined && <>, for {tenant}</>}</span></> },
+        { key: 'agent', title: 'Agent', cell: ({ agentId, status, tenant, sleepsUntil }) => <><StatusMark status={status === 'working' ? 'in-progress' : 'cancelled'} /> <strong class="name">{agentId}</strong> <span class="quiet">{status}{tenant !== undefined && <>, for {tenant}</>}</span>{sleepsUntil !== undefined && <div class="quiet">met a rate limit, gets no task until <Moment at={sleepsUntil} /></div>}</> },
         { key: 'takes', title: 'Takes', cell: ({ types, phases, skills }) => <Abilities types={types} phases={phases} skills={skills} /> },
         { key: 'holds', title: 'Holds', cell: (agent) => <Holds queue={queue} agent={agent} held={held} /> },
         { key: 'seen', title: 'Heard of', cell: ({ lastSeenAt, registeredUntil }) => (lastSeenAt === undefined ? <span class="quiet">not registered</span> : <><Moment at={lastSeenAt} />{registeredUntil !== undefined && <div class="quiet">registered, ends <Moment at={registeredUntil} /></div>}</>) },
