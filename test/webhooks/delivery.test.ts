@@ -111,6 +111,29 @@ describe('EV-08: an alert is sent', () => {
     expect(kinds.keys).toEqual(['+dead-letters:x'])
     expect(queues.received[0]?.body.data).toMatchObject({ queue: 'r', key: 'breaker-open:mail' })
   })
+
+  test('what it does not want does not wait, neither when it is raised nor when it is found in the log', async () => {
+    const [receiver, store, dir] = [await receiverOf(), openMemoryStore(), folder()]
+    receiver.answer = (_, response) => void response.writeHead(503).end()
+    const wanted = webhook(receiver, { kinds: ['dead-letters'] })
+    const deadLetter = async ({ server }: Running): Promise<void> => {
+      await server.post('/api/queues/q/tasks', { id: 'a', type: 'x', maxRetries: 1 })
+      const { body: { claims: [{ lease }] } } = await server.post('/api/queues/q/claims', { agentId: 'w', types: ['x'] })
+      await server.post('/api/queues/q/tasks/a/fail', { agentId: 'w', token: lease.token, error: 'no luck' })
+      await until(async () => (await server.get('/api/queues/q/alerts')).body.alerts.some(({ kind }: { kind: string }) => kind === 'dead-letters'))
+    }
+    const first = await start([wanted], { store, dir })
+    await first.raise('a')
+    await deadLetter(first)
+    await first.raise('b')
+    await first.raise('c')
+    await until(async () => (await metric(first, 'messages_total{webhook="one",outcome="failed"}')) > 0)
+    expect(await metric(first, 'waiting_messages{webhook="one"}')).toBe(1)
+    await first.stop()
+    const second = await start([wanted], { store, dir })
+    await until(async () => (await metric(second, 'messages_total{webhook="one",outcome="failed"}')) > 0)
+    expect(await metric(second, 'waiting_messages{webhook="one"}')).toBe(1)
+  })
 })
 
 describe('EV-08: a receiver that fails', () => {

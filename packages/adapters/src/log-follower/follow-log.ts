@@ -24,6 +24,8 @@ export interface FollowOptions {
   readonly types: ReadonlySet<string>
   /** Whether an event of these types that this server decided matters. Must be fast. Default: all matter. */
   readonly matters?: (event: QueueEvent) => boolean
+  /** Whether an event of these types, found in the log, matters. Default: all matter. */
+  readonly mattersInLog?: (event: RecordedEvent) => boolean
   /** Takes these events; it has taken all when it resolves. It may reject only with {@link Stopped}, if it was stopped before. */
   readonly take: (events: ReadonlyArray<RecordedEvent>, tools: Tools) => Promise<void>
   /** The largest number of events that are passed together. */
@@ -92,7 +94,7 @@ const waitingMax = 10_000
 const idleEvery = 10_000
 
 export const followLog = (options: FollowOptions): LogFollower => {
-  const { engine, log, checkpoints, name, types, matters, take, batchMax, checkpointEvery, identity, isFinal, warn, words, retryMs = { first: 1_000, most: 60_000 } } = options
+  const { engine, log, checkpoints, name, types, matters, mattersInLog, take, batchMax, checkpointEvery, identity, isFinal, warn, words, retryMs = { first: 1_000, most: 60_000 } } = options
   const stream = streamOf(engine.name)
   const stopping = new AbortController()
   const { signal } = stopping
@@ -168,7 +170,7 @@ export const followLog = (options: FollowOptions): LogFollower => {
   const readLog = async (): Promise<void> => {
     isBehind = false
     for await (const page of log.read(stream, { from: done + 1 })) {
-      const wanted = page.filter(({ type }) => types.has(type))
+      const wanted = page.filter((event) => types.has(event.type) && mattersInLog?.(event) !== false)
       found = wanted.map(({ revision }) => revision)
       await takeInBatches(wanted, checkpointEvery)
       done = page[page.length - 1]?.revision ?? done

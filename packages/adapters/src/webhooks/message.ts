@@ -16,11 +16,14 @@ export interface WebhookMessage {
 /** The events that have a message. */
 export const alertEvents: ReadonlySet<string> = new Set(['AlertRaised', 'AlertCleared'])
 
+/** The kind of an alert by its key: `breaker-open:eng-backend`. */
+export const kindOf = (key: string): AlertKind | undefined => alertKinds.find((known) => known === key.split(':', 1)[0])
+
 /** `undefined` for an event that cannot be read. */
 export const messageOf = (queue: string, { id, type, data: text, metadata, created, revision }: RecordedEvent): WebhookMessage | undefined => {
   const { key, message } = parseObject(text) ?? {}
   if (typeof key !== 'string') return undefined
-  const kind = alertKinds.find((known) => known === key.split(':', 1)[0])
+  const kind = kindOf(key)
   if (kind === undefined) return undefined
   const at = readStamp(metadata, created)?.at ?? Date.parse(created)
   const data = { queue, key, kind, ...(type === 'AlertRaised' ? { message } : {}), revision }

@@ -8,6 +8,7 @@
  * | a refusal of this message, such as 400 | tried a few times, then dropped |
  * | everything else, including no answer | tried again until the message is three days old, then dropped |
  */
+import type { AlertKind } from '@daybook/core'
 import { backoff } from '@daybook/client/common'
 import { pause, type Problem, type RetryMs, Stopped } from '../log-follower/index.js'
 import type { WebhookMessage } from './message.js'
@@ -76,9 +77,10 @@ export class Receiver {
     this.ageMaxMs = ageMaxMs
   }
 
-  wants({ kind, queue }: WebhookMessage): boolean {
+  /** Whether it wants messages of this kind; `undefined` is a kind that nobody knows. */
+  wants({ kind, queue }: { readonly kind: AlertKind | undefined; readonly queue: string }): boolean {
     const { kinds, queues } = this.options
-    return (kinds?.includes(kind) ?? true) && (queues?.includes(queue) ?? true)
+    return kind !== undefined && (kinds?.includes(kind) ?? true) && (queues?.includes(queue) ?? true)
   }
 
   /** Resolves when the message is delivered or dropped. Rejects with Stopped if the signal came first. */

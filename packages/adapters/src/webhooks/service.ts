@@ -3,7 +3,8 @@ import { createHash } from 'node:crypto'
 import type { CheckpointStore } from '@daybook/projections'
 import { type Daybook, parseObject } from '../engine/index.js'
 import { followLog, forEachQueue, type LogFollower, type Problem } from '../log-follower/index.js'
-import { alertEvents, messageOf } from './message.js'
+import type { RecordedEvent } from '../store/index.js'
+import { alertEvents, kindOf, messageOf, type WebhookMessage } from './message.js'
 import type { ReceiverStatus, Tuning, WebhookOptions } from './receiver.js'
 
 export interface WebhooksOptions {
@@ -42,16 +43,24 @@ export const startWebhooks = async ({ daybook, webhooks, checkpoints, known, war
     const receiver = new Receiver(options, warn, daybook.now, tuning)
     const followers = new Map<string, LogFollower>()
     const stop = forEachQueue(daybook, (engine) => {
+      /** The message of an event, if the receiver wants it. */
+      const wantedOf = (event: RecordedEvent): WebhookMessage | undefined => {
+        const message = messageOf(engine.name, event)
+        return message !== undefined && message.at >= (since[options.name] ?? 0) && receiver.wants(message) ? message : undefined
+      }
       const follower = followLog({
         engine,
         log: daybook.log,
         checkpoints: checkpoints(engine.name),
         name: checkpointOf(options),
         types: alertEvents,
+        // What the receiver does not want does not wait either.
+        matters: ({ type, data }) => type !== 'AlertRaised' && type !== 'AlertCleared' || receiver.wants({ queue: engine.name, kind: kindOf(data.key) }),
+        mattersInLog: (event) => wantedOf(event) !== undefined,
         take: async (events, { signal }) => {
           for (const event of events) {
-            const message = messageOf(engine.name, event)
-            if (message !== undefined && message.at >= (since[options.name] ?? 0) && receiver.wants(message)) await receiver.deliver(message, signal)
+            const message = wantedOf(event)
+            if (message !== undefined) await receiver.deliver(message, signal)
           }
         },
         // Each message has its own revision in the log, so a crash repeats at most one.

@@ -183,7 +183,7 @@ const addPartGauges = ({ gauge, each }: Adders, daybook: Daybook, { queueFiles, 
     return queues.map((queue) => [queue, Number(isOfAll || problems.some((problem) => problem.queue === queue))])
   })
 
-  each('webhook_waiting_messages', 'Messages about alerts that are known and not sent yet.', 'webhook', () => webhooks().map(({ name, waiting }) => [name, waiting]))
+  each('webhook_waiting_messages', 'Messages about alerts that the webhook wants, and that are not sent yet.', 'webhook', () => webhooks().map(({ name, waiting }) => [name, waiting]))
   each('webhook_oldest_waiting_seconds', 'Age of the alert that waits longest to be sent.', 'webhook', () => webhooks().map(({ name, oldestAt }) => [name, secondsSince(oldestAt, daybook.now())]))
   each('webhook_failing', '1 when the last try to send failed, the receiver wants no more, or alerts of a queue cannot be read for it, else 0.', 'webhook', () =>
     webhooks().map(({ name, problem, unread }) => [name, Number(problem !== undefined || unread.length > 0)]))
