@@ -202,6 +202,31 @@ test('metrics: requests that were refused are counted as well, whoever refused t
     expect(text).not.toContain('secret-path')
   }))
 
+test('metrics: how long requests took, but for those that may wait', () =>
+  using(startTestServer(), async (server) => {
+    await server.post('/api/queues/q/tasks', { type: 'eng' })
+    await server.post('/api/queues/q/tasks', {})
+    await server.post('/api/queues/q/claims', { agentId: 'ann', types: ['other'], wait: 0.05 })
+    await server.post('/api/queues/q/claims', { agentId: 'ann' })
+    const { text } = await server.get('/metrics')
+    const counted = (route: string): string | undefined => new RegExp(`^daybook_http_request_seconds_count\\{method="POST",route="/api/queues/\\{queue\\}/${route}"\\} (\\d+)$`, 'm').exec(text)?.[1]
+    expect([counted('tasks'), counted('claims')]).toEqual(['2', '1'])
+    const [, sum] = /^daybook_http_request_seconds_sum\{method="POST",route="\/api\/queues\/\{queue\}\/tasks"\} (\S+)$/m.exec(text) ?? []
+    expect(Number(sum)).toBeGreaterThan(0)
+    expect(Number(sum)).toBeLessThan(60)
+  }))
+
+test('metrics: no reader takes the highest delay of the event loop from another', () =>
+  using(startTestServer(), async (server) => {
+    const highest = async (): Promise<number> => Number(/^daybook_nodejs_eventloop_lag_max_seconds (\S+)$/m.exec((await server.get('/metrics')).text)?.[1])
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    for (const until = performance.now() + 400; performance.now() < until; );
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    const first = await highest()
+    expect(first).toBeGreaterThan(0.2)
+    expect(await highest()).toBeGreaterThanOrEqual(first)
+  }))
+
 test('metrics: of many breakers, an open one is always there', () =>
   using(startTestServer(), async (server) => {
     const types = Array.from({ length: 120 }, (_, i) => `t${String(i).padStart(3, '0')}`)

@@ -19,7 +19,7 @@ import type { Meter } from './metrics/meter.js'
 import { MayUpgrade } from './may-upgrade.js'
 import { problem, type Problem, retryAfterOf, soonSeconds } from './problem.js'
 import { problemOfError } from './problem-of-error.js'
-import { probes, type RequestLog, routeOf, watchRequests } from './request-log/index.js'
+import { probes, type RequestLog, routeOf, waitMsOf, watchRequests } from './request-log/index.js'
 import type { ReadBody, Route } from './routes/route.js'
 import { dropRest } from './rest-of-body.js'
 import { securityHeaders } from './security-headers.js'
@@ -61,6 +61,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** What the caller may do. */
     grant: Grant
+    /** When its headers had arrived, by `performance.now()`; 0 if nobody looked. */
+    began: number
   }
   interface FastifyContextConfig {
     read?: ReadBody | undefined
@@ -169,6 +171,7 @@ const addRoutes = (app: FastifyInstance, { routes, context, tokens, state, waiti
   // A list of tasks may be longer than a small limit on each of them.
   readJsonBodies(app, Math.max(context.limits.taskBytesMax, 256 * 1024))
   app.decorateRequest('grant')
+  app.decorateRequest('began', 0)
 
   const goneSignal = (reply: FastifyReply, grant: Grant): AbortSignal => {
     const controller = new AbortController()
@@ -192,6 +195,7 @@ const addRoutes = (app: FastifyInstance, { routes, context, tokens, state, waiti
       config: { read: route.body?.read },
       // Runs before the body is read: 4 MiB must not be parsed for a caller without a token.
       onRequest: (request, reply, done) => {
+        request.began = performance.now()
         const admitted = admit(route.who, request.headers)
         if (E.isLeft(admitted)) return void refuse(reply, request, admitted.left, meter)
         request.actor = admitted.right.name
@@ -237,7 +241,7 @@ const addRoutes = (app: FastifyInstance, { routes, context, tokens, state, waiti
         // Other methods have had their effect, so their answers are never refused.
         const tooMuch = typeof sent.text !== 'string' ? unread.addStream(reply) : route.method === 'GET' ? unread.addText(reply, sent.text) : undefined
         if (tooMuch !== undefined) return refuseSent(tooMuch)
-        meter.answered(route.method, route.path, sent.status)
+        meter.answered(route.method, route.path, sent.status, tookMs(request))
         if (typeof sent.text !== 'string') {
           whenClosed(reply, grant.onEnd(() => reply.raw.destroy()))
           sent.text.once('error', (error) => reportBroken(reply, request, error))
@@ -304,9 +308,12 @@ const send = (
   return reply.send(typeof text === 'string' && text.length > 4_096 ? Buffer.from(text) : text)
 }
 
+/** How long a request has taken; `undefined` for one that may wait for a task or a result. */
+const tookMs = (request: FastifyRequest): number | undefined => (request.began === 0 || waitMsOf(request) > 0 ? undefined : performance.now() - request.began)
+
 const refuse = (reply: FastifyReply, request: FastifyRequest, what: Refused, meter: Meter): FastifyReply => {
   request.actor ??= what.actor
-  meter.answered(request.method === 'HEAD' ? 'GET' : request.method, routeOf(request), what.status)
+  meter.answered(request.method === 'HEAD' ? 'GET' : request.method, routeOf(request), what.status, tookMs(request))
   return send(reply, request, renderProblem(what, request.id, meter), what === stopping)
 }
 

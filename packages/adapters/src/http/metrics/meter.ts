@@ -29,6 +29,9 @@ export class Histogram {
 /** Tasks wait and run from a hundredth of a second to a day. */
 const taskSeconds = [0.01, 0.05, 0.1, 0.5, 1, 5, 15, 60, 300, 900, 3_600, 14_400, 86_400]
 
+/** Requests take from a millisecond to the time-out of most clients. */
+const requestSeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
+
 /** Appends take from half a millisecond, on a good disk, to the store's time limit. */
 const appendSeconds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
@@ -140,7 +143,11 @@ export class Meter {
   readonly appends: ReadonlyMap<string, Histogram> = new Map(['ok', ...Object.values(outcomeOf)].map((outcome) => [outcome, new Histogram(appendSeconds)]))
   /** By `METHOD route status`: the number of requests. */
   readonly requests = new Map<string, number>()
+  /** By `METHOD route`: how long requests took until their answer was ready. Those that may wait for a task or a result are not among them. */
+  readonly requestSeconds = new Map<string, Histogram>()
   readonly refused = new Map<string, number>()
+  /** Number of WebSockets that are open now. */
+  webSockets = 0
   private readonly watched = new WeakSet<QueueEngine>()
 
   /** Counts events of a queue from now on. */
@@ -196,7 +203,13 @@ export class Meter {
     increment(this.refused, code)
   }
 
-  answered(method: string, path: string, status: number): void {
+  /** `ms`: how long it took; `undefined` if it may have waited. */
+  answered(method: string, path: string, status: number, ms?: number): void {
     increment(this.requests, `${method} ${path} ${status}`)
+    if (ms === undefined) return
+    const key = `${method} ${path}`
+    let histogram = this.requestSeconds.get(key)
+    if (histogram === undefined) this.requestSeconds.set(key, (histogram = new Histogram(requestSeconds)))
+    histogram.observe(ms / 1_000)
   }
 }

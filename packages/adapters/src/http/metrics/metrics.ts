@@ -5,6 +5,7 @@ import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client'
 import type { Daybook, EngineStatus } from '../../engine/index.js'
 import type { MetricSnapshot } from '../../telemetry/index.js'
 import type { ServerParts } from '../server-parts.js'
+import { addLoopDelays } from './loop-delays.js'
 import type { Histogram, Meter } from './meter.js'
 
 /** Producers choose the task types, so their number is unbounded. Types beyond this many count as `other`. */
@@ -142,8 +143,8 @@ const addQueueGauges = ({ gauge, each }: Adders, daybook: Daybook, asked: () => 
   inState('breaker_state', 'Breakers: 0 closed, 1 half-open, 2 open.', ['type'], (all, queue, { breakers }) => {
     for (const [type, value] of breakersBounded(breakers)) all.set({ queue, type }, value)
   })
-  ofQueue('log_position', 'Revision of the last durable event.', ({ revision }) => revision)
   inState('slowed_types', 'Types that are slowed down now after a rate limit.', [], (all, queue, { slowed }) => all.set({ queue }, slowed))
+  ofQueue('log_position', 'Revision of the last durable event.', ({ revision }) => revision)
   ofQueue('snapshot_position', 'Revision of the last snapshot.', ({ snapshotRevision }) => snapshotRevision)
   ofQueue('mailbox_commands', 'Commands waiting to be decided.', ({ mailbox }) => mailbox)
   ofQueue('waiting_claims', 'Claims waiting for work.', ({ waitingClaims }) => waitingClaims)
@@ -194,6 +195,7 @@ export const metricsOf = (daybook: Daybook, meter: Meter, version: string, parts
   collectDefaultMetrics({ register: registry, prefix: 'daybook_' })
   // These are sums over the metrics by type, and are gauges in spite of their names.
   for (const what of ['handles', 'requests', 'resources']) registry.removeSingleMetric(`daybook_nodejs_active_${what}_total`)
+  addLoopDelays(registry)
   new Gauge({ name: 'daybook_build_info', help: 'The version of Daybook. Always 1.', labelNames: ['version'], registers: [registry] }).set({ version }, 1)
   const adders = addersTo([registry])
   /** What was asked for this scrape. */
@@ -201,6 +203,7 @@ export const metricsOf = (daybook: Daybook, meter: Meter, version: string, parts
   addCounters(adders, daybook, meter, parts.webhooks)
   addQueueGauges(adders, daybook, () => asked)
   addPartGauges(adders, daybook, parts)
+  adders.gauge('websockets', 'WebSockets that are open now.', [], (all) => all.set(meter.webSockets))
 
   /** All gauges are filled at once after this, from the same answers. */
   const ask = async (): Promise<void> => {
@@ -214,6 +217,10 @@ export const metricsOf = (daybook: Daybook, meter: Meter, version: string, parts
   const histograms = (): ReadonlyArray<HistogramSnapshot> => [
     snapshotOf('daybook_queue_wait_seconds', 'From enqueueing to the first claim, of claims over HTTP.', [...meter.queues].map(([queue, { waitSeconds }]) => [{ queue }, waitSeconds])),
     snapshotOf('daybook_run_seconds', 'From a claim to its end.', [...meter.queues].map(([queue, { runSeconds }]) => [{ queue }, runSeconds])),
+    snapshotOf('daybook_http_request_seconds', 'How long requests took until their answer was ready, but for those that may wait for a task or a result.', [...meter.requestSeconds].map(([key, histogram]) => {
+      const [method = '', route = ''] = key.split(' ')
+      return [{ method, route }, histogram]
+    })),
     snapshotOf('daybook_append_seconds', 'How long appends to the log took, by outcome.', [...meter.appends].map(([outcome, histogram]) => [{ outcome }, histogram])),
   ]
   return {

@@ -1,2 +1,2 @@
 export { type EndedRequest, noRoute, probes, requestFields, RequestLog, type RequestLogChoice, requestLogChoices } from './request-log.js'
-export { routeOf, watchRequests } from './watch-requests.js'
+export { routeOf, waitMsOf, watchRequests } from './watch-requests.js'

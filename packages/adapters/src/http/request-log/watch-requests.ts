@@ -63,7 +63,7 @@ const queueOf = ({ params }: FastifyRequest): string | undefined => {
 const traceIdOf = ({ headers: { traceparent } }: FastifyRequest): string | undefined => (typeof traceparent === 'string' ? traceParentOf(traceparent)?.split('-')[1] : undefined)
 
 /** Claims wait for tasks, and results for their ends. */
-const waitMsOf = ({ body, query }: FastifyRequest): number => {
+export const waitMsOf = ({ body, query }: FastifyRequest): number => {
   const seconds = [body, query].map((part) => Number((part as { readonly wait?: unknown } | null | undefined)?.wait ?? 0))
   return Math.max(0, ...seconds.filter(Number.isFinite)) * 1_000
 }

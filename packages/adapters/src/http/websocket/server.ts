@@ -145,6 +145,8 @@ export const serveWebSockets = (http: Server, { daybook, tokens, isReplayed, met
       admittedRequests.set(request, { before: first - 1, refuse: (what) => refuse({ ...what, actor: admitted.right.name }) })
       sockets.handleUpgrade(request, socket, head, (client) => {
         note(101, admitted.right.name)
+        meter.webSockets++
+        client.once('close', () => meter.webSockets--)
         const failed = (error: unknown): void => logger?.error({ err: error, queue: queue.name, correlationId }, 'the messages of a queue broke off')
         serveClient(client, daybook, queue, first, limits, admitted.right, failed)
       })
