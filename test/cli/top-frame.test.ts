@@ -43,6 +43,13 @@ const screenOf = (over: Partial<Screen> = {}): Screen => ({
   ...over,
 })
 
+test('a queue that was named and is not there is said, until another one is selected', () => {
+  const lines = (selected: string | undefined) => frameOf(style, screenOf({ state: { ...firstState, selected } }), { columns: 150, rows: 22 })
+  expect(lines('mial')[0]).toBe('daybook top  http://127.0.0.1:7878  12:00:00Z  there is no queue mial (did you mean mail?): another one is selected')
+  expect(lines('mail')[0]).toContain('every 2 s')
+  expect(lines(undefined)[0]).toContain('every 2 s')
+})
+
 test('it shows every queue with depth, rates, waits, agents and breakers, and of the selected one alerts and the tasks that take longest', () => {
   expect(frameOf(style, screenOf(), { columns: 150, rows: 22 })).toEqual([
     'daybook top  http://127.0.0.1:7878  12:00:00Z  every 2 s  by depth',

@@ -1,6 +1,7 @@
 /** The screen of `daybook top` as lines: computed from data alone, for any size. */
 import { barOf, cellsOf, sparkOf } from '../drawing/bars.js'
 import { fit, type Paint, rowsOn, type Style } from '../drawing/canvas.js'
+import { didYouMean } from '../suggest/nearest.js'
 import { type Cell, type Column, layoutOf, lineOf, type Row } from '../table.js'
 import { clean, duration } from '../text.js'
 import { barStatuses, countOf, depthOf, type Figures, type QueueDetail, type QueueFigures, type Rate } from './figures.js'
@@ -103,6 +104,10 @@ const tasksOf = (style: Style, now: number, title: string, tasks: QueueDetail['r
 const headline = (style: Style, { url, everyMs, state, figures, problem }: Screen, width: number): string => {
   const at = figures === undefined ? '' : `  ${new Date(figures.at).toISOString().slice(11, 19)}Z`
   if (problem !== undefined) return fit({ text: `daybook top  ${url}${at}  no answer: ${clean(problem, 200)}`, paint: style.colors.red }, width)
+  const { selected } = state
+  if (figures !== undefined && selected !== undefined && figures.queues.length > 0 && !figures.queues.some(({ name }) => name === selected)) {
+    return fit({ text: `daybook top  ${url}${at}  there is no queue ${clean(selected, 60)}${didYouMean(selected, figures.queues.map(({ name }) => name))}: another one is selected`, paint: style.colors.yellow }, width)
+  }
   const pace = state.isPaused ? 'PAUSED (space goes on)' : `every ${everyMs / 1_000} s`
   return fit({ text: `daybook top  ${url}${at}  ${pace}  by ${state.order}`, paint: style.colors.bold }, width)
 }
