@@ -30,7 +30,7 @@ export const revisionOrTime = (text: string): number | string => (/^\d+$/.test(t
 export const addWhere = (command: Command): Command =>
   command
     .option('--data <folder>', `without a server: a data folder on this machine, with its snapshots (like the server's --data, ${dataDirDefault})`)
-    .option('--store <store>', 'without a server: a log, sqlite:FILE or just the file, or esdb://… for EventStoreDB')
+    .option('--store <store>', 'without a server: a log, sqlite:FILE or just the file, or esdb://… or kurrentdb://… for EventStoreDB or KurrentDB')
 
 export const addWhen = (command: Command): Command =>
   command

@@ -14,7 +14,7 @@ export const backupCommand = (cli: Cli): Command =>
     .description('copy a server\'s data as it is now, also while the server runs, and verify the copy')
     .argument('<folder>', 'where the copy goes: a folder that is not there yet')
     .option('--data <folder>', `the data folder to copy (env DAYBOOK_DATA; default ./${dataDirDefault})`)
-    .option('--store <store>', 'the log, if it is not in the data folder: sqlite:FILE or just the file, or esdb://… (env DAYBOOK_STORE)')
+    .option('--store <store>', 'the log, if it is not in the data folder: sqlite:FILE or just the file, or esdb://… or kurrentdb://… (env DAYBOOK_STORE)')
     .addHelpText('after', `
 The copy is a data folder: to restore, stop the server, put the copy where its data was, and start it. It has the log with its archive, tokens, keys,
 signed checkpoints and memories; what a server makes again from the log (snapshots, views.db) is left out, so the first start takes longer. Everything

@@ -21,7 +21,7 @@ export const doctorCommand = (cli: Cli): Command =>
   new Command('doctor')
     .description('look for what is wrong: unreadable events, damage, snapshots that cannot be used')
     .option('--data <folder>', `a data folder on this machine, with its snapshots (like the server's --data, ${dataDirDefault})`)
-    .option('--store <store>', 'a log: sqlite:FILE or just the file, or esdb://… for EventStoreDB')
+    .option('--store <store>', 'a log: sqlite:FILE or just the file, or esdb://… or kurrentdb://… for EventStoreDB or KurrentDB')
     .option('--replay', 'with --data: also compare the state from the newest snapshot with the one from all events')
     .addHelpText('after', examples(
       'daybook doctor                              # asks the running server',

@@ -27,7 +27,7 @@ export const projectCommand = (cli: Cli): Command =>
   new Command('project')
     .description('keep the read models (tables of all tasks), or a projection of your own, without a server')
     .option('--data <folder>', `the data folder, with the log and views.db (env DAYBOOK_DATA; default ./${dataDirDefault})`)
-    .option('--store <store>', 'the log: sqlite:FILE, or esdb://… for EventStoreDB, also on another machine (env DAYBOOK_STORE; default: the file in the data folder)')
+    .option('--store <store>', 'the log: sqlite:FILE, or esdb://… or kurrentdb://… for EventStoreDB or KurrentDB, also on another machine (env DAYBOOK_STORE; default: the file in the data folder)')
     .option('--views <file>', 'the file of the tables (default: views.db in the data folder, or projections/NAME.db for --module)')
     .option('--module <file>', 'a projection of your own instead: a JavaScript module, see docs/own-projection.md')
     .option('--once', 'stop at the end of the log, instead of following it')
