@@ -3,7 +3,7 @@ import { openSqliteLog, openSqliteStore } from '@daybook/adapters/sqlite'
 import { feedViews, type FeedStatus, wakeable } from '@daybook/adapters/read-models'
 import { integer, readModels, table, type TableProjection, text } from '@daybook/projections'
 import Database from 'better-sqlite3'
-import { rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { enqueue, until } from '../support/queue.js'
 import { ofAnotherLog } from './queue-on-disk.js'
@@ -90,6 +90,33 @@ describe('EV-04: read models in a file', () => {
     await feeding
     await log.close()
     expect(problems[0]).toContain('deleted, emptied or exchanged')
+    expect(contentOf()).toEqual(await rebuilt())
+  })
+
+  test('a file that is overwritten while they are kept is a problem until it is deleted; then it is built anew', async () => {
+    await work(1, 2)
+    await feedOnce()
+    const stopping = new AbortController()
+    const waiting = wakeable()
+    const log = openSqliteLog(disk.file('log.db'))
+    let last: FeedStatus | undefined
+    const isLevel = (): boolean => last?.problem === undefined && last?.queues[0]?.revision === disk.engine.status().revision
+    const feeding = feedViews({
+      file: file(), models: readModels, log, signal: stopping.signal, grown: () => waiting.wait(20), waitAfterError: (ms) => new Promise((resolve) => setTimeout(resolve, Math.min(ms, 20))),
+      report: (status) => (last = status),
+    })
+    await until(isLevel)
+    writeFileSync(file(), Buffer.alloc(statSync(file()).size, 'nothing of SQLite '), { flag: 'r+' })
+    await work(3, 4)
+    await until(() => last?.problem !== undefined)
+    // When it is opened again, SQLite says the rest.
+    expect(last?.problem).toMatch(/was overwritten: delete it|cannot be used .*: move it away, it is built anew/)
+    for (const end of ['', '-wal', '-shm']) rmSync(file() + end, { force: true })
+    await until(isLevel)
+    stopping.abort()
+    waiting.wake()
+    await feeding
+    await log.close()
     expect(contentOf()).toEqual(await rebuilt())
   })
 
