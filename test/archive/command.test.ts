@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process'
 import { copyFileSync, cpSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { archiveBeside, listSegments } from '@daybook/adapters/segments'
 import { createClient, type DaybookClient } from '@daybook/adapters/client'
@@ -159,6 +159,8 @@ test('damage in a segment, and one that is away, are found and named', async () 
   const other = segment!.path.replace(/\d{12}\.jsonl/, (name) => `${String(Number(name.slice(0, 12)) - 1).padStart(12, '0')}.jsonl`)
   renameSync(segment!.path, other)
   expect(JSON.parse((await audit('verify', '--json')).out)).toMatchObject({ ok: false, broken: { reason: expect.stringContaining('it was renamed') as string } })
+  // No backup is needed for that.
+  expect((await audit('state', '--revision', String(segment!.from))).err).toContain(`give it back its name, ${basename(segment!.path)} in the folder of taskqueue-q`)
   if (hasPython) expect(JSON.parse(python())).toEqual({ ok: false, reason: `the segment ${other} has the events ${segment!.from} to ${segment!.to}: it was renamed` })
   renameSync(other, segment!.path)
 

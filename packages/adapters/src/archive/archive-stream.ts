@@ -63,7 +63,7 @@ export const planArchive = async (log: OpenedLog, archive: string, stream: strin
   let archived = 0
   for (const { path, from, to } of files) {
     if (from > archived) throw missingSegment(streamFolder(archive, stream), stream, archived, from - 1)
-    if (from < archived || to < from) throw damagedSegment(path, from, to, `it overlaps the one before, which ends with ${archived - 1}`)
+    if (from < archived || to < from) throw damagedSegment(path, from, to, `it overlaps the one before, which ends with ${archived - 1}`, undefined, 'if it is a copy, remove it; if not, bring the segments back from a backup')
     archived = to + 1
   }
   if (archived < first) throw missingSegment(streamFolder(archive, stream), stream, archived, first - 1)

@@ -1,8 +1,9 @@
 /** The messages about segments that are damaged, missing, or cannot be read now. */
 import { LostEvents, StoreError } from '../store/index.js'
 
-export const damagedSegment = (file: string, from: number, to: number, what: string, cause?: unknown): LostEvents =>
-  new LostEvents('damaged', from, to, `the segment ${file} is damaged (${what}; revisions ${from} to ${to})`, 'bring it back from a backup', { cause })
+/** `advice`: for what can be put right without a backup. */
+export const damagedSegment = (file: string, from: number, to: number, what: string, cause?: unknown, advice = 'bring it back from a backup'): LostEvents =>
+  new LostEvents('damaged', from, to, `the segment ${file} is damaged (${what}; revisions ${from} to ${to})`, advice, { cause })
 
 export const missingSegment = (folder: string, stream: string, from: number, to: number): LostEvents =>
   new LostEvents(

@@ -8,7 +8,7 @@ import { isShortage } from '../disk/shortage.js'
 import { errorText } from '../error-text.js'
 import { LostEvents, type RecordedEvent, type StoreError } from '../store/index.js'
 import { damagedSegment, missingSegment, unreadableNow } from './segment-error.js'
-import { type BlockPlace, endBytes, headerLine, parseLines, readIndex, readSegmentEnd, type SegmentEvent, type SegmentIndex, sha256Of } from './segment-format.js'
+import { type BlockPlace, endBytes, headerLine, parseLines, readIndex, readSegmentEnd, type SegmentEvent, type SegmentIndex, segmentName, sha256Of } from './segment-format.js'
 
 const gunzip = promisify(gunzipCallback)
 
@@ -68,7 +68,7 @@ const areWhole = ({ from, to, blocks }: SegmentIndex, indexOffset: number): bool
  * @throws LostEvents if the file is missing, or is not a whole segment of these; StoreError `unavailable` if it cannot be read now. Its blocks are not read.
  */
 export const openSegment = async (file: string, named: { readonly stream: string; readonly from: number; readonly to: number }): Promise<Segment> => {
-  const broken = (what: string, cause?: unknown) => damagedSegment(file, named.from, named.to, what, cause)
+  const broken = (what: string, cause?: unknown, advice?: string) => damagedSegment(file, named.from, named.to, what, cause, advice)
   const unreadable = (error: unknown): unknown => (error instanceof LostEvents ? error : failedRead(file, error, missing(file, named), broken))
   const handle = await open(file, 'r').catch((error: unknown) => Promise.reject(unreadable(error)))
   try {
@@ -83,7 +83,9 @@ export const openSegment = async (file: string, named: { readonly stream: string
     if (!sha256Of(packed).equals(hash)) throw broken('its index is altered')
     const index = readIndex((await gunzip(packed)).toString('utf8'))
     if (index === undefined) throw broken('its index is of another version of Daybook')
-    if (index.stream !== named.stream || index.from !== named.from || index.to !== named.to) throw broken(`it has the events ${index.from} to ${index.to} of ${index.stream}: it was renamed`)
+    if (index.stream !== named.stream || index.from !== named.from || index.to !== named.to) {
+      throw broken(`it has the events ${index.from} to ${index.to} of ${index.stream}: it was renamed`, undefined, `give it back its name, ${segmentName(index.from, index.to)} in the folder of ${index.stream}, or remove it if that one is there`)
+    }
     if (!areWhole(index, indexOffset)) throw broken('its index has a gap')
     return { file, index, bytes: size, hash: hash.toString('base64url'), block: (place) => readBlock(file, index, place) }
   } catch (error) {
