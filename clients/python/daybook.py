@@ -481,15 +481,20 @@ class Client:
     def claim(self, agent_id: str, types: Optional[Sequence[str]] = None, *, max: int = 1, wait: float = 0, lease_seconds: Optional[float] = None,
               skills: Optional[Sequence[str]] = None, phases: Optional[Sequence[str]] = None, tenant: Optional[str] = None) -> List[Claim]:
         """Leases up to ``max`` tasks, and waits up to ``wait`` seconds for the first."""
+        return self._claims_and_reason(agent_id, types, max=max, wait=wait, lease_seconds=lease_seconds, skills=skills, phases=phases, tenant=tenant)[0]
+
+    def _claims_and_reason(self, agent_id: str, types: Optional[Sequence[str]], *, max: int, wait: float, lease_seconds: Optional[float], skills: Optional[Sequence[str]],
+                           phases: Optional[Sequence[str]], tenant: Optional[str]) -> Tuple[List[Claim], Optional[Dict[str, Json]]]:
+        """With the reason why there are none, if matching tasks are ready and are not given to this agent."""
         wish = {"agentId": agent_id, "max": max, "wait": wait, "types": types, "leaseSeconds": lease_seconds, "skills": skills, "phases": phases, "tenant": tenant}
         sent = time.monotonic()
         answer = self._request("POST", self._of("claims"), {key: value for key, value in wish.items() if value is not None}, waits=wait, is_claim=True)
-        return [
+        return ([
             Claim(task=_read(TaskView, each["task"]), token=each["lease"]["token"], attempt=each["attempt"], lease_seconds=each["lease"]["seconds"],
                   # Measured from when the claim was sent: the clocks of two machines differ.
                   claimed_at=sent + each["lease"].get("waitedSeconds", 0.0), checkpoint=each.get("checkpoint"), callback=each.get("callback"), memories=each.get("memories", []))
             for each in answer["claims"]
-        ]
+        ], answer.get("reason"))
 
     def heartbeat(self, task_id: str, agent_id: str, token: int, **more: Json) -> None:
         """Extends the lease. ``progress=…`` and ``checkpoint=…`` are kept."""
@@ -855,9 +860,10 @@ class Worker:
 
     def __init__(self, client: Client, agent_id: str, types: Optional[Sequence[str]], handler: Handler, *, concurrency: int = 1, ahead: Optional[int] = None,
                  lease_seconds: float = 60.0, poll_seconds: float = 20.0, max_run_seconds: float = 21_600.0, skills: Optional[Sequence[str]] = None,
-                 on_event: Optional[Callable[[str, Dict[str, Any]], None]] = None) -> None:
-        """``ahead``: tasks that are claimed before a thread is free; default as many as ``concurrency``, and none while a run takes more than 50 ms on average:
-        others could begin them at once. ``on_event``: is told ``settled`` and ``error``. Without it, errors are warnings of the logger ``daybook``."""
+                 phases: Optional[Sequence[str]] = None, tenant: Optional[str] = None, on_event: Optional[Callable[[str, Dict[str, Any]], None]] = None) -> None:
+        """``types``, ``skills``, ``phases`` and ``tenant`` are those of its claims. ``ahead``: tasks that are claimed before a thread is free; default as many as ``concurrency``, and none while a run takes more than 50 ms on average:
+        others could begin them at once. ``on_event``: is told ``settled``, ``error``, and ``found-nothing`` when matching tasks are ready and this worker gets none,
+        with the ``reason``. Without it, errors are warnings of the logger ``daybook``."""
         if concurrency < 1 or lease_seconds <= 0:
             raise ValueError("concurrency must be 1 or more, and lease_seconds more than 0")
         self.client = client
@@ -872,6 +878,10 @@ class Worker:
         self.poll_seconds = poll_seconds
         self.max_run_seconds = max_run_seconds
         self.skills = skills
+        self.phases = phases
+        self.tenant = tenant
+        # The reason that was told last: each is told once.
+        self._told: Optional[Tuple[Json, Json]] = None
         self._on_event = on_event
         def own_client(timeout: float, retry_seconds: float = 0) -> Client:
             return Client(urllib.parse.urlunsplit(client._parts), client._token, client.queue, timeout=timeout, retry_seconds=retry_seconds, ssl_context=client._context)
@@ -1022,7 +1032,9 @@ class Worker:
                 return
             self._claim_sent = time.monotonic()
             try:
-                claims = self._claims.claim(self.agent_id, self.types, max=min(room, _claim_max), wait=0 if until_empty else self.poll_seconds, lease_seconds=self.lease_seconds, skills=self.skills)
+                claims, reason = self._claims._claims_and_reason(
+                    self.agent_id, self.types, max=min(room, _claim_max), wait=0 if until_empty else self.poll_seconds, lease_seconds=self.lease_seconds, skills=self.skills,
+                    phases=self.phases, tenant=self.tenant)
                 pause = 0.05
             except Exception as error:  # noqa: B902: whatever has answered, the thread goes on
                 if self._stopping.is_set():
@@ -1037,6 +1049,7 @@ class Worker:
                 self._stopping.wait(max(asked or 0.0, pause * (0.5 + random.random() / 2)))
                 pause = min(5.0, pause * 2)
                 continue
+            self._found(reason if was_idle else None)
             tasks = [Task(claim, self) for claim in claims]
             with self._changed:
                 self._held.update((task.token, task) for task in tasks)
@@ -1052,6 +1065,13 @@ class Worker:
                 else:
                     with self._changed:
                         self._changed.wait_for(lambda: not self._held or self._stopping.is_set(), 0.2)
+
+    def _found(self, reason: Optional[Dict[str, Json]]) -> None:
+        """A worker that holds tasks is not told: to the queue its agent may be full, and nobody has to change that."""
+        told = None if reason is None else (reason.get("code"), reason.get("message"))
+        if told != self._told and reason is not None:
+            self._tell("found-nothing", {"reason": reason})
+        self._told = told
 
     def _renew(self) -> None:
         """Renews leases at half their length, and looks at the time of each run."""

@@ -919,6 +919,23 @@ worker.run()
                 worker.run(until_empty=True)
             timer.cancel()
 
+    def test_a_worker_takes_only_tasks_of_its_phases_and_tenant_and_is_told_why_it_gets_none(self):
+        for n, (phase, tenant) in enumerate([("ANALYSIS", "acme"), ("TESTING", "acme"), ("ANALYSIS", "other")]):
+            self.client.enqueue("t", n, id=f"t{n}", phase=phase, tenant=tenant)
+        told = []
+        worker = Worker(self.client, "w", None, lambda task: task.id, phases=["ANALYSIS"], tenant="acme", on_event=lambda *event: told.append(event))
+        worker.run(until_empty=True)
+        self.assertEqual([self.status(f"t{n}") for n in range(3)], ["completed", "pending", "pending"])
+        self.assertEqual([kind for kind, _ in told], ["settled"])
+        self.client._json("POST", self.client._of("pause"), {"reason": "a test"})
+        told.clear()
+        worker = self.work(lambda task: task.id, on_event=lambda *event: told.append(event))
+        worker.poll_seconds = 0.05
+        until(lambda: len(told) > 0, "the reason")
+        time.sleep(0.3)
+        # Each reason is told once.
+        self.assertEqual([(kind, about["reason"]["code"]) for kind, about in told], [("found-nothing", "queue-paused")])
+
     def test_a_worker_that_holds_more_tasks_than_one_request_takes(self):
         asked = []
         once = Client._once
