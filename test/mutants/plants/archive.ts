@@ -13,6 +13,7 @@ const files = ['test/archive/segment.test.ts']
 const commands = ['test/archive/command.test.ts']
 
 export const archivePlants: ReadonlyArray<Plant> = [
+  { title: 'a segment that was renamed is to come from a backup', file: 'packages/adapters/src/segments/segment.ts', find: 'give it back its name,', replace: 'bring back', killedBy: ['test/archive/command.test.ts'] },
   { title: 'a segment that was read back is not compared with the store', file: move, find: '|| !isSame(event, own)', replace: '', killedBy: crashes, named: 'not what the store has' },
   { title: 'an interrupted run is not ended', file: move, find: 'files.filter(({ to }) => to >= first)', replace: 'files.filter(({ to }) => to < 0 && to >= first)', killedBy: crashes },
   { title: 'what a crash left unfinished stays', file: move, find: 'await removeUnfinished(folder)', replace: '', killedBy: crashes },

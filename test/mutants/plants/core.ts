@@ -12,6 +12,29 @@ const review = ['test/core/review.test.ts']
 
 export const corePlants: ReadonlyArray<Plant> = [
   {
+    title: 'a JSON text is printed to its end, however long it may be',
+    file: 'packages/core/src/text/json-text.ts',
+    find: '    text += i === 0 ? item : `,${item}`\n    if (text.length > wanted) throw new LongJson()\n',
+    replace: '    text += i === 0 ? item : `,${item}`\n',
+    killedBy: ['test/core/plain.test.ts'],
+    named: 'longer than wanted',
+  },
+  {
+    title: 'an object with very many members is sorted before it is refused',
+    file: 'packages/core/src/text/json-text.ts',
+    find: 'if (keys.length * memberMin > wanted) throw new LongJson()',
+    replace: 'if (keys.length < 0) throw new LongJson()',
+    killedBy: ['test/core/plain.test.ts'],
+    named: 'longer than wanted',
+  },
+  {
+    title: 'settings with one member more than the limit are taken',
+    file: 'packages/core/src/decide/index.ts',
+    find: 'if (count > max && count >',
+    replace: 'if (count > max + 1 && count >',
+    killedBy: ['test/core/settings.test.ts'],
+  },
+  {
     title: 'cancelling a chain reads each finished task for its dependents',
     file: 'packages/core/src/state/dependents.ts',
     find: 'const dependents = tables.unfinishedById(id)?.dependents',

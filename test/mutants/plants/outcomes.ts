@@ -8,6 +8,8 @@ const redrives = ['test/core/redrive.test.ts']
 const limits = ['test/core/rate-limit.test.ts']
 
 export const outcomePlants: ReadonlyArray<Plant> = [
+  { title: 'the thousands of a wait are taken for its fraction', file: 'packages/core/src/model/rate-limit.ts', find: "amount.replaceAll(',', '')", replace: "amount.replaceAll(',', '.')", killedBy: ['test/core/rate-limit.test.ts'], named: 'in a text' },
+  { title: 'an agent that sleeps after a rate limit is shown as idle', file: 'packages/core/src/queries/agent-view.ts', find: 'sleepsUntil > at ?', replace: 'sleepsUntil < at ?', killedBy: ['test/http/rate-limit.test.ts'], named: 'explain names' },
   {
     title: 'a refused task is called by an id that its sender does not know',
     file: 'packages/adapters/src/http/handle/tasks.ts',

@@ -10,6 +10,11 @@ const refusals = ['test/http/contract/refusals.test.ts']
 
 export const surfacePlants: ReadonlyArray<Plant> = [
   { title: 'contract: an imported task is claimed with a member that is not documented', file: 'packages/adapters/src/http/answers/claims.ts', find: '...shown, result: AnyJson }', replace: '...shown }', killedBy: ['test/http/work.test.ts'], named: 'an imported task' },
+  { title: 'a body with a crowded object is parsed before it is refused', file: 'packages/adapters/src/http/json/body.ts', find: 'if (isCrowded(bytes, partBytesMax)) {', replace: 'if (isCrowded(bytes, Number.POSITIVE_INFINITY)) {', killedBy: ['test/http/bad-input.test.ts'], named: 'more parts than fit' },
+  { title: 'commas within texts count as parts of a body', file: 'packages/adapters/src/http/json/crowded.ts', find: 'at = stringEnd(bytes, at)', replace: 'at = at + 0', killedBy: ['test/http/bad-input.test.ts'], named: 'more parts than fit' },
+  { title: 'metrics: a claim that waited counts as a slow request', file: 'packages/adapters/src/http/server.ts', find: 'request.began === 0 || waitMsOf(request) > 0', replace: 'request.began === 0', killedBy: stopping, named: 'how long requests took' },
+  { title: 'metrics: each reader resets the delays of the event loop', file: 'packages/adapters/src/http/metrics/loop-delays.ts', find: 'if (at - this.newer.since >= leastMs) {', replace: 'if (at >= 0) {', killedBy: stopping, named: 'no reader takes' },
+  { title: 'metrics: WebSockets that have ended are counted', file: 'packages/adapters/src/http/websocket/server.ts', find: "        client.once('close', () => meter.webSockets--)\n", replace: '', killedBy: ['test/http/websocket.test.ts'], named: 'how many are open' },
   { title: 'contract: a task for a closed batch is not said to be refused', file: 'packages/adapters/src/http/routes/routes.ts', find: "'not-found', 'wrong-state'],", replace: "'not-found'],", killedBy: refusals, named: 'does not fit the queue' },
   { title: 'contract: a detail is shown that no server sends', file: 'packages/adapters/src/http/openapi/problem-words.ts', find: 'is taken by a task with other content', replace: 'is known with different content', killedBy: refusals, named: 'details of problems' },
   {
@@ -58,7 +63,7 @@ export const surfacePlants: ReadonlyArray<Plant> = [
   {
     title: 'metrics: requests that were refused are not counted by status',
     file: 'packages/adapters/src/http/server.ts',
-    find: "  meter.answered(request.method === 'HEAD' ? 'GET' : request.method, routeOf(request), what.status)\n",
+    find: "  meter.answered(request.method === 'HEAD' ? 'GET' : request.method, routeOf(request), what.status, tookMs(request))\n",
     replace: '',
     killedBy: stopping,
     named: 'whoever refused them',

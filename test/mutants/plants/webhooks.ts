@@ -7,6 +7,8 @@ const addresses = ['test/webhooks/addresses.test.ts']
 const config = ['test/webhooks/config.test.ts']
 
 export const webhookPlants: ReadonlyArray<Plant> = [
+  { title: 'an alert that the webhook does not want waits', file: 'packages/adapters/src/webhooks/service.ts', find: "|| receiver.wants({ queue: engine.name, kind: kindOf(data.key) }),", replace: "|| receiver.wants({ queue: engine.name, kind: kindOf(data.key) }) || true,", killedBy: ['test/webhooks/delivery.test.ts'], named: 'does not wait' },
+  { title: 'an alert in the log that the webhook does not want waits', file: 'packages/adapters/src/webhooks/service.ts', find: 'mattersInLog: (event) => wantedOf(event) !== undefined,', replace: 'mattersInLog: () => true,', killedBy: ['test/webhooks/delivery.test.ts'], named: 'does not wait' },
   { title: 'webhooks: the time is not signed', file: `${webhooks}signature.ts`, find: '`${id}.${timestamp}.${body}`', replace: '`${id}.${body}`', killedBy: addresses },
   { title: 'webhooks: only the first secret signs', file: `${webhooks}signature.ts`, find: 'secrets.map(', replace: 'secrets.slice(0, 1).map(', killedBy: delivery },
   { title: 'webhooks: short secrets are taken', file: `${webhooks}signature.ts`, find: 'bytes.length >= secretBytes.min && ', replace: '', killedBy: config },
