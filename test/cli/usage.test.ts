@@ -35,6 +35,11 @@ describe('--help', () => {
     else expect(out).toContain('--queue-files')
   })
 
+  test.each([['doctor', '--data='], ['audit', 'verify', '--store='], ['archive', '--before', '1', '--data', ''], ['backup', '', '--data', 'x'], ['backup', 'x', '--store='], ['import', ''], ['project', '--views='], ['simulate', ''], ['man', '--write=']])('an empty path is wrong usage, and said in plain words: %j', async (...args) => {
+    const { code, err } = await cli(...args)
+    expect([code, err]).toEqual([2, expect.stringContaining('it is empty: name a file or a folder')])
+  })
+
   test('the command is the first argument that is no value of an option, and without one all commands are named', async () => {
     expect((await cli('--queue', 'list', 'depth', '--help')).out).toContain('Usage: daybook depth')
     expect((await cli('--queue=list', 'depth', '--help')).out).toContain('Usage: daybook depth')

@@ -11,6 +11,7 @@ import { addEnding } from './help-ending.js'
 import { clearProgress } from './progress.js'
 import { withSuggestion } from './suggest/command-line.js'
 import { clean, cleanLines } from './text.js'
+import { path } from './values.js'
 
 type Make = () => Promise<(cli: Cli) => Command>
 
@@ -115,6 +116,8 @@ A first round:
   for (const { name, make } of made) root.addCommand(make(cli).helpGroup(`${groupOf(name)}:`))
   const prepare = (command: Command): void => {
     addEnding(command, pathOf(command))
+    // `serve` names all that is wrong with its options at once.
+    if (command.name() !== 'serve') refuseEmptyPaths(command)
     command
       .exitOverride()
       .configureOutput({
@@ -134,6 +137,14 @@ A first round:
     if (command.name() !== 'serve') inheritHelp(command)
   }
   return root
+}
+
+/** Names of values that are paths. */
+const paths = /[<[](?:file|folder|path|store)[>\]]/
+/** An empty path names the folder in which the command runs, or nothing: a variable of a script was probably not set. */
+const refuseEmptyPaths = ({ options, registeredArguments }: Command): void => {
+  for (const option of options) if (option.parseArg === undefined && paths.test(option.flags)) option.argParser(path)
+  for (const argument of registeredArguments) if (argument.parseArg === undefined && paths.test(`<${argument.name()}>`)) argument.argParser(path)
 }
 
 const inheritHelp = (command: Command): void => {

@@ -43,6 +43,12 @@ export const filled = (text: string): string => {
   return text
 }
 
+/** A path that is empty names nothing. */
+export const path = (text: string): string => {
+  if (text === '') throw new InvalidArgumentError('it is empty: name a file or a folder')
+  return text
+}
+
 /** Seconds, at least `min`. */
 export const secondsFrom = (min: number) => (text: string): number => {
   const value = number(text)
