@@ -8,7 +8,6 @@ import { isGroupShut } from '../gates/gates.js'
 import { isShut, type Meter } from '../limits/meter.js'
 import { isSectionShut, type Section, sectionOf } from '../limits/section.js'
 import type { Group } from '../records/group.js'
-import type { TenantShare } from '../records/records.js'
 import type { Heads } from './heads.js'
 import type { Placements } from './placements.js'
 import { TurnList } from './turn-list.js'
@@ -78,11 +77,6 @@ export class ClaimShape {
     return section === undefined ? this.plain : this.sections.get(section)
   }
 
-  /** The tenant's matching groups. */
-  *groupsOf(share: TenantShare): Generator<Group, void> {
-    for (const list of this.lists()) yield* list.of(share) ?? none
-  }
-
   /** The order of the tenant's first tasks that has those of this group, if this shape keeps one. */
   headsOf(group: Group): Heads | undefined {
     return this.listOf(group)?.of(group.share)?.own
@@ -121,7 +115,6 @@ export class ClaimShape {
     }
   }
 }
-const none: ReadonlyArray<never> = []
 
 /** A key that is equal for shapes that name the same things in any order. For a single type the key is the type itself, unless that looks like a list. */
 export const shapeKey = ({ types, phases, skills, tenant }: ShapeOf): string => {

@@ -36,8 +36,8 @@ export class ReadyIndex {
   private shapesVersion = 0
   /** For each group, as of this version: the shapes that name its tenant. */
   private shapesOfGroup = new WeakMap<Group, ReadonlyArray<ClaimShape>>()
-  /** A shape that matches everything, as an index of the open groups by tenant. Made when the first claim names a tenant, or for the first question about everything. */
-  private byTenant: ClaimShape | undefined
+  /** A shape that matches everything, kept from the first question about everything on. */
+  private ofAll: ClaimShape | undefined
   private uses = 0
   private woken: Array<ClaimShape> = []
   private readonly heldBack = new Set<ClaimShape>()
@@ -149,14 +149,14 @@ export class ReadyIndex {
   }
 
   /** The groups, open or not, in which a claim of these types, or for this tenant, may find ready tasks. One by one, because there may be a million. */
-  *candidates({ types = allTypes, tenant }: ShapeOf): Generator<Group, void> {
+  *candidates({ types = allTypes, tenant }: { readonly types?: ReadonlyArray<string> | undefined; readonly tenant?: string | undefined }): Generator<Group, void> {
     if (tenant === undefined) for (const type of types) for (const { ready } of this.kinds.ofType(type)) yield* ready
     else yield* groupsIn(this.shareOf(tenant)?.groups)
   }
 
   /** Must be called when a breaker may have begun or ceased to hold back this type. */
   breakerMoved(type: string): void {
-    this.refreshAll(this.groupsOf(type))
+    this.refreshAll(this.candidates({ types: [type] }))
   }
 
   /** Opens and closes groups whose gates may have moved. */
@@ -180,8 +180,11 @@ export class ReadyIndex {
    */
   shapeOf(asked: ShapeOf | undefined): ClaimShape {
     if (asked !== undefined) return this.shapes.get(shapeKey(asked)) ?? this.make(asked, false)
-    if (this.isOrdered) this.indexTenants()
-    return this.byTenant ?? this.make(asked, false)
+    if (this.isOrdered && this.ofAll === undefined) {
+      this.ofAll = this.make(asked, true)
+      this.index(this.ofAll)
+    }
+    return this.ofAll ?? this.make(asked, false)
   }
 
   /**
@@ -200,7 +203,6 @@ export class ReadyIndex {
     const key = shapeKey(asked)
     let shape = this.shapes.get(key)
     if (shape === undefined) {
-      if (asked.tenant !== undefined) this.indexTenants()
       if (this.shapes.size >= shapesMax) this.dropOldest()
       this.shapes.set(key, (shape = this.make(asked, true)))
       this.index(shape)
@@ -294,22 +296,9 @@ export class ReadyIndex {
 
   private make(asked: ShapeOf | undefined, isKept: boolean): ClaimShape {
     const shape = new ClaimShape(asked, isKept, this.places)
-    const open = (groups: Iterable<Group>): void => {
-      for (const group of groups) if (group.isOpen && shape.matches(group)) shape.open(group)
-    }
-    const { tenant } = asked ?? {}
-    if (tenant !== undefined && this.byTenant !== undefined) {
-      const share = this.shareOf(tenant)
-      if (share !== undefined) open(this.byTenant.groupsOf(share))
-    } else if (shape.types === undefined) open(this.groupsWithTasks())
-    else for (const type of shape.types) open(this.groupsOf(type))
+    const types = shape.types === undefined ? undefined : [...shape.types]
+    for (const group of this.candidates({ types, tenant: shape.tenant })) if (group.isOpen && shape.matches(group)) shape.open(group)
     return shape
-  }
-
-  private indexTenants(): void {
-    if (this.byTenant !== undefined) return
-    this.byTenant = this.make(undefined, true)
-    this.index(this.byTenant)
   }
 
   private index(shape: ClaimShape): void {
@@ -341,13 +330,6 @@ export class ReadyIndex {
       kind.shapesVersion = this.shapesVersion
     }
     return kind.shapes
-  }
-
-  /** Groups of this type with ready tasks. */
-  private groupsOf(type: string): ReadonlyArray<Group> {
-    const groups: Array<Group> = []
-    for (const { ready } of this.kinds.ofType(type)) for (const group of ready) groups.push(group)
-    return groups
   }
 
   private dropOldest(): void {
