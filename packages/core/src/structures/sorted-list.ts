@@ -233,47 +233,8 @@ export class SortedList<T> {
   }
 }
 
-/**
- * Sorts items by their keys, which are whole numbers. The sort is stable. Keys that lie close together are counted. Otherwise key and index are
- * combined into one number, because an array of numbers is sorted without a comparison function.
- */
-export const sortedByKey = <T>(items: ReadonlyArray<T>, keyOf: (item: T) => number): Array<T> => {
-  const { length } = items
-  let least = Number.POSITIVE_INFINITY
-  let most = Number.NEGATIVE_INFINITY
-  for (const item of items) {
-    const key = keyOf(item)
-    if (key < least) least = key
-    if (key > most) most = key
-  }
-  if (length > 0 && most - least < rangePerItem * length) return countedByKey(items, (item) => keyOf(item) - least, most - least + 1)
-  if (!Number.isSafeInteger((most - least + 1) * length)) return items.toSorted((a, b) => keyOf(a) - keyOf(b))
-  const places = new Float64Array(length)
-  for (let i = 0; i < length; i++) places[i] = (keyOf(items[i] as T) - least) * length + i
-  places.sort()
-  const sorted: Array<T> = []
-  for (const place of places) sorted.push(items[place % length] as T)
-  return sorted
-}
-
-/** Up to this many possible keys for each item, counting takes less time than sorting. */
-const rangePerItem = 4
-
-/** A counting sort. All keys are below `range`. */
-const countedByKey = <T>(items: ReadonlyArray<T>, keyOf: (item: T) => number, range: number): Array<T> => {
-  /** First how many items have a key, then where the next one with this key goes. */
-  const places = new Int32Array(range)
-  for (const item of items) (places[keyOf(item)] as number)++
-  let before = 0
-  for (let key = 0; key < range; key++) {
-    const count = places[key] as number
-    places[key] = before
-    before += count
-  }
-  const order = new Int32Array(items.length)
-  items.forEach((item, index) => (order[(places[keyOf(item)] as number)++] = index))
-  return Array.from(order, (index) => items[index] as T)
-}
+/** Sorts items by their keys. The sort is stable, and items that come in runs take a fraction of the time. */
+export const sortedByKey = <T>(items: ReadonlyArray<T>, keyOf: (item: T) => number): Array<T> => items.toSorted((a, b) => keyOf(a) - keyOf(b))
 
 /** The first whole number from `from` to below `end` for which `holds` is true; `end` if there is none. It must be true for all numbers after that as well. */
 const firstWhere = (from: number, end: number, holds: (index: number) => boolean): number => {
