@@ -200,24 +200,13 @@ export const deadLetterPatterns = (state: QueueState, filter: DeadLetterFilter =
   return patterns.sort((a, b) => b.count - a.count || (nameOf(a) < nameOf(b) ? -1 : 1))
 }
 
-const phaseOf = (signature: string, task: TaskRecord | undefined): Pick<FailurePattern, 'phase'> =>
-  signature === '' || task?.group.phase === undefined ? {} : { phase: task.group.phase }
+const diedAt = (task: TaskRecord | undefined): number => task?.extras.deadLetter?.at ?? 0
 
+/** The pattern of all of these dead letters. */
 const patternOf = ({ signature, type, byRank, byTime }: AlikeDeadLetters): FailurePattern => {
-  const tasks: Array<string> = []
-  for (const cursor = byRank.cursor(); cursor.item !== undefined && tasks.length < patternTasksMax; cursor.advance()) {
-    tasks.push(cursor.item.id)
-  }
-  return {
-    signature,
-    type,
-    ...phaseOf(signature, byRank.first()),
-    count: byRank.size,
-    sample: byRank.first()?.extras.lastError ?? '',
-    firstAt: byTime.first()?.extras.deadLetter?.at ?? 0,
-    lastAt: byTime.last()?.extras.deadLetter?.at ?? 0,
-    tasks,
-  }
+  const first: Array<TaskRecord> = []
+  for (const cursor = byRank.cursor(); cursor.item !== undefined && first.length < patternTasksMax; cursor.advance()) first.push(cursor.item)
+  return patternWith(signature, type, first, byRank.size, diedAt(byTime.first()), diedAt(byTime.last()))
 }
 
 /** The pattern among the dead letters of this tenant whose error contains this text, in any case. */
@@ -226,19 +215,15 @@ const patternAmong = ({ signature, type, byRank }: AlikeDeadLetters, error = '',
   const found = [...byRank].filter(
     ({ extras, group }) => (tenant === undefined || group.tenant === tenant) && (text === '' || extras.lastError?.toLowerCase().includes(text) === true),
   )
-  const [first] = found
-  if (first === undefined) return undefined
-  const times = found.map(({ extras }) => extras.deadLetter?.at ?? 0)
-  return {
-    signature,
-    type,
-    ...phaseOf(signature, first),
-    count: found.length,
-    sample: first.extras.lastError ?? '',
-    firstAt: times.reduce((a, b) => Math.min(a, b)),
-    lastAt: times.reduce((a, b) => Math.max(a, b)),
-    tasks: found.slice(0, patternTasksMax).map(({ id }) => id),
-  }
+  if (found.length === 0) return undefined
+  const times = found.map(diedAt)
+  return patternWith(signature, type, found.slice(0, patternTasksMax), found.length, times.reduce((a, b) => Math.min(a, b)), times.reduce((a, b) => Math.max(a, b)))
+}
+
+const patternWith = (signature: string, type: string, tasks: ReadonlyArray<TaskRecord>, count: number, firstAt: number, lastAt: number): FailurePattern => {
+  const [first] = tasks
+  const phase = signature === '' ? undefined : first?.group.phase
+  return { signature, type, ...(phase === undefined ? {} : { phase }), count, sample: first?.extras.lastError ?? '', firstAt, lastAt, tasks: tasks.map(({ id }) => id) }
 }
 
 export const deadLetters = (state: QueueState, filter: DeadLetterFilter, max: number): ReadonlyArray<TaskView> => {
