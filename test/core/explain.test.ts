@@ -1,5 +1,5 @@
 /** `explain`: all reasons, the position and the score of a task must agree with what claims do. */
-import { type Asker, decide, type Envelope, evolve, explainOf, type Explanation, fork, type QueueState, snapshotPages, snapshotReader, taskOf } from '@daybook/core'
+import { type Asker, decide, type Envelope, evolve, explainOf, type Explanation, fork, type QueueState, type Remedy, snapshotPages, snapshotReader, taskOf } from '@daybook/core'
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { Shadow } from '../support/states/index.js'
@@ -262,7 +262,7 @@ class Removal {
     return this.decide({ type: 'Claim', agent: this.agent, max: 1_000, ...everything }).flatMap((event) => (event.type === 'Claimed' ? [event.data.task] : []))
   }
 
-  private remove(id: string, { code, change, until, blockedBy = [] }: Explanation['reasons'][number]): void {
+  private remove(id: string, { code, change, remedy, until, blockedBy = [] }: Explanation['reasons'][number]): void {
     this.removed.push(code)
     const taskType = taskOf(this.state, id)?.type ?? ''
     switch (code) {
@@ -272,9 +272,9 @@ class Removal {
         return blockedBy.forEach(({ id: ahead }) => this.complete(ahead))
       case 'rate-limit':
         if (until !== undefined) return this.passUntil(until)
-        return this.raise(change)
+        return this.raise(remedy)
       case 'concurrency-limit':
-        return this.raise(change)
+        return this.raise(remedy)
       case 'queue-paused':
         return this.do({ type: 'Resume', reason: 'r' })
       case 'finished':
@@ -307,8 +307,8 @@ class Removal {
     }
   }
 
-  private raise(change: string): void {
-    for (const [, key = ''] of change.matchAll(/limits\/(\S+)/g)) this.do({ type: 'SetLimit', key: decodeURIComponent(key), concurrency: 1_000_000 })
+  private raise(remedy: Remedy | undefined): void {
+    if (remedy !== undefined && 'limits' in remedy) for (const key of remedy.limits) this.do({ type: 'SetLimit', key, concurrency: 1_000_000 })
   }
 
   private complete(id: string): void {

@@ -31,24 +31,24 @@ describe('INV-23: live leases', () => {
   test('EV-10: of a limit of 0, no end of a lease is said to help', () => {
     const q = limited('key', { concurrency: 1 }).enqueue(...many(2, { concurrencyKey: 'key' }))
     expect(q.claim().ids).toEqual(['t1'])
-    expect(explainOf(q.state, 't2', q.at)?.reasons).toMatchObject([{ code: 'concurrency-limit', change: 'the end of a lease, or a higher limit: PUT …/limits/key' }])
+    expect(explainOf(q.state, 't2', q.at)?.reasons).toMatchObject([{ code: 'concurrency-limit', change: 'the end of a lease, or a higher limit' }])
     q.do({ type: 'SetLimit', key: 'type:work', concurrency: 0 })
-    expect(explainOf(q.state, 't2', q.at)?.reasons).toMatchObject([{ code: 'concurrency-limit', change: 'higher limits: PUT …/limits/key and PUT …/limits/type%3Awork' }])
+    expect(explainOf(q.state, 't2', q.at)?.reasons).toMatchObject([{ code: 'concurrency-limit', change: 'higher limits' }])
     q.do({ type: 'RemoveLimit', key: 'key' })
-    expect(explainOf(q.state, 't2', q.at)?.reasons).toMatchObject([{ code: 'concurrency-limit', change: 'a higher limit: PUT …/limits/type%3Awork' }])
+    expect(explainOf(q.state, 't2', q.at)?.reasons).toMatchObject([{ code: 'concurrency-limit', change: 'a higher limit' }])
   })
 
   test('EV-10: of several limits that are full or used up, all are said to be raised', () => {
     const q = limited('key', { concurrency: 1 }).enqueue(...many(2, { concurrencyKey: 'key' }))
     q.do({ type: 'SetLimit', key: 'type:work', concurrency: 1 })
     expect(q.claim().ids).toEqual(['t1'])
-    expect(explainOf(q.state, 't2', q.at)?.reasons).toMatchObject([{ change: 'the end of a lease of each, or higher limits: PUT …/limits/key and PUT …/limits/type%3Awork' }])
+    expect(explainOf(q.state, 't2', q.at)?.reasons).toMatchObject([{ change: 'the end of a lease of each, or higher limits' }])
     const rate = { starts: 1, perSeconds: 60 }
     for (const key of ['key', 'type:work']) q.do({ type: 'SetLimit', key, rate })
     q.complete('t1', 1)
     q.enqueue(task('t3', { concurrencyKey: 'key' }))
     expect(q.claim().ids).toEqual(['t2'])
-    expect(explainOf(q.state, 't3', q.at)?.reasons).toMatchObject([{ code: 'rate-limit', change: 'time, or higher rates: PUT …/limits/key and PUT …/limits/type%3Awork' }])
+    expect(explainOf(q.state, 't3', q.at)?.reasons).toMatchObject([{ code: 'rate-limit', change: 'time, or higher rates' }])
   })
 
   test('INV-23: every end of a lease makes room: failure, release, expiry, cancel, termination', () => {
@@ -180,7 +180,8 @@ describe('INV-23: starts', () => {
     expect(explainOf(q.state, 't3', q.at)?.reasons).toEqual([{
       code: 'rate-limit',
       message: 'tasks that come first use up what concurrency key db may have: concurrency key db may start 2 in 60 s',
-      change: 'the starts of the tasks that come first, and time; or a higher rate: PUT …/limits/db',
+      change: 'the starts of the tasks that come first, and time; or a higher rate',
+      remedy: { limits: ['db'] },
     }])
     expect(q.claim().ids).toEqual(['t1'])
     q.wait(30)
@@ -242,7 +243,7 @@ describe('EV-10: limits in the reasons of a task', () => {
     expect(explainOf(q.state, 't2', q.at)).toMatchObject({ runnable: false, position: null, reasons: [{ code: 'concurrency-limit', message: 'tasks that come first use up what concurrency key a/b may have: concurrency key a/b may hold 1 lease at once, and holds 0' }] })
     q.claim()
     expect(explainOf(q.state, 't2', q.at)?.reasons).toEqual([
-      { code: 'concurrency-limit', message: 'concurrency key a/b may hold 1 lease at once, and holds 1', change: 'the end of a lease, or a higher limit: PUT …/limits/a%2Fb' },
+      { code: 'concurrency-limit', message: 'concurrency key a/b may hold 1 lease at once, and holds 1', change: 'the end of a lease, or a higher limit', remedy: { limits: ['a/b'] } },
     ])
   })
 })

@@ -31,6 +31,22 @@ test('EV-10: every reason with what would change it, and when it ends by itself'
   expect(await server.get(`${freshQueue()}/tasks/a/explain`)).toMatchObject({ status: 404 })
 })
 
+test('EV-10: what would change it names the request: that of each limit, or the callback', async () => {
+  const q = freshQueue()
+  await server.post(`${q}/tasks`, { tasks: [1, 2].map((n) => ({ id: `t${n}`, type: 'mail', payload: n, concurrencyKey: 'a/b' })) })
+  for (const key of ['a%2Fb', 'type%3Amail']) await server.call('PUT', `${q}/limits/${key}`, { concurrency: 1 })
+  const { lease } = (await server.post(`${q}/claims`, { agentId: 'ann' })).body.claims[0]
+  const changes = async (id: string): Promise<ReadonlyArray<string>> => (await server.get(`${q}/tasks/${id}/explain`)).body.reasons.map(({ change }: Body) => change)
+  expect(await changes('t2')).toEqual(['the end of a lease of each, or higher limits: PUT …/limits/a%2Fb and PUT …/limits/type%3Amail'])
+  await server.post(`${q}/tasks/t1/park`, { agentId: 'ann', token: lease.token, callbackKey: 'is it/ok', timeoutSeconds: 60 })
+  expect(await changes('t1')).toEqual(['the callback: POST …/callbacks/is%20it%2Fok'])
+  await server.call('DELETE', `${q}/limits/a%2Fb`)
+  await server.call('PUT', `${q}/limits/type%3Amail`, { rate: { starts: 1, perSeconds: 3_600 } })
+  await server.post(`${q}/tasks`, { tasks: [{ id: 't3', type: 'mail', payload: 3 }] })
+  await server.post(`${q}/claims`, { agentId: 'ann' })
+  expect(await changes('t3')).toEqual(['time, or a higher rate: PUT …/limits/type%3Amail'])
+})
+
 test('EV-10: for a claim: each parameter is judged as in that claim', async () => {
   const q = freshQueue()
   await server.post(`${q}/tasks`, { tasks: [{ id: 'first', type: 'ops', priority: 9 }, { id: 'a', type: 'eng-api', phase: 'TESTING', tenant: 'acme', requires: { skills: ['go', 'sql'] } }] })

@@ -72,7 +72,7 @@ const given = ({ types, phases, skills, tenant }: Pick<SourceClaim, 'types' | 'p
 const whyNothingIn = async (engine: QueueEngine, request: ClaimRequest): Promise<Reason | undefined> => {
   const why = await engine.read((state, at) => whyNothing(state, request, at))
   if (isLeft(why) || why.right.value === undefined) return undefined
-  const { until, ...reason } = why.right.value
+  const { until, remedy: _, ...reason } = why.right.value
   return until === undefined ? reason : { ...reason, until: isoOf(until) }
 }
 

@@ -35,6 +35,7 @@ export const isFullBy = (meters: ReadonlyArray<Meter>): Words => {
   return {
     message: meters.map(({ key, live, limit }) => `${nameOf(key)} may hold ${limit?.concurrency ?? 0} ${limit?.concurrency === 1 ? 'lease' : 'leases'} at once, and holds ${live}`).join('; '),
     change: `${isNever ? '' : meters.length === 1 ? 'the end of a lease, or ' : 'the end of a lease of each, or '}${higher('limit', meters)}`,
+    remedy: { limits: meters.map(({ key }) => key) },
   }
 }
 /** The reason of a task whose rates have no start left. */
@@ -43,17 +44,19 @@ export const isUsedUp = (meters: ReadonlyArray<Meter>): Words => {
   return {
     message: meters.map((meter) => `${rateText(meter)}, and has`).join('; '),
     change: `time, or ${higher('rate', meters)}`,
+    remedy: { limits: meters.map(({ key }) => key) },
     ...(until > 0 ? { until } : {}),
   }
 }
 /** All of them have to be raised. */
 const higher = (what: 'limit' | 'rate', meters: ReadonlyArray<Meter>): string =>
-  `${meters.length === 1 ? `a higher ${what}` : `higher ${what}s`}: ${meters.map(({ key }) => `PUT …/limits/${encodeURIComponent(key)}`).join(' and ')}`
+  meters.length === 1 ? `a higher ${what}` : `higher ${what}s`
 
 /** The reason of a task whose rate has no start left after those of the tasks that come first. */
 export const isToBeUsedUp = (meter: Meter): Words => ({
   message: rateText(meter),
-  change: `the starts of the tasks that come first, and time; or a higher rate: PUT …/limits/${encodeURIComponent(meter.key)}`,
+  change: 'the starts of the tasks that come first, and time; or a higher rate',
+  remedy: { limits: [meter.key] },
 })
 const rateText = ({ key, limit }: Meter): string => `${nameOf(key)} may start ${limit?.rate?.starts ?? 0} in ${limit?.rate?.perSeconds ?? 0} s`
 /** The reason of a task that comes after as many as its agent has room for. */

@@ -124,7 +124,8 @@ export const gates: ReadonlyArray<Gate> = [
     isShut: ({ status }) => status === 'waiting',
     words: ({ task: { lease, delayedUntil, extras: { parking } } }) => ({
       message: `${lease?.agent ?? 'an agent'} parked it until the callback ${parking?.key ?? ''} comes${parking?.onTimeout === 'requeue' ? '; without one it is ready again at the end of the wait' : '; without one in time the attempt has failed'}`,
-      change: `the callback: POST …/callbacks/${encodeURIComponent(parking?.key ?? '')}`,
+      change: 'the callback',
+      remedy: { callback: parking?.key ?? '' },
       until: delayedUntil,
     }),
   },

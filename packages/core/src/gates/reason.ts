@@ -59,12 +59,16 @@ export interface Reason {
   readonly message: string
   /** What would change the reason; text for people. */
   readonly change: string
+  /** A command that would change the reason. `change` has it in general words; who shows the reason says how to give it. */
+  readonly remedy?: Remedy
   /** When the reason ends by itself, in milliseconds since 1970. */
   readonly until?: number
   /** The tasks on which the task depends, with their statuses. */
   readonly blockedBy?: ReadonlyArray<{ readonly id: string; readonly status: Status }>
 }
 export type Words = Omit<Reason, 'code'>
+/** Higher limits with these keys, or the callback with this key. */
+export type Remedy = { readonly limits: ReadonlyArray<string> } | { readonly callback: string }
 
 /** What a claim asks for, and which agent asks. Without an agent: an agent that is barred from nothing. */
 export interface Asker extends ShapeOf {
