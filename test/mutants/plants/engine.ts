@@ -428,8 +428,8 @@ export const enginePlants: ReadonlyArray<Plant> = [
   {
     title: 'commands are accepted while the engine is closing',
     file: at('engine.ts'),
-    find: 'if (this.closed !== undefined) refuse(item',
-    replace: 'if (this.closed !== undefined && item.kind === \'read\') refuse(item',
+    find: 'if (this.isClosing()) refuse(item',
+    replace: 'if (this.isClosing() && item.kind === \'read\') refuse(item',
     killedBy: closing,
   },
   {
