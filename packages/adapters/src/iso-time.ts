@@ -38,6 +38,9 @@ export const millisecondsOf = (text: string): number => parseTime(text) as numbe
 
 export const isoOf = (ms: number): string => new Date(ms).toISOString()
 
+/** Seconds from a time until now; 0 without a time. */
+export const secondsSince = (then: number | undefined, now: number): number => (then === undefined ? 0 : Math.max(0, now - then) / 1_000)
+
 /** {@link isoOf} that caches the last result: tasks of one batch often share their times. */
 export const isoMemo = (): ((ms: number) => string) => {
   let last = Number.NaN

@@ -2,13 +2,11 @@
 import { activeAgentsOf, capacityOf, headOf, type QueueState, taskOf } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import { type Caller, type QueueEngine, restartTask } from '../../engine/index.js'
+import { secondsSince } from '../../iso-time.js'
 import { type Problem, problemOf } from '../problem.js'
 import { type Handled, type QueueCall, replyWith, type ViewCall } from '../routes/route.js'
 import type { BumpBody, CancelQueuedBody, ReasonBody, RestartBody, TerminateBody } from '../json/wire.js'
 import { terminate } from './agents.js'
-
-/** Seconds from a time until now; 0 without a time. */
-const secondsSince = (then: number | undefined, now: number): number => (then === undefined ? 0 : Math.max(0, now - then) / 1_000)
 
 export const queueStatus = async ({ queue }: ViewCall): Promise<Handled> =>
   replyWith(await queue.read((state, at) => ({ at, capacity: capacityOf(state, at) })), ({ at, capacity }) =>

@@ -21,7 +21,7 @@ import { invalid, type Problem, problem, problemOf } from '../problem.js'
 import type { ReasonQuery } from '../query.js'
 import { type Call, type Handled, type QueueCall, replyWith, type ViewCall } from '../routes/route.js'
 import type { Tenants } from '../routes/tenants.js'
-import { isoOf } from '../../iso-time.js'
+import { isoOf, secondsSince } from '../../iso-time.js'
 import type { OptionalReasonBody, ReasonBody } from '../json/wire.js'
 
 /** With a token for tenants: of their tasks alone. `undefined` for a queue whose tenants are not isolated, which such a token does not see. */
@@ -74,7 +74,7 @@ export const depth = async ({ queue }: ViewCall): Promise<Handled> =>
 export const shownDepth = ({ oldestPendingAt, ...counts }: Depth, at: number): object => ({
   ...counts,
   oldestPendingAt: ifDefined(oldestPendingAt, isoOf) ?? null,
-  oldestWaitSeconds: oldestPendingAt === undefined ? 0 : Math.max(0, (at - oldestPendingAt) / 1_000),
+  oldestWaitSeconds: secondsSince(oldestPendingAt, at),
 })
 
 // ----------------------------------------------------------------------------------------- breakers

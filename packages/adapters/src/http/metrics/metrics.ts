@@ -3,6 +3,7 @@ import { activeAgentsOf, alertsOf, breakersOf, type BreakerView, depthOf, type E
 import * as E from 'fp-ts/lib/Either.js'
 import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client'
 import type { Daybook, EngineStatus } from '../../engine/index.js'
+import { secondsSince } from '../../iso-time.js'
 import type { MetricSnapshot } from '../../telemetry/index.js'
 import type { ServerParts } from '../server-parts.js'
 import { addLoopDelays } from './loop-delays.js'
@@ -246,9 +247,6 @@ interface AskedQueue {
   /** `undefined` if it cannot be read now. */
   readonly state: AskedState | undefined
 }
-
-/** 0 without a time. */
-const secondsSince = (then: number | undefined, now: number): number => (then === undefined ? 0 : Math.max(0, now - then) / 1_000)
 
 const byTypeBounded = (byType: Readonly<Record<string, number>>): ReadonlyArray<readonly [string, number]> => {
   const all = Object.entries(byType).sort(([, a], [, b]) => b - a)
