@@ -2,8 +2,8 @@
 import { type ApprovalContext, approvalContextOf, approvalsOf, type ApprovalView, type TaskView } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import { waitingContents } from '../../engine/index.js'
-import { problem, problemOf } from '../problem.js'
-import { type Handled, type QueueCall, replyWith, type ViewCall } from '../routes/route.js'
+import { problem } from '../problem.js'
+import { find, type Handled, type QueueCall, replyWith, type ViewCall } from '../routes/route.js'
 import { quoteAll } from '../json/text.js'
 import { isoOf } from '../../iso-time.js'
 import type { ReasonBody } from '../json/wire.js'
@@ -23,10 +23,10 @@ export const approvals = async ({ queue }: ViewCall): Promise<Handled> =>
 
 export const approval = async ({ queue, params }: ViewCall): Promise<Handled> => {
   const { id = '' } = params
-  const found = await queue.read((state, at) => approvalContextOf(state, id, at))
-  if (E.isLeft(found)) return E.left(problemOf(found.left))
+  const missing = () => problem('not-found', `nothing waits for approval as ${id} in queue ${queue.name}: it was decided on, or never was there`)
+  const found = await find(queue, (state, at) => approvalContextOf(state, id, at), missing)
+  if (E.isLeft(found)) return found
   const { value: context, revision } = found.right
-  if (context === undefined) return E.left(problem('not-found', `nothing waits for approval as ${id} in queue ${queue.name}: it was decided on, or never was there`))
   const [data] = await queue.contents([context.approval.revision])
   return E.right({ status: 200, text: JSON.stringify({ ...withContext(context, waitingContents(data)), revision }), revision })
 }

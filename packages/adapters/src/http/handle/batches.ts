@@ -7,7 +7,7 @@ import { hasRole } from '../routes/access.js'
 import type { CancelBatchBody, NewBatchBody } from '../routes/batch-routes.js'
 import { invalid, problem, type Problem, problemOf } from '../problem.js'
 import type { BatchesQuery } from '../query.js'
-import { type Handled, type QueueCall, replyWith, type ViewCall } from '../routes/route.js'
+import { find, type Handled, type QueueCall, replyFound, replyWith, type ViewCall } from '../routes/route.js'
 import { isOwn, tenantFor, type Tenants, underTenant } from '../routes/tenants.js'
 import { isoOf } from '../../iso-time.js'
 import { enqueuedText, idsFor, isEventOf, pageSizeOf, prepareAll, tooMany, withoutMadeIds } from './tasks.js'
@@ -71,23 +71,15 @@ export const list = async ({ queue, query, limits, tenants }: ViewCall<BatchesQu
 }
 
 /** The batch of the path. One of another tenant is answered as one that does not exist. */
-const batchFor = async (queue: QueueView | QueueCall['queue'], id: string, tenants: Tenants): Promise<E.Either<Problem, Answer<BatchView>>> => {
-  const found = await queue.read((state, at) => batchOf(state, id, at))
-  if (E.isLeft(found)) return E.left(problemOf(found.left))
-  const { value: batch, revision } = found.right
-  return batch !== undefined && isOwn(tenants, batch.tenant)
-    ? E.right({ value: batch, revision })
-    : E.left(problem('not-found', `no batch ${id} in queue ${queue.name}: it was never created here, or it finished and its retention is over`))
+const batchFor = (queue: Pick<QueueView, 'name' | 'read'>, id: string, tenants: Tenants): Promise<E.Either<Problem, Answer<BatchView>>> => {
+  const own = (batch: BatchView | undefined): BatchView | undefined => (batch !== undefined && isOwn(tenants, batch.tenant) ? batch : undefined)
+  const missing = () => problem('not-found', `no batch ${id} in queue ${queue.name}: it was never created here, or it finished and its retention is over`)
+  return find(queue, (state, at) => own(batchOf(state, id, at)), missing)
 }
 
 const batchText = (batch: BatchView, revision: number): string => JSON.stringify({ ...shown(batch), revision })
 
-export const show = async ({ queue, params, tenants }: ViewCall): Promise<Handled> => {
-  const found = await batchFor(queue, params.batch ?? '', tenants)
-  if (E.isLeft(found)) return found
-  const { value, revision } = found.right
-  return E.right({ status: 200, text: batchText(value, revision), revision })
-}
+export const show = async ({ queue, params, tenants }: ViewCall): Promise<Handled> => replyFound(await batchFor(queue, params.batch ?? '', tenants), batchText)
 
 /** The batch of the path, if the caller may change it: a producer may what it made itself. */
 const mine = async (call: QueueCall): Promise<E.Either<Problem, Answer<BatchView>>> => {

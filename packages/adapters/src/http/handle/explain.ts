@@ -1,20 +1,19 @@
 /** Why a task is not running. */
 import { type Asker, explainOf, type Explanation, type Reason } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
-import { noSuchTask, type Problem, problemOf } from '../problem.js'
+import { noSuchTask, type Problem } from '../problem.js'
 import { askerOf, type ExplainQuery } from '../query.js'
 import { shownReasons } from '../json/reasons.js'
-import type { Handled, ViewCall } from '../routes/route.js'
+import { find, type Handled, type ViewCall } from '../routes/route.js'
 import { type Tenants, underTenant, withTenant } from '../routes/tenants.js'
 
 export const explain = async ({ queue, params, query, tenants }: ViewCall<ExplainQuery>): Promise<Handled> => {
   const { id = '' } = params
   const asked = askedFor(query, tenants)
   if (E.isLeft(asked)) return asked
-  const found = await queue.read((state, at) => explainOf(state, id, at, asked.right))
-  if (E.isLeft(found)) return E.left(problemOf(found.left))
+  const found = await find(queue, (state, at) => explainOf(state, id, at, asked.right), () => noSuchTask(queue, id))
+  if (E.isLeft(found)) return found
   const { value: known, revision } = found.right
-  if (known === undefined) return E.left(noSuchTask(queue, id))
   const explanation = whileRefused(known, queue.refusal())
   const { positionAtLeast: _, ...rest } = explanation
   // The position would count tasks of other tenants.

@@ -1,10 +1,9 @@
 /** Limits on how much runs at once and how often it starts. */
 import { limitOf, limitsOf, type LimitView } from '@daybook/core'
-import * as E from 'fp-ts/lib/Either.js'
 import { ifDefined } from '../../defined.js'
 import type { LimitBody } from '../routes/limit-routes.js'
 import { problem } from '../problem.js'
-import { type Handled, type QueueCall, replyWith, type ViewCall } from '../routes/route.js'
+import { find, type Handled, type QueueCall, replyFound, replyWith, type ViewCall } from '../routes/route.js'
 import { isoOf } from '../../iso-time.js'
 
 const shown = ({ shutUntil, ...limit }: LimitView): object => ({ ...limit, shutUntil: ifDefined(shutUntil, isoOf) })
@@ -14,9 +13,7 @@ export const list = async ({ queue }: ViewCall): Promise<Handled> =>
 
 export const show = async ({ queue, params }: ViewCall): Promise<Handled> => {
   const { key = '' } = params
-  const found = await queue.read((state) => limitOf(state, key))
-  if (E.isRight(found) && found.right.value === undefined) return E.left(problem('not-found', `queue ${queue.name} has no limit ${key}`))
-  return replyWith(found, (limit) => JSON.stringify(shown(limit as LimitView)))
+  return replyFound(await find(queue, (state) => limitOf(state, key), () => problem('not-found', `queue ${queue.name} has no limit ${key}`)), (limit) => JSON.stringify(shown(limit)))
 }
 
 export const set = async ({ queue, params, body, caller }: QueueCall<LimitBody>): Promise<Handled> =>

@@ -2,7 +2,7 @@
 import { Readable } from 'node:stream'
 import { taskOf } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
-import { historyOf, parseObject, type QueueView, revisionAt, type Searched, searchHistory, spansOf, streamOf } from '../../engine/index.js'
+import { type Answer, historyOf, parseObject, type QueueView, revisionAt, type Searched, searchHistory, spansOf, streamOf } from '../../engine/index.js'
 import type { RecordedEvent } from '../../store/index.js'
 import { loggedLines } from '../json/event-lines.js'
 import { eventText, historyText } from '../json/event-text.js'
@@ -10,7 +10,7 @@ import { noSuchQueue, noSuchTask, problem, type Problem, problemOf } from '../pr
 import { ownTurn } from '../../own-turn.js'
 import { type EventsQuery, type HistoryQuery, momentAt } from '../query.js'
 import { millisecondsOf } from '../../iso-time.js'
-import type { Handled, ViewCall } from '../routes/route.js'
+import { find, type Handled, type ViewCall } from '../routes/route.js'
 import { quote } from '../json/text.js'
 
 export const history = async ({ queue, params, query, limits }: ViewCall<HistoryQuery>): Promise<Handled> => {
@@ -36,9 +36,7 @@ export const history = async ({ queue, params, query, limits }: ViewCall<History
 /** The id of a task that may be given by its number. The log cannot be searched by number: only the state knows which task has it. */
 const idOf = async (queue: QueueView, task: string): Promise<E.Either<Problem, string>> => {
   if (!task.startsWith('#')) return E.right(task)
-  const found = await queue.read((state, at) => taskOf(state, task, at)?.id)
-  if (E.isLeft(found)) return E.left(problemOf(found.left))
-  return found.right.value === undefined ? E.left(noSuchTask(queue, task)) : E.right(found.right.value)
+  return E.map(({ value }: Answer<string>) => value)(await find(queue, (state, at) => taskOf(state, task, at)?.id, () => noSuchTask(queue, task)))
 }
 
 const pageDefault = 100

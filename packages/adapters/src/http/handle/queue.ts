@@ -19,7 +19,7 @@ import type { RefusedQueue } from '../../engine/index.js'
 import { mayUse } from '../routes/access.js'
 import { invalid, type Problem, problem, problemOf } from '../problem.js'
 import type { ReasonQuery } from '../query.js'
-import { type Call, type Handled, type QueueCall, replyWith, type ViewCall } from '../routes/route.js'
+import { type Call, find, type Handled, type QueueCall, replyFound, replyWith, type ViewCall } from '../routes/route.js'
 import type { Tenants } from '../routes/tenants.js'
 import { isoOf, secondsSince } from '../../iso-time.js'
 import type { OptionalReasonBody, ReasonBody } from '../json/wire.js'
@@ -57,10 +57,9 @@ export const listQueues = async ({ daybook, grant, tenants }: Call): Promise<Han
 }
 
 export const showQueue = async ({ queue, tenants }: ViewCall): Promise<Handled> => {
-  const outcome = await queue.read(summaryFor(tenants))
   // The setting may have changed since the request was let in.
-  if (E.isRight(outcome) && outcome.right.value === undefined) return E.left(problem('forbidden', `the tenants of queue ${queue.name} are not isolated`))
-  return replyWith(outcome, (summary, revision) => JSON.stringify({ name: queue.name, revision, ...summary }))
+  const found = await find(queue, summaryFor(tenants), () => problem('forbidden', `the tenants of queue ${queue.name} are not isolated`))
+  return replyFound(found, (summary, revision) => JSON.stringify({ name: queue.name, revision, ...summary }))
 }
 
 export const deleteQueue = async ({ queue, query, caller }: QueueCall<unknown, ReasonQuery>): Promise<Handled> =>

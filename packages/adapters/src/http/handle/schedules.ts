@@ -1,9 +1,8 @@
 /** Schedules: recurring tasks. */
 import { type PastRun, scheduleOf, schedulesOf, type ScheduleView } from '@daybook/core'
-import * as E from 'fp-ts/lib/Either.js'
 import { ifDefined } from '../../defined.js'
 import { problem } from '../problem.js'
-import { type Handled, type QueueCall, replyWith, type ViewCall } from '../routes/route.js'
+import { find, type Handled, type QueueCall, replyFound, replyWith, type ViewCall } from '../routes/route.js'
 import type { NewScheduleBody, SchedulePatch } from '../routes/schedule-routes.js'
 import { isoOf } from '../../iso-time.js'
 
@@ -16,9 +15,7 @@ export const list = async ({ queue }: ViewCall): Promise<Handled> =>
 
 export const show = async ({ queue, params }: ViewCall): Promise<Handled> => {
   const { name = '' } = params
-  const found = await queue.read((state) => scheduleOf(state, name))
-  if (E.isRight(found) && found.right.value === undefined) return E.left(problem('not-found', `queue ${queue.name} has no schedule ${name}`))
-  return replyWith(found, (schedule) => JSON.stringify(shown(schedule as ScheduleView)))
+  return replyFound(await find(queue, (state) => scheduleOf(state, name), () => problem('not-found', `queue ${queue.name} has no schedule ${name}`)), (schedule) => JSON.stringify(shown(schedule)))
 }
 
 export const create = async ({ queue, body, caller }: QueueCall<NewScheduleBody>): Promise<Handled> =>

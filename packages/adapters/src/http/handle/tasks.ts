@@ -10,7 +10,7 @@ import { hasRole } from '../routes/access.js'
 import { invalid, noSuchTask, problem, type Problem, problemOf, problemText } from '../problem.js'
 import { type CancelAllBody, cancelFilterOf, filterOf, type DeadLettersQuery, type TasksQuery } from '../query.js'
 import { readTasks } from '../json/read-tasks.js'
-import { type Handled, type Input, type QueueCall, replyWith, type ViewCall } from '../routes/route.js'
+import { find, type Handled, type Input, type QueueCall, replyWith, type ViewCall } from '../routes/route.js'
 import { shownReasons } from '../json/reasons.js'
 import { ofProducer, withTenant } from '../routes/tenants.js'
 import { taskTexts } from '../json/task-text.js'
@@ -231,10 +231,9 @@ export const importTasks = async ({ body, queue, caller, limits }: QueueCall<t.T
 
 export const getTask = async ({ queue, params, tenants }: ViewCall): Promise<Handled> => {
   const { id = '' } = params
-  const found = await queue.read((state, at) => ({ task: taskOf(state, id, at), reasons: reasonsOf(state, id, at) ?? [], place: queuedPlaceOf(state, id, at) }))
-  if (E.isLeft(found)) return E.left(problemOf(found.left))
+  const found = await find(queue, (state, at) => ifDefined(taskOf(state, id, at), (task) => ({ task, reasons: reasonsOf(state, id, at) ?? [], place: queuedPlaceOf(state, id, at) })), () => noSuchTask(queue, id))
+  if (E.isLeft(found)) return found
   const { value: { task, reasons, place }, revision } = found.right
-  if (task === undefined) return E.left(noSuchTask(queue, id))
   const [text = ''] = await taskTexts(queue, [task])
   const erased = await erasedText(queue, text, task.lastRevision)
   return E.right({ status: 200, text: `${text.slice(0, -1)}${erased}${tenants === undefined ? placeText(place) : ''},"reasons":${JSON.stringify(shownReasons(reasons, tenants))}}`, revision })
@@ -311,10 +310,9 @@ const refusalOfOthers = async (call: QueueCall): Promise<Problem | undefined> =>
   const { queue, params, grant } = call
   if (hasRole(grant, 'operator')) return undefined
   const { id = '' } = params
-  const found = await queue.read((state, at) => taskOf(state, id, at))
-  if (E.isLeft(found)) return problemOf(found.left)
+  const found = await find(queue, (state, at) => taskOf(state, id, at), () => noSuchTask(queue, id))
+  if (E.isLeft(found)) return found.left
   const { value: task } = found.right
-  if (task === undefined) return noSuchTask(queue, id)
   const isOwn = await isEventOf(call, task.enqueuedRevision)
   return isOwn ? undefined : problem('forbidden', `task ${task.id} was not enqueued by ${grant.name}: cancelling it needs the role operator`)
 }

@@ -4,7 +4,7 @@ import { type FieldError, type QueueState, validate } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import type * as t from 'io-ts'
 import type { Grant } from '../../auth/index.js'
-import type { Daybook, Caller, Outcome, QueueEngine, QueueView } from '../../engine/index.js'
+import type { Answer, Daybook, Caller, Outcome, QueueEngine, QueueView } from '../../engine/index.js'
 import type { OnEvent } from '../../past/index.js'
 import type { ForTenants, Who } from './access.js'
 import type { HttpLimits } from '../limits.js'
@@ -201,3 +201,19 @@ export const replyWith = <A>(
   const { value, revision } = outcome.right
   return E.right({ status, text: textOf(value, revision), revision })
 }
+
+/** What a query finds in the queue. `missing`: the refusal if there is nothing. */
+export const find = async <A>(
+  queue: Pick<QueueView, 'read'>,
+  query: (state: QueueState, at: number) => A | undefined,
+  missing: () => Problem,
+): Promise<E.Either<Problem, Answer<A>>> => {
+  const found = await queue.read(query)
+  if (E.isLeft(found)) return E.left(problemOf(found.left))
+  const { value, revision } = found.right
+  return value === undefined ? E.left(missing()) : E.right({ value, revision })
+}
+
+/** Answers with what was found. */
+export const replyFound = <A>(found: E.Either<Problem, Answer<A>>, textOf: (value: A, revision: number) => string): Handled =>
+  E.map(({ value, revision }: Answer<A>) => ({ status: 200, text: textOf(value, revision), revision }))(found)
