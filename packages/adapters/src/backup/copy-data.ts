@@ -1,20 +1,15 @@
 /** Copies files for a backup, even while a server writes to them. */
 import { constants, openSync, closeSync } from 'node:fs'
-import { copyFile, mkdir, open, readdir, realpath, stat } from 'node:fs/promises'
+import { copyFile, mkdir, readdir, realpath, stat } from 'node:fs/promises'
 import { dirname, isAbsolute, join, relative, sep } from 'node:path'
 import Database from 'better-sqlite3'
+import { undefinedIfMissing } from '../disk/if-missing.js'
+import { readPart } from '../disk/read-part.js'
+import { syncFolder } from '../disk/sync-folder.js'
 
 const magic = 'SQLite format 3\0'
 
-const isDatabase = async (file: string): Promise<boolean> => {
-  const handle = await open(file, 'r')
-  try {
-    const { buffer, bytesRead } = await handle.read(Buffer.alloc(magic.length), 0, magic.length, 0)
-    return bytesRead === magic.length && buffer.toString('latin1') === magic
-  } finally {
-    await handle.close()
-  }
-}
+const isDatabase = async (file: string): Promise<boolean> => (await readPart(file, 0, magic.length)).toString('latin1') === magic
 
 /**
  * Copies an SQLite file as it was at one moment, with the content of its WAL (write-ahead log). Writers are not blocked. The copy has the same
@@ -87,17 +82,6 @@ const copyPlain = (from: string, to: string): Promise<void> => copyFile(from, to
 /** Side files of SQLite, which belong to a running program. The name of a folder tells nothing: it may be that of a queue, such as `orders-journal`. */
 const isSideFile = (name: string): boolean => /-(wal|shm|journal)$|\.lock$|\.tmp$|\.unfinished$/.test(name)
 
-/** A file that disappears meanwhile was replaced, or is no longer needed. */
-const ifThere = async (copying: Promise<void>): Promise<void> => {
-  await copying.catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'ENOENT') throw error
-  })
-}
-
-const nothingIfMissing = (error: NodeJS.ErrnoException): undefined => {
-  if (error.code !== 'ENOENT') throw error
-}
-
 /** Both are real paths. A folder is inside itself. */
 export const isInside = (folder: string, path: string): boolean => {
   const way = relative(folder, path)
@@ -132,13 +116,14 @@ export const copyFolder = async (from: string, to: string, isLeftOut: (path: str
   const databases: Array<string> = []
   for (const name of inOrder(await readdir(from))) {
     if (isLeftOut(join(below, name))) continue
-    const found = await stat(join(from, name)).catch(nothingIfMissing)
+    const found = await stat(join(from, name)).catch(undefinedIfMissing)
     if (found?.isDirectory() === true) {
       await refuseCircle(join(from, name), from, to)
       await copyFolder(join(from, name), join(to, name), isLeftOut, join(below, name))
     } else if (found?.isFile() !== true || isSideFile(name)) continue
     else if (await isDatabase(join(from, name)).catch(() => false)) databases.push(name)
-    else await ifThere(copyPlain(join(from, name), join(to, name)))
+    // A file that disappears meanwhile was replaced, or is no longer needed.
+    else await copyPlain(join(from, name), join(to, name)).catch(undefinedIfMissing)
   }
   for (const name of databases) await copyDatabase(join(from, name), join(to, name))
 }
@@ -148,18 +133,9 @@ export const syncAll = async (folder: string): Promise<void> => {
   for (const entry of await readdir(folder, { withFileTypes: true })) {
     const path = join(folder, entry.name)
     if (entry.isDirectory()) await syncAll(path)
-    else await sync(path)
+    else await syncFolder(path)
   }
-  await sync(folder)
-}
-
-const sync = async (path: string): Promise<void> => {
-  const handle = await open(path, 'r')
-  try {
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
+  await syncFolder(folder)
 }
 
 /** Whether a path is the log, or a file that belongs to it by name. */

@@ -8,6 +8,7 @@
 import { mkdir, open, readdir, readFile, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { plural } from '@daybook/core'
+import { ifMissing } from '../disk/if-missing.js'
 import { syncFolder } from '../disk/sync-folder.js'
 import { StoreError } from '../store/index.js'
 import { type Checkpoint, openNote, readCheckpoint, readVerifierKey, type Signer, splitNotes, verifierKey } from './note.js'
@@ -25,11 +26,6 @@ export interface TreePlace {
   readonly tree: Tree
   readonly leaf: string
   readonly seal: SealPlace | undefined
-}
-
-const missing = (error: NodeJS.ErrnoException): undefined => {
-  if (error.code === 'ENOENT') return undefined
-  throw error
 }
 
 /** `undefined` if there is no file. Node's words do not always name the file. */
@@ -122,7 +118,7 @@ export const signedByAnother = async (folder: string, queue: string, signer: Sig
 
 /** The queues of which checkpoints were signed in this folder, whether the log has them or not, and whether the checkpoints are still there or not. */
 export const signedQueues = async (folder: string): Promise<ReadonlyArray<string>> => {
-  const names = ((await readdir(folder).catch(missing)) ?? []).flatMap((name) => /^(.*)\.(?:checkpoints|tree)$/s.exec(name)?.[1] ?? [])
+  const names = (await readdir(folder).catch(ifMissing)).flatMap((name) => /^(.*)\.(?:checkpoints|tree)$/s.exec(name)?.[1] ?? [])
   return [...new Set(names)].flatMap(queuesNamed)
 }
 

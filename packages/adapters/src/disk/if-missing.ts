@@ -3,3 +3,8 @@ export const ifMissing = (error: NodeJS.ErrnoException): ReadonlyArray<never> =>
   if (error.code === 'ENOENT') return []
   throw error
 }
+
+/** The same for one thing. */
+export const undefinedIfMissing = (error: NodeJS.ErrnoException): undefined => {
+  if (error.code !== 'ENOENT') throw error
+}

@@ -8,6 +8,7 @@
  */
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { ifMissing } from '../disk/if-missing.js'
 import { LostEvents, type RecordedEvent } from '../store/index.js'
 import { openSegment, type Segment } from './segment.js'
 import { missingSegment } from './segment-error.js'
@@ -24,10 +25,7 @@ export const streamFolder = (archive: string, stream: string): string => join(ar
 /** The segments of a stream, in order. Empty if there is no such folder. */
 export const listSegments = async (archive: string, stream: string): Promise<ReadonlyArray<SegmentFile>> => {
   const folder = streamFolder(archive, stream)
-  const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return []
-    throw error
-  })
+  const names = await readdir(folder).catch(ifMissing)
   return names
     .flatMap((name) => {
       const range = readSegmentName(name)

@@ -4,6 +4,7 @@ import { dirname } from 'node:path'
 import { promisify } from 'node:util'
 import { gunzip as gunzipCallback } from 'node:zlib'
 import { plural } from '@daybook/core/common'
+import { readPart } from '../disk/read-part.js'
 import { isShortage } from '../disk/shortage.js'
 import { errorText } from '../error-text.js'
 import { LostEvents, type RecordedEvent, type StoreError } from '../store/index.js'
@@ -27,17 +28,6 @@ const isEvent = (value: unknown): value is SegmentEvent => {
   if (typeof value !== 'object' || value === null) return false
   const { revision, id, type, created, position, metadata, data } = value as Readonly<Record<string, unknown>>
   return typeof revision === 'number' && typeof position === 'number' && [id, type, created, metadata, data].every((text) => typeof text === 'string')
-}
-
-/** Reads a part of the file. It is opened each time, so that no segment is held open that may be moved away. */
-const readPart = async (file: string, offset: number, bytes: number): Promise<Buffer> => {
-  const handle = await open(file, 'r')
-  try {
-    const { buffer, bytesRead } = await handle.read(Buffer.alloc(bytes), 0, bytes, offset)
-    return buffer.subarray(0, bytesRead)
-  } finally {
-    await handle.close()
-  }
 }
 
 const isMissing = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ENOENT'
@@ -107,6 +97,7 @@ const readBlock = async (file: string, { stream, from, blocks }: SegmentIndex, p
   const { revision, events, offset, bytes, sha256 } = place
   const broken = (what: string, cause?: unknown) => damagedSegment(file, revision, revision + events - 1, what, cause)
   const away = missing(file, { stream, from: revision, to: revision + events - 1 })
+  // The file is opened each time, so that no segment is held open that may be moved away.
   const packed = await readPart(file, offset, bytes).catch((error: unknown) => Promise.reject(failedRead(file, error, away, broken)))
   if (sha256Of(packed).toString('base64url') !== sha256) throw broken('its hash is another one')
   let text = await gunzip(packed).then((whole) => whole.toString('utf8'), (error: unknown) => Promise.reject(broken('it cannot be unpacked', error)))

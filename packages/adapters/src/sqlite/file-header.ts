@@ -5,7 +5,9 @@
  * *Gotchas*: POSIX drops all of a process's locks on a file when any descriptor of it is closed. Never call this for a file that this process has
  * open through SQLite.
  */
-import { open, stat } from 'node:fs/promises'
+import { stat } from 'node:fs/promises'
+import { undefinedIfMissing } from '../disk/if-missing.js'
+import { readPart } from '../disk/read-part.js'
 import { StoreError } from '../store/index.js'
 import { applicationId, schemaVersion } from './schema.js'
 
@@ -58,28 +60,19 @@ const checkHeader = (file: string, header: Buffer): void => {
 
 /** `missing` if there is no file; `ours` if {@link checkHeader} found no fault. */
 export const inspectFile = async (file: string): Promise<'missing' | 'ours'> => {
-  const found = await stat(file).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return undefined
-    throw error
-  })
+  const found = await stat(file).catch(undefinedIfMissing)
   const wal = await stat(`${file}-wal`).catch(() => undefined)
   if (found === undefined) {
     if ((wal?.size ?? 0) === 0) return 'missing'
     return refuse('damaged', file, 'is missing, but its -wal file is there: restore both, or remove that too.')
   }
   if (!found.isFile()) return refuse('not-a-database', file, 'is not a file: give another path.')
-  const handle = await open(file, 'r')
-  try {
-    const { buffer, bytesRead } = await handle.read(Buffer.alloc(headerBytes), 0, headerBytes, 0)
-    const header = buffer.subarray(0, bytesRead)
-    checkHeader(file, header)
-    // After a crash the WAL may still have the pages that the file lacks.
-    const bytes = header.readUInt32BE(28) * (header.readUInt16BE(16) === 1 ? 65536 : header.readUInt16BE(16))
-    if (found.size < bytes && (wal?.size ?? 0) === 0) {
-      refuse('damaged', file, `is cut short (${found.size} of ${bytes} bytes): restore a backup.`)
-    }
-  } finally {
-    await handle.close()
+  const header = await readPart(file, 0, headerBytes)
+  checkHeader(file, header)
+  // After a crash the WAL may still have the pages that the file lacks.
+  const bytes = header.readUInt32BE(28) * (header.readUInt16BE(16) === 1 ? 65536 : header.readUInt16BE(16))
+  if (found.size < bytes && (wal?.size ?? 0) === 0) {
+    refuse('damaged', file, `is cut short (${found.size} of ${bytes} bytes): restore a backup.`)
   }
   return 'ours'
 }

@@ -13,7 +13,7 @@
  *
  * The files are a view. If they cannot be written, nothing stops: the problem is reported, shown in the status, and writing is tried again.
  */
-import { open, stat } from 'node:fs/promises'
+import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Subscription } from 'rxjs'
 import { backoff } from '@daybook/client/common'
@@ -21,6 +21,7 @@ import { type Daybook, decodeRecorded, type QueueEngine, streamOf } from '../../
 import { contentsFrom } from '../../past/past-view.js'
 import { shortTurns } from '../../short-turns.js'
 import { removeLeftovers } from '../../disk/atomic-write.js'
+import { readPart } from '../../disk/read-part.js'
 import { ContentMemory } from './content-memory.js'
 import { readMoment, writeFiles } from './generation.js'
 import { makeFolder } from '../../disk/make-folder.js'
@@ -222,15 +223,9 @@ const shownOnDisk = async (dir: string): Promise<number | undefined> => {
   const revisions: Array<number> = []
   for (const name of queueFileNames) {
     try {
-      const handle = await open(join(dir, name), 'r')
-      try {
-        const { buffer, bytesRead } = await handle.read(Buffer.alloc(headBytes), 0, headBytes, 0)
-        // -1 if the queue had no event.
-        const match = /^\{"revision":(-?\d+),/.exec(buffer.toString('latin1', 0, bytesRead))
-        if (match !== null) revisions.push(Number(match[1]))
-      } finally {
-        await handle.close()
-      }
+      // -1 if the queue had no event.
+      const match = /^\{"revision":(-?\d+),/.exec((await readPart(join(dir, name), 0, headBytes)).toString('latin1'))
+      if (match !== null) revisions.push(Number(match[1]))
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
     }
