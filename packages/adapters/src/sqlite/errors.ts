@@ -78,7 +78,7 @@ export const fromProblem = ({ code, message }: StoreProblem): StoreError => new 
 export const closedError = (): StoreError =>
   new StoreError('closed', 'The store has been closed: open it again.')
 
-/** Runs something that reads the file. What it throws is a {@link StoreError}. */
+/** Runs something that reads or changes the file. What it throws is a {@link StoreError}. */
 export const readingOf =
   (file: string) =>
   <A>(body: () => A): A => {

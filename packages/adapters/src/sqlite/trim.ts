@@ -6,7 +6,7 @@ import { stat, statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
 import { StoreError } from '../store/index.js'
-import { storeError } from './errors.js'
+import { readingOf, storeError } from './errors.js'
 import { inspectFile } from './file-header.js'
 import { damaged, queries } from './queries.js'
 import { takeServerLock } from './server-lock.js'
@@ -32,13 +32,7 @@ export interface Trimmer {
 
 /** @throws StoreError `locked` while a server has the file open. */
 export const openTrimmer = async (file: string): Promise<Trimmer> => {
-  const trying = <A>(body: () => A): A => {
-    try {
-      return body()
-    } catch (error) {
-      throw storeError(error, file)
-    }
-  }
+  const trying = readingOf(file)
   if ((await inspectFile(file)) === 'missing') throw storeError(Object.assign(new Error(file), { code: 'ENOENT' }), file)
   const lock = trying(() => takeServerLock(file, 'exclusive'))
   const open = (): Database.Database => {
