@@ -125,22 +125,24 @@ export class RangeRoots {
   }
 }
 
-/** RFC 9162, 2.1.3.2. */
-export const verifyInclusion = (leaf: Buffer, index: number, size: number, proof: ReadonlyArray<Buffer>, root: Buffer): boolean => {
-  if (index >= size) return false
-  let [first, last] = [index, size - 1]
-  let hash = leaf
+/** Joins the hashes of a proof, each from its side, on the way from a place to the root. `false` if they do not end there. */
+const climb = (from: number, end: number, proof: ReadonlyArray<Buffer>, join: (each: Buffer, isLeft: boolean) => void): boolean => {
+  let [first, last] = [from, end]
   for (const each of proof) {
     if (last === 0) return false
-    if (first % 2 === 1 || first === last) {
-      hash = interior(each, hash)
-      while (first % 2 === 0 && first !== 0) [first, last] = [half(first), half(last)]
-    } else {
-      hash = interior(hash, each)
-    }
+    const isLeft = first % 2 === 1 || first === last
+    join(each, isLeft)
+    while (isLeft && first % 2 === 0 && first !== 0) [first, last] = [half(first), half(last)]
     ;[first, last] = [half(first), half(last)]
   }
-  return last === 0 && hash.equals(root)
+  return last === 0
+}
+
+/** RFC 9162, 2.1.3.2. */
+export const verifyInclusion = (leaf: Buffer, index: number, size: number, proof: ReadonlyArray<Buffer>, root: Buffer): boolean => {
+  let hash = leaf
+  const isWhole = index < size && climb(index, size - 1, proof, (each, isLeft) => (hash = isLeft ? interior(each, hash) : interior(hash, each)))
+  return isWhole && hash.equals(root)
 }
 
 /** RFC 9162, 2.1.4.2. A tree without leaves is the beginning of every tree. */
@@ -151,21 +153,14 @@ export const verifyConsistency = (older: number, newer: number, proof: ReadonlyA
   const path = Number.isInteger(Math.log2(older)) ? [olderRoot, ...proof] : [...proof]
   let [first, last] = [older - 1, newer - 1]
   while (first % 2 === 1) [first, last] = [half(first), half(last)]
-  let olderHash = path[0]
-  let newerHash = path[0]
-  if (olderHash === undefined || newerHash === undefined) return false
-  for (const each of path.slice(1)) {
-    if (last === 0) return false
-    if (first % 2 === 1 || first === last) {
-      olderHash = interior(each, olderHash)
-      newerHash = interior(each, newerHash)
-      while (first % 2 === 0 && first !== 0) [first, last] = [half(first), half(last)]
-    } else {
-      newerHash = interior(newerHash, each)
-    }
-    ;[first, last] = [half(first), half(last)]
-  }
-  return last === 0 && olderHash.equals(olderRoot) && newerHash.equals(newerRoot)
+  const [begin, ...rest] = path
+  if (begin === undefined) return false
+  let [olderHash, newerHash] = [begin, begin]
+  const isWhole = climb(first, last, rest, (each, isLeft) => {
+    if (isLeft) olderHash = interior(each, olderHash)
+    newerHash = isLeft ? interior(each, newerHash) : interior(newerHash, each)
+  })
+  return isWhole && olderHash.equals(olderRoot) && newerHash.equals(newerRoot)
 }
 
 const half = (value: number): number => Math.floor(value / 2)
