@@ -16,14 +16,14 @@ export class RowsByKey<R extends object> {
   }
 
   get(values: ReadonlyArray<string | number>): R | undefined {
-    let level = this.root
-    const last = this.depth - 1
-    for (let i = 0; i < last; i++) {
-      const next = level.get(nameOf(values[i]!))
-      if (next === undefined) return undefined
-      level = next as Level<R>
-    }
-    return level.get(nameOf(values[last]!)) as R | undefined
+    return this.levelOf(values)?.get(nameOf(values[this.depth - 1]!)) as R | undefined
+  }
+
+  /** The map with the rows that have the same first values. */
+  private levelOf(values: ReadonlyArray<string | number>): Level<R> | undefined {
+    let level: Level<R> | undefined = this.root
+    for (let i = 0; level !== undefined && i < this.depth - 1; i++) level = level.get(nameOf(values[i]!)) as Level<R> | undefined
+    return level
   }
 
   set(values: ReadonlyArray<string | number>, row: R): void {
@@ -41,14 +41,7 @@ export class RowsByKey<R extends object> {
   }
 
   delete(values: ReadonlyArray<string | number>): void {
-    let level = this.root
-    const last = this.depth - 1
-    for (let i = 0; i < last; i++) {
-      const next = level.get(nameOf(values[i]!))
-      if (next === undefined) return
-      level = next as Level<R>
-    }
-    if (level.delete(nameOf(values[last]!))) this.count--
+    if (this.levelOf(values)?.delete(nameOf(values[this.depth - 1]!)) === true) this.count--
   }
 
   /** Drops this many rows. Of the rows with the same first values, those that have been there longest are dropped. Cost: O(dropped). */
