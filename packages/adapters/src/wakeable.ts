@@ -1,3 +1,5 @@
+import { longTimer } from '@daybook/client/common'
+
 /** A wait that can be ended by `wake`. A call to `wake` while nobody waits ends the next wait at once. */
 export interface Wakeable {
   readonly wait: (msMax: number) => Promise<void>
@@ -14,9 +16,9 @@ export const wakeable = (): Wakeable => {
           isWoken = false
           return resolve()
         }
-        const timer = setTimeout(() => end(), msMax)
+        const stopWaiting = longTimer(msMax, () => end())
         end = () => {
-          clearTimeout(timer)
+          stopWaiting()
           end = () => void (isWoken = true)
           isWoken = false
           resolve()

@@ -6,4 +6,5 @@ export { type Backoff, type BackoffOptions, backoff, sleep } from './transport/b
 export { joined } from './transport/abort.js'
 export { isToken } from './transport/header-text.js'
 export { longTimer } from './transport/long-timer.js'
+export { pause } from './transport/retry.js'
 export { newTaskId } from './task-id.js'

@@ -10,7 +10,7 @@
  */
 import { isUnreadable, type QueueEvent } from '@daybook/core'
 import type { CheckpointStore } from '@daybook/projections'
-import { backoff } from '@daybook/client/common'
+import { backoff, pause } from '@daybook/client/common'
 import { type Committed, type Daybook, type QueueEngine, streamOf } from '../engine/index.js'
 import { errorText } from '../error-text.js'
 import { type RecordedEvent, StoreError } from '../store/index.js'
@@ -136,7 +136,7 @@ export const followLog = (options: FollowOptions): LogFollower => {
         if (problem === undefined) warn(`queue ${engine.name}: ${words.forNow}: ${reason}`)
         problem = { reason, since: problem?.since ?? Date.now() }
         const ms = delays.next()
-        await pause(error instanceof StoreError ? Math.min(ms, storeRetryMsMax) : ms, signal)
+        await pause(error instanceof StoreError ? Math.min(ms, storeRetryMsMax) : ms, signal, { unref: true })
       }
     }
   }
@@ -239,17 +239,3 @@ export const followLog = (options: FollowOptions): LogFollower => {
     },
   }
 }
-
-/** Waits for this time, or until the signal aborts. */
-export const pause = (ms: number, signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    if (signal.aborted) return resolve()
-    const end = (): void => {
-      clearTimeout(timer)
-      signal.removeEventListener('abort', end)
-      resolve()
-    }
-    const timer = setTimeout(end, ms)
-    timer.unref()
-    signal.addEventListener('abort', end)
-  })

@@ -9,8 +9,8 @@
  * | everything else, including no answer | tried again until the message is three days old, then dropped |
  */
 import type { AlertKind } from '@daybook/core'
-import { backoff } from '@daybook/client/common'
-import { pause, type Problem, type RetryMs, Stopped } from '../log-follower/index.js'
+import { backoff, pause } from '@daybook/client/common'
+import { type Problem, type RetryMs, Stopped } from '../log-follower/index.js'
 import type { WebhookMessage } from './message.js'
 import { type Endpoint, openPoster } from './post.js'
 import type { Resolve } from './public-connector.js'
@@ -130,7 +130,7 @@ export class Receiver {
       this.noteFailure(outcome.reason)
       if (outcome.kind === 'refused' && ++refused >= refusalsMax) return this.drop(message, outcome.reason)
       if (isOld()) return this.drop(message, outcome.reason)
-      await pause(Math.max(this.delays.next(), outcome.kind === 'failed' ? (outcome.retryAfterMs ?? 0) : 0), signal)
+      await pause(Math.max(this.delays.next(), outcome.kind === 'failed' ? (outcome.retryAfterMs ?? 0) : 0), signal, { unref: true })
     }
   }
 

@@ -45,8 +45,8 @@ export const backoffMs = (failures: number, error: unknown, max = delayMsMax): n
   return wish > 0 ? wish + (jittered - full / 2) : jittered
 }
 
-/** Resolves after `ms` milliseconds, or as soon as the signal aborts. */
-export const pause = (ms: number, signal?: AbortSignal): Promise<void> =>
+/** Resolves after `ms` milliseconds, or as soon as the signal aborts. `options`: those of the timer. */
+export const pause = (ms: number, signal?: AbortSignal, options?: Parameters<typeof longTimer>[2]): Promise<void> =>
   new Promise((resolve) => {
     if (signal?.aborted === true) return resolve()
     const done = (): void => {
@@ -54,7 +54,7 @@ export const pause = (ms: number, signal?: AbortSignal): Promise<void> =>
       forget?.()
       resolve()
     }
-    const stopWaiting = longTimer(ms, done)
+    const stopWaiting = longTimer(ms, done, options)
     const forget = signal === undefined ? undefined : onAbort(signal, done)
   })
 

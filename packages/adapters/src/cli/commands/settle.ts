@@ -1,7 +1,6 @@
 /** The reports of the agent that holds a task: complete, fail, release, heartbeat. */
 import { Command } from 'commander'
 import { type Json, plural, type Result } from '@daybook/core/common'
-import { longTimer } from '@daybook/client/common'
 import { defined } from '../../defined.js'
 import { type Cli, examples } from '../cli.js'
 import { exitCodes, UsageError } from '../exit-codes.js'
@@ -12,6 +11,7 @@ import { positive, readJson, readJsonOrText, secondsFrom } from '../values.js'
 import { isOutage } from '../outage.js'
 import { defaultAgent } from '../who.js'
 import { isObject } from '../../is-object.js'
+import { wakeable } from '../../wakeable.js'
 
 export interface Held {
   readonly agent?: string
@@ -139,10 +139,10 @@ export const heartbeatCommand = (cli: Cli): Command =>
         }
         let isOver = options.every === undefined
         let isAway = false
-        let wake: () => void = () => undefined
+        const waiting = wakeable()
         const unlisten = io.onSignal(() => {
           isOver = true
-          wake()
+          waiting.wake()
         })
         try {
           for (;;) {
@@ -159,13 +159,7 @@ export const heartbeatCommand = (cli: Cli): Command =>
               isAway = true
             }
             if (isOver) return
-            await new Promise<void>((resolve) => {
-              const stopWaiting = longTimer(pause * 1_000, resolve)
-              wake = () => {
-                stopWaiting()
-                resolve()
-              }
-            })
+            await waiting.wait(pause * 1_000)
             if (isOver) return
           }
         } finally {

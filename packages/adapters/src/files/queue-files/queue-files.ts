@@ -16,7 +16,7 @@
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Subscription } from 'rxjs'
-import { backoff } from '@daybook/client/common'
+import { backoff, pause } from '@daybook/client/common'
 import { type Daybook, decodeRecorded, type QueueEngine, streamOf } from '../../engine/index.js'
 import { contentsFrom } from '../../past/past-view.js'
 import { shortTurns } from '../../short-turns.js'
@@ -79,10 +79,9 @@ class Writer implements QueueFiles {
   private readonly backoff = backoff({ firstMs: retryMs.first, mostMs: retryMs.most, random: Math.random })
   private isCaughtUp = false
   private isDirty = true
-  private isClosing = false
+  private readonly closing = new AbortController()
   private isGivenUp = false
   private running: Promise<void> | undefined
-  private wakeEarly: () => void = () => undefined
   private shownRevision: number | undefined
   private problem: QueueFilesProblem | undefined
   private waiters: Array<{ readonly revision: number; readonly resolve: () => void }> = []
@@ -112,8 +111,7 @@ class Writer implements QueueFiles {
 
   async close(): Promise<void> {
     this.subscription.unsubscribe()
-    this.isClosing = true
-    this.wakeEarly()
+    this.closing.abort()
     let timer: NodeJS.Timeout | undefined
     const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, closeMsMax)))
     await Promise.race([this.finish(), late])
@@ -127,26 +125,16 @@ class Writer implements QueueFiles {
   }
 
   private async run(waitMs: number, tried: () => void = () => undefined): Promise<void> {
-    await this.pause(waitMs)
-    while (this.isDirty && !this.isClosing) {
+    const { signal } = this.closing
+    if (waitMs > 0) await pause(waitMs, signal)
+    while (this.isDirty && !signal.aborted) {
       const begun = performance.now()
       const isDone = await this.attempt()
       tried()
-      await this.pause(isDone ? Math.max(gatherMs, (performance.now() - begun) * restShare) : this.backoff.next())
+      await pause(isDone ? Math.max(gatherMs, (performance.now() - begun) * restShare) : this.backoff.next(), signal)
     }
     tried()
     this.running = undefined
-  }
-
-  private pause(ms: number): Promise<void> {
-    if (this.isClosing || ms === 0) return Promise.resolve()
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, ms)
-      this.wakeEarly = () => {
-        clearTimeout(timer)
-        resolve()
-      }
-    })
   }
 
   /** Writes one generation. False if that failed, which is reported once. */
