@@ -3,7 +3,7 @@ import type { Discarded, Escalated, Retried, Snoozed } from '@daybook/client'
 import { command, revisionOf } from '../../api/command.js'
 import { serverNow } from '../../api/server-time.js'
 import { me } from '../../api/session.js'
-import type { Action, Given } from '../../parts/action.js'
+import type { Action, Done, Given } from '../../parts/action.js'
 import { counted } from '../../parts/format.js'
 import { type GroupKey, shortSignature } from './group.js'
 
@@ -41,70 +41,55 @@ const reviewAll = async <A,>(queue: string, verb: string, body: object, count: n
   return all
 }
 
-export const retryGroup = async (queue: string, filter: GroupKey): Promise<Action> => {
+/** What is done with the whole group. Its dialog shows the number of dead letters. `run`: `body` is that of the commands. */
+const groupAction = async (
+  queue: string,
+  filter: GroupKey,
+  verb: string,
+  does: string,
+  run: (given: Given, count: number, body: object) => Promise<Omit<Done, 'queue'>>,
+  more: Partial<Action> = {},
+): Promise<Action> => {
   const count = await countOf(queue, filter)
   return {
-    title: 'Retry this group',
-    does: <><What count={count} filter={filter} /><p>They go back to the queue, with all their attempts before them. If what made them fail is still there, they come back.</p></>,
-    verb: `Retry ${counted(count, 'task')}`,
-    fields: [{ name: 'perMinute', label: 'At most so many a minute', kind: 'number', hint: 'Empty: all at once. A redrive stops automatically when their breaker opens.' }],
-    run: async (given) => {
-      const perMinute = given.fields['perMinute'] === '' ? undefined : Number(given.fields['perMinute'])
-      const body = { filter, reviewer: reviewer(), reason: given.reason }
-      if (perMinute !== undefined) return { said: `${counted(count, 'task goes', 'tasks go')} back to the queue, ${perMinute} a minute.`, queue, ...revisionOf(await command('POST', queue, ['dead-letters', 'retry'], { ...body, perMinute })) }
-      const { done, revision } = await reviewAll<Retried>(queue, 'retry', body, count, given, ({ retried }) => retried.length)
-      return { said: `${counted(done, 'task')} went back to the queue.`, queue, ...revision }
-    },
+    title: `${verb} this group`,
+    does: <><What count={count} filter={filter} /><p>{does}</p></>,
+    verb: `${verb} ${counted(count, 'task')}`,
+    ...more,
+    run: async (given) => ({ queue, ...(await run(given, count, { filter, reviewer: reviewer(), reason: given.reason })) }),
   }
 }
 
-export const discardGroup = async (queue: string, filter: GroupKey): Promise<Action> => {
-  const count = await countOf(queue, filter)
-  return {
-    title: 'Discard this group',
-    does: <><What count={count} filter={filter} /><p>They are given up for good, and the tasks that wait for them are cancelled. Their history stays.</p></>,
-    verb: `Discard ${counted(count, 'task')}`,
-    isDestructive: true,
-    run: async (given) => {
-      let cancelled = 0
-      const { done, revision } = await reviewAll<Discarded>(queue, 'discard', { filter, reviewer: reviewer(), reason: given.reason }, count, given, (answer) => {
-        cancelled += answer.cancelled.length
-        return answer.discarded.length
-      })
-      return { said: `${counted(done, 'task')} discarded${cancelled === 0 ? '' : `, and ${counted(cancelled, 'task')} cancelled that waited for them`}.`, queue, ...revision }
-    },
-  }
-}
+export const retryGroup = (queue: string, filter: GroupKey): Promise<Action> =>
+  groupAction(queue, filter, 'Retry', 'They go back to the queue, with all their attempts before them. If what made them fail is still there, they come back.', async (given, count, body) => {
+    const perMinute = given.fields['perMinute'] === '' ? undefined : Number(given.fields['perMinute'])
+    if (perMinute !== undefined) return { said: `${counted(count, 'task goes', 'tasks go')} back to the queue, ${perMinute} a minute.`, ...revisionOf(await command('POST', queue, ['dead-letters', 'retry'], { ...body, perMinute })) }
+    const { done, revision } = await reviewAll<Retried>(queue, 'retry', body, count, given, ({ retried }) => retried.length)
+    return { said: `${counted(done, 'task')} went back to the queue.`, ...revision }
+  }, { fields: [{ name: 'perMinute', label: 'At most so many a minute', kind: 'number', hint: 'Empty: all at once. A redrive stops automatically when their breaker opens.' }] })
 
-export const snoozeGroup = async (queue: string, filter: GroupKey): Promise<Action> => {
-  const count = await countOf(queue, filter)
-  return {
-    title: 'Snooze this group',
-    does: <><What count={count} filter={filter} /><p>They stay dead letters, and go back to the queue by themselves when the time is over.</p></>,
-    verb: `Snooze ${counted(count, 'task')}`,
-    fields: [{ name: 'hours', label: 'For so many hours', kind: 'number', value: '8', required: true }],
-    run: async (given) => {
-      const until = new Date(serverNow() + Number(given.fields['hours']) * 3_600_000).toISOString()
-      const body = { filter, reviewer: reviewer(), reason: given.reason, until }
-      const { done, revision } = await reviewAll<Snoozed>(queue, 'snooze', body, count, given, ({ snoozed }) => snoozed.length)
-      return { said: `${counted(done, 'task')} snoozed.`, queue, ...revision }
-    },
-  }
-}
+export const discardGroup = (queue: string, filter: GroupKey): Promise<Action> =>
+  groupAction(queue, filter, 'Discard', 'They are given up for good, and the tasks that wait for them are cancelled. Their history stays.', async (given, count, body) => {
+    let cancelled = 0
+    const { done, revision } = await reviewAll<Discarded>(queue, 'discard', body, count, given, (answer) => {
+      cancelled += answer.cancelled.length
+      return answer.discarded.length
+    })
+    return { said: `${counted(done, 'task')} discarded${cancelled === 0 ? '' : `, and ${counted(cancelled, 'task')} cancelled that waited for them`}.`, ...revision }
+  }, { isDestructive: true })
 
-export const escalateGroup = async (queue: string, filter: GroupKey): Promise<Action> => {
-  const count = await countOf(queue, filter)
-  return {
-    title: 'Escalate this group, with a note',
-    does: <><What count={count} filter={filter} /><p>They stay where they are, marked for somebody who decides. The reason stands beside each as a note.</p></>,
-    verb: `Escalate ${counted(count, 'task')}`,
-    run: async (given) => {
-      const body = { filter, reviewer: reviewer(), reason: given.reason }
-      const { done, revision } = await reviewAll<Escalated>(queue, 'escalate', body, count, given, ({ escalated }) => escalated.length)
-      return { said: `${counted(done, 'task')} escalated.`, queue, ...revision }
-    },
-  }
-}
+export const snoozeGroup = (queue: string, filter: GroupKey): Promise<Action> =>
+  groupAction(queue, filter, 'Snooze', 'They stay dead letters, and go back to the queue by themselves when the time is over.', async (given, count, body) => {
+    const until = new Date(serverNow() + Number(given.fields['hours']) * 3_600_000).toISOString()
+    const { done, revision } = await reviewAll<Snoozed>(queue, 'snooze', { ...body, until }, count, given, ({ snoozed }) => snoozed.length)
+    return { said: `${counted(done, 'task')} snoozed.`, ...revision }
+  }, { fields: [{ name: 'hours', label: 'For so many hours', kind: 'number', value: '8', required: true }] })
+
+export const escalateGroup = (queue: string, filter: GroupKey): Promise<Action> =>
+  groupAction(queue, filter, 'Escalate', 'They stay where they are, marked for somebody who decides. The reason stands beside each as a note.', async (given, count, body) => {
+    const { done, revision } = await reviewAll<Escalated>(queue, 'escalate', body, count, given, ({ escalated }) => escalated.length)
+    return { said: `${counted(done, 'task')} escalated.`, ...revision }
+  }, { title: 'Escalate this group, with a note' })
 
 export const stopRedrive = (queue: string): Action => ({
   title: 'Stop the redrive',
