@@ -52,8 +52,8 @@ export const consoleBrowserPlants: ReadonlyArray<Plant> = [
   {
     title: 'the console cancels all tasks instead of all that match',
     file: `${source}pages/tasks/bulk.tsx`,
-    find: 'body: { filter: chosen.filter, reason,',
-    replace: 'body: { filter: {}, reason,',
+    find: 'cancelledPages(queue, { filter: chosen.filter, reason })',
+    replace: 'cancelledPages(queue, { filter: {}, reason })',
     killedBy: stories,
     named: 'cancels all tasks that match',
   },

@@ -2,7 +2,7 @@
 import type { TaskPage, TaskView } from '@daybook/client'
 import type { Moment } from '../../address/address.js'
 import { pathOf, type Query } from '../../address/url.js'
-import { ApiProblem, request } from '../../api/request.js'
+import { type Answer, ApiProblem, request } from '../../api/request.js'
 import type { Action, Done, Given } from '../../parts/action.js'
 import { counted, numberText } from '../../parts/format.js'
 import { saveFile } from '../../parts/save-file.js'
@@ -106,14 +106,11 @@ export const cancelMany = (queue: string, chosen: Chosen): Action => ({
   run: async (given) => {
     const { reason, progress } = given
     if (chosen.kind === 'some') return toEach(queue, chosen, given, 'cancelled', (id) => request('POST', tasksPath(queue, id, 'cancel'), { body: { reason } }))
-    let cursor: string | null = ''
     let count = 0
     let last: number | undefined
-    while (cursor !== null) {
-      const { value, revision }: { readonly value: CancelledPage; readonly revision?: number } = await request<CancelledPage>('POST', tasksPath(queue, 'cancel'), { body: { filter: chosen.filter, reason, ...(cursor === '' ? {} : { cursor }) } })
+    for await (const { value, revision } of cancelledPages(queue, { filter: chosen.filter, reason })) {
       count += value.count
       last = revision ?? last
-      cursor = value.nextCursor
       progress(`${count} cancelled …`)
     }
     return { said: `${counted(count, 'task')} cancelled.`, queue, ...(last === undefined ? {} : { revision: last }) }
@@ -123,6 +120,15 @@ export const cancelMany = (queue: string, chosen: Chosen): Action => ({
 interface CancelledPage {
   readonly count: number
   readonly nextCursor: string | null
+}
+
+/** The answers to a command that cancels a page at a time. */
+const cancelledPages = async function* (queue: string, body: object): AsyncGenerator<Answer<CancelledPage>, void> {
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const answer: Answer<CancelledPage> = await request<CancelledPage>('POST', tasksPath(queue, 'cancel'), { body: { ...body, ...(cursor === '' ? {} : { cursor }) } })
+    yield answer
+    cursor = answer.value.nextCursor
+  }
 }
 
 /** Finished tasks and dead letters cannot be cancelled. */
@@ -137,13 +143,8 @@ export const cancellableIn = (filter: Readonly<Record<string, string>>): Readonl
 
 /** Number of tasks that the server would cancel. Tasks that are finished match, but cannot be cancelled. */
 export const countCancellable = async (queue: string, filter: Readonly<Record<string, string>>): Promise<number> => {
-  let cursor: string | null = ''
   let count = 0
-  while (cursor !== null) {
-    const { value }: { readonly value: CancelledPage } = await request<CancelledPage>('POST', tasksPath(queue, 'cancel'), { body: { filter, reason: 'counted by the console', dryRun: true, ...(cursor === '' ? {} : { cursor }) } })
-    count += value.count
-    cursor = value.nextCursor
-  }
+  for await (const { value } of cancelledPages(queue, { filter, reason: 'counted by the console', dryRun: true })) count += value.count
   return count
 }
 
