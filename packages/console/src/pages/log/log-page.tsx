@@ -6,14 +6,7 @@ import { DataTable } from '../../parts/data-table.js'
 import { Loaded } from '../../parts/loaded.js'
 import { Moment } from '../../parts/moment.js'
 import type { PageParams } from '../page-params.js'
-
-export interface LogEvent {
-  readonly revision: number
-  readonly type: string
-  readonly at: string
-  readonly actor?: string
-  readonly data: Readonly<Record<string, unknown>>
-}
+import type { HistoryEvent } from '../task/life.js'
 
 const pageEvents = 50
 
@@ -22,7 +15,7 @@ export const LogPage = ({ params: { queue = '' } }: { readonly params: PageParam
   const summary = useQueue<{ readonly revision: number }>(queue, [])
   const head = summary.value?.revision
   const first = from === undefined ? Math.max(0, (head ?? 0) - pageEvents + 1) : Math.max(0, Number(from) || 0)
-  const shown = useQueue<{ readonly events: ReadonlyArray<LogEvent> }>(queue, ['events'], { query: { from: String(first), limit: String(pageEvents) }, when: from !== undefined || head !== undefined })
+  const shown = useQueue<{ readonly events: ReadonlyArray<HistoryEvent> }>(queue, ['events'], { query: { from: String(first), limit: String(pageEvents) }, when: from !== undefined || head !== undefined })
   // The newest events move on with the queue. What is shown stays until the next answer has come, and with it what somebody has opened.
   const newest = useRef<typeof shown.value>(undefined)
   if (from !== undefined || momentShown.value !== undefined) newest.current = undefined
