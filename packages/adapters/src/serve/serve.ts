@@ -80,6 +80,11 @@ export const serve = async (
     for (const release of opened.splice(0).reverse()) await release().catch((error: unknown) => errors.push(error))
     if (errors.length > 0) throw errors[0]
   }
+  /** This part is closed before those that were opened earlier. */
+  const own = <A extends { readonly close: () => Promise<void> } | undefined>(part: A): A => {
+    if (part !== undefined) opened.push(() => part.close())
+    return part
+  }
   try {
     const persistent = options.store.kind !== 'memory'
     if (persistent) {
@@ -89,20 +94,17 @@ export const serve = async (
       opened.push(async () => unlock())
     }
     const logger = pino({ level: 'warn' }, log)
-    const telemetry = await startTelemetry(process.env, (text) => logger.warn(text))
     // Closed after all other parts, so that it can report their end.
-    if (telemetry !== undefined) opened.push(() => telemetry.close())
-    const own = await openStore(options)
-    // For a start that fails before there is a daybook, which closes its store by itself. Closing it again does nothing.
-    opened.push(() => own.close())
+    const telemetry = own(await startTelemetry(process.env, (text) => logger.warn(text)))
     const meter = new Meter()
-    const store = observedStore(own, telemetry === undefined ? [meter.append] : [meter.append, telemetry.append])
+    // A daybook closes its store by itself. This is for a start that fails before there is one: closing it again does nothing.
+    const store = observedStore(own(await openStore(options)), telemetry === undefined ? [meter.append] : [meter.append, telemetry.append])
     const hasKeys = !persistent || existsSync(keysFileIn(options))
     const keys = new KeyFile(keysFileIn(options))
     opened.push(async () => keys.close())
     const snapshots = persistent ? await openSnapshotFolder(snapshotFolderOf(options), { rows: { warn }, ...defined({ ladder: options.pastSnapshots }) }) : undefined
     if (snapshots !== undefined) opened.push(async () => snapshots.close())
-    const daybook = createDaybook({
+    const daybook = own(createDaybook({
       store,
       keys,
       warn,
@@ -110,19 +112,15 @@ export const serve = async (
       alerts: true,
       opened: logAlerts((fields, text) => logger.warn(fields, text)),
       ...defined({ defaults: options.defaults, pastUnreadable: options.pastUnreadable, clockJumpMs: options.clockJumpMs, snapshots }),
-    })
-    opened.push(() => daybook.close())
-    const memory = startMemoryOf(options, daybook, warn)
-    if (memory !== undefined) opened.push(() => memory.close())
+    }))
+    const memory = own(startMemoryOf(options, daybook, warn))
     const tokens =
       options.auth === 'off'
         ? undefined
         : openTokens({ dir: persistent ? options.dataDir : 'memory', adminToken: options.token, store, now: daybook.now, warn: (text) => logger.warn(text) })
-    if (tokens !== undefined) opened.push(() => tokens.tokens.close())
-    const past = pastOf(options)
-    if (past !== undefined) opened.push(() => past.close())
-    const verifications = options.store.kind === 'memory' ? undefined : verificationsOn(options.store, checkpointFolderOf(options.dataDir))
-    if (verifications !== undefined) opened.push(() => verifications.close())
+    own(tokens?.tokens)
+    const past = own(pastOf(options))
+    const verifications = own(options.store.kind === 'memory' ? undefined : verificationsOn(options.store, checkpointFolderOf(options.dataDir)))
     let files: QueueFolders | undefined
     let webhooks: Webhooks | undefined
     let readModels: ReadModels | undefined
@@ -162,16 +160,12 @@ export const serve = async (
       beside.push(() => started.close())
     }
     if (persistent || options.webhooks !== undefined) {
-      const started = await startWebhooksOf(options, daybook, (text) => logger.warn(text))
-      webhooks = started
-      opened.push(() => started.close())
+      webhooks = own(await startWebhooksOf(options, daybook, (text) => logger.warn(text)))
     }
     if (options.queueFilesDir !== undefined) {
-      const started = startQueueFiles({ daybook, dir: options.queueFilesDir, warn })
-      files = started
-      opened.push(() => started.close())
+      files = own(startQueueFiles({ daybook, dir: options.queueFilesDir, warn }))
       // Usually the files exist when the server becomes ready. It does not wait for a slow disk.
-      await Promise.race([started.tried, delay(filesWaitMs, undefined, { ref: false })])
+      await Promise.race([files.tried, delay(filesWaitMs, undefined, { ref: false })])
     }
     if (options.launcher !== undefined) {
       const launcher = await startLauncher(daybook, http.url, options.launcher, warn, memory)
