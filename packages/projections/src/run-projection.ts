@@ -90,32 +90,26 @@ export const runProjection = <S, R>(
     saved = revision
   }
 
-  let tellCaughtUp: () => void = () => undefined
-  let tellFailed: (error: unknown) => void = () => undefined
-  const caughtUp = new Promise<void>((resolve, reject) => {
-    tellCaughtUp = resolve
-    tellFailed = reject
+  // Subscribe before reading, so that no event is missed in between.
+  const growing = source.grown.subscribe({
+    next: (revision) => {
+      head = revision
+      wake()
+    },
+    error: (error: unknown) => {
+      failure = { error }
+      end()
+    },
+    complete: end,
   })
+
+  const caughtUp = resume().then(readLog)
   // A caller that does not await it learns of a failure from `results`.
   caughtUp.catch(() => undefined)
 
   const run = async (): Promise<void> => {
-    // Subscribe before reading, so that no event is missed in between.
-    const growing = source.grown.subscribe({
-      next: (revision) => {
-        head = revision
-        wake()
-      },
-      error: (error: unknown) => {
-        failure = { error }
-        end()
-      },
-      complete: end,
-    })
     try {
-      await resume()
-      await readLog()
-      tellCaughtUp()
+      await caughtUp
       while (!isOver) {
         const grownTo = head
         if (grownTo > revision) {
@@ -128,7 +122,6 @@ export const runProjection = <S, R>(
       subject.complete()
     } catch (error) {
       failure = { error }
-      tellFailed(error)
       subject.error(error)
     } finally {
       growing.unsubscribe()
