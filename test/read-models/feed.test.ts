@@ -106,8 +106,11 @@ describe('EV-04: read models in a file', () => {
       report: (status) => (last = status),
     })
     await until(isLevel)
-    writeFileSync(file(), Buffer.alloc(statSync(file()).size, 'nothing of SQLite '), { flag: 'r+' })
+    // Then the pages that the next batch needs are in memory, and SQLite does not read them again.
     await work(3, 4)
+    await until(isLevel)
+    writeFileSync(file(), Buffer.alloc(statSync(file()).size, 'nothing of SQLite '), { flag: 'r+' })
+    await work(5, 6)
     await until(() => last?.problem !== undefined)
     // When it is opened again, SQLite says the rest.
     expect(last?.problem).toMatch(/was overwritten: delete it|cannot be used .*: move it away, it is built anew/)
