@@ -8,25 +8,20 @@ import { defineConfig } from 'vitest/config';
 const runSeed = process.env.SEED ?? process.env.RUN_SEED ?? String(randomInt(2 ** 31 - 2 ** 20));
 console.log(`The seed of this run is ${runSeed}.`);
 
-// The files of these folders run one after the other in two processes. To load the modules anew for each takes 0.9 s of CPU, more than most of their tests.
-const sharing = ['chain', 'client', 'core', 'engine', 'files', 'http', 'import', 'memory-bank', 'projections', 'properties', 'read-models', 'reports', 'simulate', 'webhooks', 'what-if']
-  .map((folder) => `test/${folder}/**/*.test.ts`);
-
 export default defineConfig({
   // The repository root, so that both `npm test -- smoke` and
   // `npm test -- test/smoke/smoke.test.ts` select files as one expects.
   root: fileURLToPath(new URL('..', import.meta.url)),
   cacheDir: 'test/node_modules/.vite',
   test: {
-    projects: [
-      { extends: true, test: { name: 'shared process', include: sharing, isolate: false } },
-      { extends: true, test: { name: 'own process', include: ['test/**/*.test.ts'], exclude: ['**/node_modules/**', ...sharing] } },
-    ],
+    include: ['test/**/*.test.ts'],
     setupFiles: ['test/support/setup.ts'],
     globalSetup: ['test/support/remove-fleet.ts'],
     env: { RUN_SEED: runSeed, FLEET_FOLDER: join(tmpdir(), `daybook-fleet-${process.pid}`) },
     pool: 'forks',
     maxWorkers: 2,
+    // The files run one after the other in these two processes. To load the modules anew for each takes 0.9 s of CPU, more than most of their tests.
+    isolate: false,
     // Reached by what hangs, and by nothing else, however slow the machine.
     testTimeout: 180_000,
     hookTimeout: 180_000,
