@@ -42,6 +42,7 @@ export const backupPlants: ReadonlyArray<Plant> = [
     find: 'if (archive !== undefined && (await exists(archive))) {',
     replace: "if (archive !== undefined && archive === '') {",
     killedBy,
+    named: 'a backup has tokens, archive',
   },
   {
     title: 'copied secrets can be read by everybody on the machine',

@@ -181,6 +181,7 @@ export const cliPlants: ReadonlyArray<Plant> = [
     find: " || (error as NodeJS.ErrnoException).code === 'ETXTBSY'",
     replace: '',
     killedBy: ['test/worker/launcher.test.ts'],
+    named: 'a program that is being written (ETXTBSY)',
   },
   {
     title: 'launcher: programs get the store of the server, with its password',
@@ -251,6 +252,7 @@ export const cliPlants: ReadonlyArray<Plant> = [
     find: '"revision":(-?\\d+),',
     replace: '"revision":(\\d+),',
     killedBy: ['test/files/queue-files.test.ts'],
+    named: 'a queue that had no event when its files were last written',
   },
   {
     title: 'import: queue files of different revisions are taken for one',

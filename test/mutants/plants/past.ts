@@ -100,6 +100,7 @@ export const pastPlants: ReadonlyArray<Plant> = [
     find: "if (typeof file === 'string' || file.header.stream !== stream || file.header.foldVersion !== foldVersion) return undefined",
     replace: "if (typeof file === 'string') return { name, revision: 1, bytes: 1 }",
     killedBy: ['test/stores/snapshots.test.ts'],
+    named: 'those are kept that replays of the past begin with',
   },
   {
     title: 'past: a comparison looks at all breakers for each event about agents',
@@ -242,6 +243,7 @@ export const pastPlants: ReadonlyArray<Plant> = [
     find: "if (error.code === 'EEXIST') throw isThere",
     replace: 'void error',
     killedBy: ['test/cli/audit-files.test.ts'],
+    named: 'a file that came meanwhile is not overwritten',
   },
   {
     title: 'an export of a task lacks the tasks that it depends on',
@@ -316,6 +318,7 @@ export const pastPlants: ReadonlyArray<Plant> = [
     find: '    await this.endGroup()\n    const manifest',
     replace: '    const manifest',
     killedBy: ['test/cli/audit-files.test.ts'],
+    named: 'the same manifest as the lines of JSON',
   },
   {
     title: 'a row group of a Parquet file has the rows of those before it as well',
@@ -323,6 +326,7 @@ export const pastPlants: ReadonlyArray<Plant> = [
     find: '    this.rows = noRows()\n',
     replace: '',
     killedBy: ['test/cli/audit-files.test.ts'],
+    named: 'large contents are in several row groups',
   },
   {
     title: 'the pages of a log wait for the Parquet file in memory',
@@ -386,6 +390,7 @@ export const pastPlants: ReadonlyArray<Plant> = [
     find: 'this.parts(id), { objectMode: false }',
     replace: 'this.parts(id), { objectMode: false, highWaterMark: 1e9 }',
     killedBy: ['test/cli/export-server.test.ts'],
+    named: 'reads no more than is taken',
   },
   {
     title: 'the beginning of a line that is sent in two parts is lost',

@@ -223,6 +223,7 @@ export const readyPlants: ReadonlyArray<Plant> = [
     find: 'const start = Math.max(pool.turn, account.turn)',
     replace: 'const start = account.turn',
     killedBy: laws,
+    named: 'whatever other fleets do and whatever was shut',
   },
   {
     title: 'leases of other types make a tenant forget its debt',

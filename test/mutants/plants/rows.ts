@@ -13,7 +13,7 @@ const syncOrder = ['test/stores/sync-order.test.ts']
 
 export const rowPlants: ReadonlyArray<Plant> = [
   { title: 'rows of old finished tasks stay in memory as well as in the store', file: chunk, find: '    this.memory = undefined\n    return true', replace: '    return true', killedBy: ['test/core/finished.test.ts'], named: 'INV-22' },
-  { title: 'a chunk that the store does not take is lost', file: chunk, find: 'if (this.kept === undefined) return false', replace: 'if (this.kept === undefined) this.kept = { read: () => new Uint8Array(0), columns: () => new Float64Array(0), place: () => undefined }', killedBy: finished },
+  { title: 'a chunk that the store does not take is lost', file: chunk, find: 'if (this.kept === undefined) return false', replace: 'if (this.kept === undefined) this.kept = { read: () => new Uint8Array(0), columns: () => new Float64Array(0), place: () => undefined }', killedBy: finished, named: 'old ones in a store that is full now and then' },
   { title: 'a chunk that was taken back is given to the store no more', file: rows, find: 'if (this.firstChunk + index < this.givenTo) this.givenTo = this.firstChunk + index', replace: '', killedBy: finished, named: 'written anew' },
   { title: 'a chunk is given to the store before it is full', file: rows, find: '- Math.max(1, store.newest)', replace: '', killedBy: finished },
   { title: 'a store that was full once is not asked again', file: rows, find: 'this.seed)) return\n', replace: 'this.seed)) {\n        this.givenTo++\n        return\n      }\n', killedBy: finished, named: 'given to it later' },
@@ -43,7 +43,7 @@ export const rowPlants: ReadonlyArray<Plant> = [
   { title: 'a start does not find the callback key of a finished task in a file', file: 'packages/core/src/rows/task-bytes.ts', find: ' || extras.parking !== undefined) return true', replace: ') return true', killedBy: finished, named: 'a callback key' },
   { title: 'columns of one chunk are mixed with those of the one before', file: 'packages/adapters/src/files/snapshots/packed-numbers.ts', find: 'if (width === 0) numbers.fill(least, at * rows, (at + 1) * rows)', replace: 'if (width === 0) numbers.fill(least, at * rows, at * rows + 1)', killedBy: rowFiles, named: 'after kill -9' },
   { title: 'a snapshot copies rows that a store has', file: walk, find: 'if (place === undefined) return undefined', replace: 'if (place !== undefined) return undefined', killedBy: finished, named: 'names chunks' },
-  { title: 'a named chunk has rows that had left', file: walk, find: 'if (row < this.row || !this.wasThere(row)) absent', replace: 'if (row < this.row) absent', killedBy: finished },
+  { title: 'a named chunk has rows that had left', file: walk, find: 'if (row < this.row || !this.wasThere(row)) absent', replace: 'if (row < this.row) absent', killedBy: finished, named: 'old ones in a store, are found' },
   { title: 'a named chunk has rows before the first one', file: walk, find: 'if (row < this.row || !this.wasThere(row)) absent', replace: 'if (!this.wasThere(row) && row > begin) absent', killedBy: finished },
   { title: 'a named chunk has a row as it was written again since', file: walk, find: 'this.before.get(begin + row) ?? chunk.bytesOf(row)', replace: 'chunk.bytesOf(row)', killedBy: finished },
   { title: 'a named chunk has rows as they were at first', file: rows, find: 'for (const [row, bytes] of rewritten) chunk.rewrite(row, bytes)', replace: '', killedBy: finished },

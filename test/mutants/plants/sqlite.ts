@@ -23,6 +23,7 @@ export const sqlitePlants: ReadonlyArray<Plant> = [
     find: 'lose(problem.message)',
     replace: '',
     killedBy: writer,
+    named: 'the writing thread dies: its appends',
   },
   {
     title: 'SQLite: a dead writing thread is not replaced',

@@ -134,6 +134,7 @@ export const tablePlants: ReadonlyArray<Plant> = [
     find: '    this.chunks.unshift(...dropped)\n',
     replace: '',
     killedBy: finished,
+    named: 'old ones in memory, are found',
   },
   {
     title: 'a rollback gives the name of an agent to the tasks of another',

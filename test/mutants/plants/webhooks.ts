@@ -19,7 +19,7 @@ export const webhookPlants: ReadonlyArray<Plant> = [
   { title: 'webhooks: what is resolved is not checked', file: `${webhooks}public-connector.ts`, find: 'const checked = check(host, addresses)', replace: 'const checked = addresses', killedBy: addresses },
   { title: 'webhooks: a pause may be as long as the receiver says', file: `${webhooks}post.ts`, find: 'Math.min(Math.max(ms, 0), retryAfterMsMax)', replace: 'Math.max(ms, 0)', killedBy: addresses },
   { title: 'webhooks: an error has the address of the receiver', file: `${webhooks}post.ts`, find: 'const reason = `it answers', replace: 'const reason = `${url}: it answers', killedBy: delivery },
-  { title: 'webhooks: an answer that drips keeps the next message back', file: `${webhooks}post.ts`, find: 'clearTimeout(clock)\n      clock = setTimeout(abort, answerRestMs)', replace: '', killedBy: delivery },
+  { title: 'webhooks: an answer that drips keeps the next message back', file: `${webhooks}post.ts`, find: 'clearTimeout(clock)\n      clock = setTimeout(abort, answerRestMs)', replace: '', killedBy: delivery, named: 'an answer that drips without end' },
   { title: 'webhooks: what fails is dropped', file: `${webhooks}receiver.ts`, find: 'if (isOld()) return this.drop(message, outcome.reason)', replace: 'return this.drop(message, outcome.reason)', killedBy: delivery },
   { title: 'webhooks: old messages are tried for ever', file: `${webhooks}receiver.ts`, find: 'if (isOld()) return this.drop(message, outcome.reason)', replace: '', killedBy: delivery },
   { title: 'webhooks: a message that is refused holds up the others', file: `${webhooks}receiver.ts`, find: '++refused >= refusalsMax', replace: '++refused < 0', killedBy: delivery },
