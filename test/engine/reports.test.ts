@@ -172,6 +172,36 @@ describe('GB-03: after this server was away', () => {
   })
 })
 
+describe('GB-03: while the clock of this server is refused', () => {
+  /** The clock jumps ahead by an hour, and is set right after this many milliseconds. */
+  const refusedFor = async (ms: number, before: (opened: Awaited<ReturnType<typeof openQueue>>) => Promise<void>) => {
+    const wall = { offset: 0 }
+    const opened = await openQueue({ leaseGraceMs, clock: () => Date.now() + wall.offset, monotonic: () => performance.now(), uptime: () => performance.now() })
+    await sleep(2 * leaseGraceMs)
+    await opened.engine.submit(enqueue(leased('a'), leased('b')), caller)
+    await before(opened)
+    wall.offset = 3_600_000
+    await sleep(ms)
+    return { ...opened, setRight: () => void (wall.offset = 0) }
+  }
+
+  test('refused reports are waited for, however shortly before its end the lease was over', async () => {
+    let held: Held | undefined
+    const { engine, store, setRight } = await refusedFor(leaseMs + 100, async ({ engine: opened }) => void ([held] = ok(await opened.claim(claim(), caller))))
+    expect(codeOf(await engine.submit(complete(held!), caller))).toBe('clock')
+    setRight()
+    await sleep(leaseGraceMs - 500)
+    expect(codeOf(await engine.submit(complete(held!), caller))).toBe('success')
+    expect(await expiredIn(store)).toBe(0)
+  })
+
+  test('but not longer: then the lease ends without any command', async () => {
+    const { store, setRight } = await refusedFor(leaseMs + 100, async ({ engine }) => void ok(await engine.claim(claim(), caller)))
+    setRight()
+    await until(async () => (await expiredIn(store)) === 1)
+  })
+})
+
 test('GB-03: in an idle queue a lease ends on time, and a later report is late', async () => {
   const { engine, store, held } = await holding()
   await sleep(leaseMs + 10)

@@ -36,6 +36,14 @@ export const timePlants: ReadonlyArray<Plant> = [
     killedBy: reports,
   },
   {
+    title: 'leases end as soon as the clock is right again',
+    file: at('decider.ts'),
+    find: 'if (this.wasRefused && !isRefused) grace.begin()',
+    replace: 'void grace',
+    killedBy: reports,
+    named: 'the clock of this server is refused',
+  },
+  {
     title: 'leases end as soon as a process that stood still goes on',
     file: at('time/lease-grace.ts'),
     find: 'late > lateMs && firstEnd > this.hadBy',

@@ -70,6 +70,8 @@ export class Decider {
   private fullAt = 0
   /** Nothing that is due is decided before this time, because it fits in no append: without a pause, it would be tried without end. */
   private noTickBefore = Number.NEGATIVE_INFINITY
+  /** Whether the clock was refused at the last look. */
+  private wasRefused = false
 
   constructor(
     private readonly parts: Parts,
@@ -82,6 +84,7 @@ export class Decider {
   isDue(): boolean {
     const { clock, waiting, isClosing, availability } = this.parts
     const now = clock.now()
+    this.noteClock()
     if (this.refusal() !== undefined) return waiting.size > 0
     if (isClosing() || availability.resumeInMs() > 0) return false
     return this.isTickDue(now) || waiting.isOfferDue || waiting.nextLook <= now
@@ -91,6 +94,14 @@ export class Decider {
   private refusal(): Refusal | undefined {
     const { readOnly, withholding, live, clock } = this.parts
     return readOnly.refusalIn(live.current) ?? withholding.refusalIn(live.current) ?? (clock.refusal === undefined ? undefined : wrongClock(clock.refusal))
+  }
+
+  /** While the clock was refused, so were all reports. Agents repeat them. */
+  private noteClock(): void {
+    const { clock, grace } = this.parts
+    const isRefused = clock.refusal !== undefined
+    if (this.wasRefused && !isRefused) grace.begin()
+    this.wasRefused = isRefused
   }
 
   /** When there will be something to decide besides the mailbox, in the queue's time; infinity for never. */
@@ -149,6 +160,7 @@ export class Decider {
     const { live, mailbox, waiting, isClosing, availability } = this.parts
     this.begunAt = performance.now()
     this.at = this.now()
+    this.noteClock()
     const batch = newBatch(live.mark(), live.revision)
     const refusal = this.refusal()
     if (refusal !== undefined) for (const item of waiting.drain()) batch.decided.push(new Known(item, E.left(refusal)))

@@ -3,8 +3,8 @@
  * this server was busy, could not write, or was down. So a lease is not ended
  *
  *   - while a command that arrived before the end of the lease waits to be decided;
- *   - during a grace period after this server caused a delay: after a start, after a failed append, and when it finds a lease whose end went
- *     unnoticed for some time. Meanwhile agents repeat reports that they could not deliver;
+ *   - during a grace period after this server caused a delay: after a start, after a failed append, when its clock is no longer refused, and when it
+ *     finds a lease whose end went unnoticed for some time. Meanwhile agents repeat reports that they could not deliver;
  *   - for half a second after its end, if other servers decide on the same queue: reports that they have received are not known here.
  *
  * Times of leases and commands are in the queue's time, in milliseconds since 1970. The grace period is measured by the monotonic clock.
@@ -25,7 +25,7 @@ export class LeaseGrace {
   private hadBy = Number.NEGATIVE_INFINITY
 
   constructor(
-    /** Length of the grace period after a start or a failed append, in milliseconds; agents retry within ten seconds. 0 for none. */
+    /** Length of the grace period after a start, a failed append or a refused clock, in milliseconds; agents retry within ten seconds. 0 for none. */
     private readonly graceMs: number,
     private readonly isShared: boolean,
     private readonly monotonic: () => number,
