@@ -170,6 +170,18 @@ describe('GB-03: after this server was away', () => {
     expect(await expiredIn(store)).toBe(1)
     expect(codeOf(await engine.submit(complete(b!), caller))).toBe('lease-lost')
   })
+
+  test('one that stood still at the end of a grace period leaves it for leases that ended meanwhile, too', async () => {
+    const clock = { now: Date.now() }
+    const { engine, store } = await openQueue({ leaseGraceMs, clock: () => clock.now, monotonic: () => clock.now })
+    await engine.submit(enqueue(leased('a'), leased('b')), caller)
+    ok(await engine.claim(claim('ann', 1), caller))
+    await standStill(engine, leaseGraceMs - 100, clock)
+    const [b] = ok(await engine.claim(claim('bob', 1), caller))
+    await standStill(engine, leaseMs + 1_000, clock)
+    expect(await expiredIn(store)).toBe(1)
+    expect(codeOf(await engine.submit(complete(b!, 'bob'), caller))).toBe('success')
+  })
 })
 
 describe('GB-03: while the clock of this server is refused', () => {

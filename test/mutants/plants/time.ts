@@ -46,16 +46,24 @@ export const timePlants: ReadonlyArray<Plant> = [
   {
     title: 'leases end as soon as a process that stood still goes on',
     file: at('time/lease-grace.ts'),
-    find: 'late > lateMs && firstEnd > this.hadBy',
+    find: 'late > lateMs && this.graceMs > 0',
     replace: 'late > lateMs && firstEnd > now',
     killedBy: reports,
   },
   {
     title: 'grace has no end: it begins anew for the same lease',
     file: at('time/lease-grace.ts'),
-    find: 'late > lateMs && firstEnd > this.hadBy',
-    replace: 'late > lateMs',
+    find: 'if (firstEnd <= this.hadBy) return Math.min(this.hadBy, now - this.delayMs, oldest)',
+    replace: '',
     killedBy: reports,
+  },
+  {
+    title: 'leases that ended unnoticed end together with those that had their grace',
+    file: at('time/lease-grace.ts'),
+    find: 'return Math.min(this.hadBy, now - this.delayMs, oldest)',
+    replace: 'return Math.min(now - this.delayMs, oldest)',
+    killedBy: reports,
+    named: 'stood still at the end of a grace period',
   },
   {
     title: 'leases of a shared queue end at once',

@@ -51,8 +51,10 @@ export class LeaseGrace {
       this.isOn = false
       this.hadBy = now - overForMs
     }
+    // Those that ended later come next: perhaps their end went unnoticed.
+    if (firstEnd <= this.hadBy) return Math.min(this.hadBy, now - this.delayMs, oldest)
     const late = now - firstEnd - this.delayMs
-    if (late > lateMs && firstEnd > this.hadBy && this.graceMs > 0) {
+    if (late > lateMs && this.graceMs > 0) {
       this.begin(Math.min(this.graceMs, Math.max(this.graceMs / 10, late)))
       return 0
     }
