@@ -3,6 +3,7 @@ import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createClient, type DaybookClient } from '@daybook/client'
+import { openEmbedded } from '@daybook/adapters/embedded'
 import { emptyState, foldRecorded } from '@daybook/adapters/engine'
 import { openSnapshotFolder } from '@daybook/adapters/files'
 import { archiveBeside, joinedStore } from '@daybook/adapters/segments'
@@ -42,6 +43,20 @@ test('INV-15: what a running server forgot by the clock alone is no difference',
     await new Promise((resolve) => setTimeout(resolve, 2_500))
   })
   expect(await doctor(dataDir)).toMatchObject({ code: 0, out: same })
+})
+
+test('INV-15: what a server forgot too early, because its clock was ahead, is a note', async () => {
+  const dataDir = join(dir, 'ahead')
+  const client = await openEmbedded({ dataDir })
+  await client.enqueueAll([1, 2, 3].map((payload) => ({ id: `t${payload}`, type: 'mail', payload })))
+  await client.cancel('t1', 'no more')
+  await client.close()
+  rmSync(join(dataDir, 'snapshots'), { recursive: true })
+  const ahead = await openEmbedded({ dataDir, engine: { clock: () => Date.now() + 10 * 86_400_000 } })
+  expect((await ahead.depth()).total).toBe(2)
+  await new Promise((resolve) => setTimeout(resolve, 2_500))
+  await ahead.close()
+  expect(await doctor(dataDir)).toMatchObject({ code: 0, out: expect.stringMatching(/^note {2}queue default: the snapshot at revision 3 .* forgotten too early/m) as string })
 })
 
 describe('a queue with archived events', () => {

@@ -5,7 +5,7 @@ const pictures = ['test/cli/pictures.test.ts']
 const terminal = ['test/cli/terminal-pictures.test.ts']
 
 export const cliPlants: ReadonlyArray<Plant> = [
-  { title: 'doctor --replay: what a server forgot by the clock alone is a difference', file: 'packages/adapters/src/cli/doctor/store.ts', find: 'differenceBetween(forget(state, now, Infinity), forget(replayed, now, Infinity))', replace: 'differenceBetween(forget(state, now, 0), forget(replayed, now, 0))', killedBy: ['test/cli/doctor-replay.test.ts'], named: 'by the clock alone' },
+  { title: 'doctor --replay: what a server forgot by the clock alone is a difference', file: 'packages/adapters/src/cli/doctor/store.ts', find: '[forget(state, now, Infinity), forget(replayed, now, Infinity)]', replace: '[forget(state, now, 0), forget(replayed, now, 0)]', killedBy: ['test/cli/doctor-replay.test.ts'], named: 'by the clock alone' },
   { title: 'doctor --replay: an altered snapshot is like the log', file: 'packages/adapters/src/cli/doctor/store.ts', find: 'if (difference === undefined) return', replace: 'if (difference !== null) return', killedBy: ['test/cli/doctor-replay.test.ts'], named: 'teeth' },
   { title: 'an empty path is taken', file: 'packages/adapters/src/cli/values.ts', find: "if (text === '') throw new InvalidArgumentError('it is empty: name a file or a folder')", replace: '', killedBy: ['test/cli/usage.test.ts'], named: 'an empty path' },
   { title: 'top: a queue that was named and is not there is passed over', file: 'packages/adapters/src/cli/top/frame.ts', find: '!figures.queues.some(({ name }) => name === selected)', replace: '!figures.queues.some(({ name }) => name !== selected)', killedBy: ['test/cli/top-frame.test.ts'], named: 'is not there is said' },

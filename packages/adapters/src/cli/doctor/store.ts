@@ -1,7 +1,7 @@
 /** The doctor for the log itself. */
 import type { KeyObject } from 'node:crypto'
 import { join } from 'node:path'
-import { differenceBetween, foldVersion, forget, keptIn, type KeptRows, plural, type QueueState, tasksInPage, timeOf } from '@daybook/core'
+import { differenceBetween, foldVersion, forget, keptIn, type KeptRows, nextForgotten, plural, type QueueState, tasksInPage, timeOf } from '@daybook/core'
 import { errorText } from '../../error-text.js'
 import { archiveBeside, joinedStore } from '../../segments/index.js'
 import { checkpointFolderOf, readCheckpoints, readSigningKey, signedByAnother, signedQueues, signerOf, signingKeyFileOf } from '../../chain/index.js'
@@ -153,6 +153,9 @@ const checkSnapshots = async (snapshots: SnapshotStore, stream: string, queue: s
   return findings
 }
 
+/** The last time of a date, in milliseconds since 1970. */
+const endOfTime = 8.64e15
+
 /**
  * Compares the state that a start makes, from the newest snapshot and the events after it, with the state from all events. Consumes `replayed`. A
  * checksum does not tell who wrote a snapshot, and `audit verify` reads none.
@@ -167,9 +170,14 @@ const checkReplay = async (store: EventStore, { rowStoreOf: _, ...snapshots }: S
   if (snapshot === undefined) return [{ level: 'note', about, says: `there is no snapshot to compare with the log${unused}` }]
   // When a finished task that is no longer known leaves memory makes no difference.
   const now = Math.max(Date.now(), timeOf(state), timeOf(replayed))
-  const difference = differenceBetween(forget(state, now, Infinity), forget(replayed, now, Infinity))
+  const [loaded, folded] = [forget(state, now, Infinity), forget(replayed, now, Infinity)]
+  const difference = differenceBetween(loaded, folded)
   const from = `the snapshot at revision ${snapshot.revision}`
   if (difference === undefined) return [{ level: 'good', about, says: `${from} leads to the same state as all events` }]
+  // Those that finished before the oldest one that the snapshot still has.
+  if (differenceBetween(loaded, forget(folded, (nextForgotten(loaded) ?? endOfTime) - 1, Infinity)) === undefined) {
+    return [{ level: 'note', about, says: `${from} leads to the same state as all events, but for finished tasks that it has forgotten too early: the clock of a server was ahead once, or somebody removed them` }]
+  }
   const { left, right } = difference
   const shown = (text: string | undefined): string => (text === undefined ? 'nothing' : clean(text, 200))
   return [{
