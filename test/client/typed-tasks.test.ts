@@ -11,6 +11,7 @@ import * as v from 'valibot'
 import { afterAll, afterEach, beforeAll, describe, expect, expectTypeOf, test } from 'vitest'
 import * as z from 'zod'
 import { inTime } from '../support/in-time.js'
+import { until } from '../support/queue.js'
 import { type RealQueue, startRealQueue } from '../worker/real-queue.js'
 
 let queue: RealQueue
@@ -113,6 +114,20 @@ describe('the compiler', () => {
     }
     expect(check).toBeTypeOf('function')
   })
+})
+
+test('what is optional may be given as undefined, to the compiler under exactOptionalPropertyTypes and at run time', async () => {
+  const client = await fresh()
+  const [unknown, none]: [number | undefined, ReadonlyArray<string> | undefined] = [undefined, undefined]
+  expect((await client.limits.set('k', { concurrency: 3, rate: undefined })).concurrency).toBe(3)
+  const { capacity, policy } = await client.settings.patch({ policy: undefined, capacity: { maxConcurrentAgents: unknown, overcapLimit: 2 } })
+  expect([policy, capacity.maxConcurrentAgents, capacity.overcapLimit]).toEqual(['priority', 10, 2])
+  const parked = taskType('parked', { payload: z.null() })
+  work(client, handlerOf(parked, (_, { park, callback }) => (callback === undefined ? park({ callbackKey: 'later', timeoutSeconds: 60, onTimeout: undefined, checkpoint: undefined }) : { output: 'done', errors: none, decisionReport: undefined })))
+  const sent = await client.enqueue(parked, null)
+  await until(async () => (await client.task(sent.id)).status === 'waiting')
+  await client.callback('later')
+  expect(await inTime('the result', sent.result())).toMatchObject({ output: 'done' })
 })
 
 describe('a producer', () => {

@@ -6,6 +6,7 @@ export { isExactNumber, Json, jsonDepthMax, JsonObject, LongJson, NotJson } from
 export { canonicalJson, CanonicalText, escaped, quote } from './text/json-text.js'
 export { plural, theFirst } from './text/plural.js'
 export { listOf, recordOf } from './model/list.js'
+export type { MayLack, MayLackAnywhere } from './model/may-lack.js'
 export * from './model/rejections.js'
 export * from './model/scalars.js'
 export * from './model/settings.js'

@@ -1,5 +1,5 @@
 /** The methods of a client: one for each operation of the HTTP API. */
-import type { DeadLetterFilter, Json, Settings, SettingsPatch } from '@daybook/core'
+import type { DeadLetterFilter, Json, MayLackAnywhere, Settings, SettingsPatch } from '@daybook/core'
 import type { Approvals } from './approvals.js'
 import type { Batches } from './batches.js'
 import type { Difference, DiffOptions, Moment, PastQueue, QueueMoment } from './audit.js'
@@ -196,7 +196,7 @@ export interface DaybookClient {
   readonly settings: {
     readonly get: (options?: CallOptions) => Promise<Settings>
     /** Changes some settings; the others stay as they are. */
-    readonly patch: (patch: SettingsPatch, options?: CallOptions) => Promise<Settings>
+    readonly patch: (patch: MayLackAnywhere<SettingsPatch>, options?: CallOptions) => Promise<Settings>
   }
   readonly limits: Limits
   readonly schedules: Schedules

@@ -3,9 +3,9 @@ import type { CallOptions } from '../options.js'
 
 export interface Limit {
   /** The largest number of live leases. 0: nothing starts. */
-  readonly concurrency?: number
+  readonly concurrency?: number | undefined
   /** The largest number of starts in any period of `perSeconds` seconds. */
-  readonly rate?: { readonly starts: number; readonly perSeconds: number }
+  readonly rate?: { readonly starts: number; readonly perSeconds: number } | undefined
 }
 
 export interface LimitView extends Limit {

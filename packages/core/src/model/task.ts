@@ -3,6 +3,7 @@ import * as t from 'io-ts'
 import { listOf } from './list.js'
 import { Json, JsonObject } from '../text/json.js'
 import { clipped, Name, oneOf, PositiveSeconds, TaskId, Text, textMax, UnicodeText } from './scalars.js'
+import type { MayLack } from './may-lack.js'
 
 /**
  * The statuses of a task. `completed`, `cancelled` and `discarded` are final. `queued` is only shown (`shownStatus`): the
@@ -78,7 +79,7 @@ export const Result = t.partial(
   },
   'result',
 )
-export type Result = t.TypeOf<typeof Result>
+export type Result = MayLack<t.TypeOf<typeof Result>>
 
 /** Whether the decision report is given and is not null, blank or empty. */
 export const hasDecisionReport = (result: Result): boolean => {
@@ -97,7 +98,7 @@ export const ParkRequest = t.intersection(
   [t.type({ callbackKey: Name, timeoutSeconds: PositiveSeconds }), t.partial({ onTimeout: OnTimeout, checkpoint: Json })],
   'parking',
 )
-export type ParkRequest = t.TypeOf<typeof ParkRequest>
+export type ParkRequest = MayLack<t.TypeOf<typeof ParkRequest>>
 
 const Finite = t.refinement(t.number, Number.isFinite, 'number')
 
