@@ -143,7 +143,7 @@ export const agentPlants: ReadonlyArray<Plant> = [
   {
     title: 'a rollback keeps registrations',
     file: `${core}structures/undo-map.ts`,
-    find: 'this.undoLog.note(() => this.put(key, from))',
+    find: 'this.undoLog.note(() => this.replace(key, from))',
     replace: 'this.undoLog.note(() => undefined)',
     killedBy: agents,
   },

@@ -243,9 +243,9 @@ export const corePlants: ReadonlyArray<Plant> = [
   },
   {
     title: 'a deleted queue keeps its breakers',
-    file: `${core}state/breakers.ts`,
-    find: '    this.byType.clear()\n',
-    replace: '    for (const breaker of this.byType.values()) this.unlink(breaker)\n',
+    file: `${core}fold/evolve.ts`,
+    find: '  tables.breakers.clear()\n',
+    replace: '',
     killedBy: cancels,
   },
   {

@@ -21,9 +21,17 @@ export const explainPlants: ReadonlyArray<Plant> = [
     killedBy: ['test/http/explain.test.ts'],
   },
   {
+    title: 'what would change a reason does not name the request over HTTP',
+    file: 'packages/adapters/src/http/json/reasons.ts',
+    find: '{ change: `${reason.change}: ${requestsOf(remedy)}` }',
+    replace: '{}',
+    killedBy: ['test/http/explain.test.ts'],
+    named: 'names the request',
+  },
+  {
     title: 'each question why a task is not running looks at all groups',
     file: `${core}ready/ready-index.ts`,
-    find: 'return this.byTenant ?? this.make(asked, false)',
+    find: 'return this.ofAll ?? this.make(asked, false)',
     replace: 'return this.make(asked, false)',
     killedBy: explains,
     named: 'only the first question',

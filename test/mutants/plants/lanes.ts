@@ -150,6 +150,13 @@ export const lanePlants: ReadonlyArray<Plant> = [
     killedBy: scores,
   },
   {
+    title: 'misplaced tasks are claimed in the order of their old lanes, where groups are few',
+    file: `${ready}runs.ts`,
+    find: '    this.skip(cursor)\n    this.beginIn(this.lane.id, ',
+    replace: '    this.beginIn(this.lane.id, ',
+    killedBy: scores,
+  },
+  {
     title: 'misplaced tasks are claimed in the order of their old lanes, where groups are many',
     file: `${ready}runs.ts`,
     find: 'misplaced?.has(untouched.item) === true',
@@ -201,8 +208,8 @@ export const lanePlants: ReadonlyArray<Plant> = [
   {
     title: 'a question during a replay finds no ready tasks, because they are not in order yet',
     file: `${ready}ready-index.ts`,
-    find: 'if (this.isOrdered) return new Instant',
-    replace: 'if (this.passes > 0) return new Instant',
+    find: 'if (this.isOrdered) return new OrderAt',
+    replace: 'if (this.passes > 0) return new OrderAt',
     killedBy: ['test/core/replay.test.ts'],
   },
   {

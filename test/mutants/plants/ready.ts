@@ -292,7 +292,7 @@ export const readyPlants: ReadonlyArray<Plant> = [
   {
     title: 'a claim finds only some of the tasks of a tenant that has tasks with and without a limit',
     file: `${decide}claim.ts`,
-    find: 'addRuns(tenant.runs, others.item, this.instant)',
+    find: 'addRuns(tenant.runs, others.item, this.order)',
     replace: 'void others.item',
     killedBy: limitsOfMany,
   },
@@ -328,8 +328,8 @@ export const readyPlants: ReadonlyArray<Plant> = [
   {
     title: 'a breaker that closes does not open the groups of its type',
     file: `${ready}ready-index.ts`,
-    find: 'this.refreshAll(this.groupsOf(type))',
-    replace: "this.refreshAll(this.groupsOf(''))",
+    find: 'this.refreshAll(this.candidates({ types: [type] }))',
+    replace: 'this.refreshAll(this.candidates({ types: [] }))',
     killedBy: ['test/core/breaker.test.ts'],
   },
   {
