@@ -9,6 +9,7 @@ import { SaxesParser } from 'saxes'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { runHere as run } from '../cli/program.js'
 import { until } from '../support/queue.js'
+import { startTestServer } from './support.js'
 
 let dir = ''
 let server: Awaited<ReturnType<typeof serve>>
@@ -151,6 +152,19 @@ describe('EV-05: reports over HTTP', () => {
     const answer = await fetch(`${other.url}/api/queues/default/reports/throughput`)
     expect([answer.status, await answer.json()]).toMatchObject([409, { code: 'disabled', detail: expect.stringContaining('--read-models off') }])
     await other.close()
+  })
+
+  test('a server that has just started and has not opened its read models yet says so, and not that it keeps none', async () => {
+    const starting = await startTestServer({ keepsReadModels: true })
+    try {
+      await starting.post('/api/queues/q/tasks', { type: 't' })
+      for (const path of ['reports/summary', 'read-models']) {
+        const { status, body } = await starting.get(`/api/queues/q/${path}`)
+        expect([path, status, body]).toMatchObject([path, 503, { code: 'unavailable', detail: expect.stringContaining('is starting'), retryAfterSeconds: 1 }])
+      }
+    } finally {
+      await starting.stop()
+    }
   })
 })
 

@@ -8,6 +8,8 @@ export interface ServerParts {
   readonly queueFiles: () => ReadonlyArray<QueueFilesStatus>
   readonly webhooks: () => ReadonlyArray<WebhookStatus>
   readonly readModels: () => ReadModels | undefined
+  /** Whether there are read models as soon as the server has read its log. */
+  readonly keepsReadModels: boolean
   /** The signing of checkpoints. */
   readonly checkpoints: () => Checkpoints | undefined
 }

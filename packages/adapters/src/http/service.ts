@@ -5,6 +5,7 @@ import { type Verifications, verificationsHere, verifyScan } from '../chain/inde
 import type { Daybook } from '../engine/index.js'
 import type { MemoryService } from '../memory-bank/index.js'
 import type { Telemetry } from '../telemetry/index.js'
+import { openReadModels } from './handle/read-models.js'
 import { readers } from './routes/access.js'
 import { IdempotencyKeys } from './idempotency.js'
 import { type HttpLimits, httpLimitsDefault } from './limits.js'
@@ -47,8 +48,8 @@ export interface Service {
 }
 
 export const serviceOf = (options: ServiceOptions): Service => {
-  const { daybook, version = '0.1.0', queueFiles = () => [], webhooks = () => [], readModels = () => undefined, checkpoints = () => undefined } = options
-  const parts: ServerParts = { queueFiles, webhooks, readModels, checkpoints }
+  const { daybook, version = '0.1.0', queueFiles = () => [], webhooks = () => [], readModels = () => undefined, keepsReadModels = false, checkpoints = () => undefined } = options
+  const parts: ServerParts = { queueFiles, webhooks, readModels, keepsReadModels, checkpoints }
   const limits = { ...httpLimitsDefault, ...options.limits }
   const { meter = new Meter() } = options
   const state = { isReplayed: false, isDraining: false }
@@ -75,7 +76,7 @@ export const serviceOf = (options: ServiceOptions): Service => {
   const routes: ReadonlyArray<Route> = routesOf({
     limits,
     memory: options.memory,
-    readModels,
+    readModels: () => openReadModels(parts),
     verifications,
     readiness: { ...parts, tokens: options.tokens, isReplayed: () => state.isReplayed, isDraining: () => state.isDraining, memory: () => options.memory?.status() ?? [] },
     metricsWho: options.openMetrics === true ? 'anyone' : readers,

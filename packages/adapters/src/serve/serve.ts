@@ -121,6 +121,7 @@ export const serve = async (
     own(tokens?.tokens)
     const past = own(pastOf(options))
     const verifications = own(options.store.kind === 'memory' ? undefined : verificationsOn(options.store, checkpointFolderOf(options.dataDir)))
+    const readModelsLog = readModelsLogOf(options)
     let files: QueueFolders | undefined
     let webhooks: Webhooks | undefined
     let readModels: ReadModels | undefined
@@ -133,6 +134,7 @@ export const serve = async (
       queueFiles: () => files?.status() ?? [],
       webhooks: () => webhooks?.status() ?? [],
       readModels: () => readModels,
+      keepsReadModels: readModelsLog !== undefined,
       checkpoints: () => signing,
       ...(options.console === 'off' ? {} : { console: readConsole() }),
       ...defined({ tls: options.tls, memory, past, verifications }),
@@ -146,7 +148,6 @@ export const serve = async (
     opened.push(async () => void (await Promise.all([http.close(graceMs), ...beside.map((release) => release())])))
     await unlessAborted(Promise.all([daybook.ready, tokens?.tokens.ready]), signal)
     if (!hasKeys) await warnOfMissingKeys(daybook, keysFileIn(options), (text) => logger.warn(text))
-    const readModelsLog = readModelsLogOf(options)
     if (readModelsLog !== undefined) {
       const started = startReadModels({ daybook, file: join(options.dataDir, viewsFileName), log: readModelsLog, say: (text) => logger.warn(text) })
       readModels = started

@@ -4,16 +4,17 @@ import { reportNames } from '@daybook/projections/reports'
 import { errorText } from '../../error-text.js'
 import type { ReadModels } from '../../read-models/index.js'
 import { readReportRequest } from '../../read-models/reports/index.js'
-import { invalid, problem } from '../problem.js'
+import { invalid, type Problem, problem } from '../problem.js'
 import type { ReportQuery } from '../query.js'
 import type { Handled, QueueCall } from '../routes/route.js'
 
 /** Read from the tables, on another thread. With `atLeast` it waits until they include that revision. */
 export const report =
-  (readModels: () => ReadModels | undefined) =>
+  (readModels: () => E.Either<Problem, ReadModels>) =>
   async ({ daybook, queue, query, limits, params }: QueueCall<unknown, ReportQuery>): Promise<Handled> => {
-    const views = readModels()
-    if (views === undefined) return E.left(problem('disabled', 'this server keeps no read models, which reports are made of: start it with a store on disk or EventStoreDB, and without --read-models off'))
+    const open = readModels()
+    if (E.isLeft(open)) return open
+    const views = open.right
     const name = reportNames.find((each) => each === params.report)
     if (name === undefined) return E.left(problem('not-found', `there is no report ${JSON.stringify(params.report)}: there are ${reportNames.join(', ')}`))
     const { atLeast, ...parameters } = query

@@ -1,5 +1,6 @@
 /** The table of all routes, with schemas, roles and summaries. Serving and documents use it. */
 import { SettingsPatch } from '@daybook/core'
+import type * as E from 'fp-ts/lib/Either.js'
 import { readers, type Who } from './access.js'
 import { alertRoutes } from './alert-routes.js'
 import { CallbackAnswer, ClaimsAnswer, CompletedAnswer, FailedAnswer, HeartbeatAnswer, MemoriesAnswer, OutcomesAnswer, ReleasedAnswer } from '../answers/claims.js'
@@ -30,6 +31,7 @@ import { limitRoutes } from './limit-routes.js'
 import { batchRoutes } from './batch-routes.js'
 import type { HttpLimits } from '../limits.js'
 import * as q from '../query.js'
+import type { Problem } from '../problem.js'
 import { type Call, type Handled, input, parameters, queueRoute, type Route, serverRoute } from './route.js'
 import { scheduleRoutes } from './schedule-routes.js'
 import { viewRoutes } from './view-routes.js'
@@ -39,7 +41,8 @@ import * as w from '../json/wire.js'
 export interface Served {
   /** The memory of earlier tasks; `undefined` if there is none. */
   readonly memory: MemoryService | undefined
-  readonly readModels: () => ReadModels | undefined
+  /** The read models, or why there are none. */
+  readonly readModels: () => E.Either<Problem, ReadModels>
   readonly verifications: Verifications
   readonly limits: HttpLimits
   readonly tokens: Tokens | 'off'
