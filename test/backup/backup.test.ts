@@ -317,6 +317,8 @@ test('EV-07: of checkpoints that are signed while they are copied, no copy has a
   await served(dataDir, (client) => client.enqueue({ type: 'mail' }))
   const folder = join(dataDir, 'checkpoints')
   const [checkpoints, tree] = [join(folder, 'busy.checkpoints'), join(folder, 'busy.tree')]
+  // A server that ends soon signs nothing, and makes no folder.
+  mkdirSync(folder, { recursive: true })
   /** Writes what a server writes, in its order. */
   const sign = (size: number): void => {
     appendFileSync(checkpoints, `log/busy\n${size}\nroot\n\n— log/busy signature\n\n`)

@@ -84,5 +84,4 @@ export const chainPlants: ReadonlyArray<Plant> = [
   { title: 'a log that was altered is proven to begin with what was signed', file: of('proof'), find: ' || !whole.root().equals(root)', replace: '', killedBy: proofs },
   { title: 'a key without checkpoints verifies nothing in silence', file: 'packages/adapters/src/cli/audit/checkpoints.ts', find: 'if (trusted !== undefined) throw', replace: "if (trusted?.name === '') throw", killedBy: checkpoints, named: 'lost checkpoints are named' },
   { title: 'a file that was copied by hand counts as a queue', file: of('checkpoint-files'), find: 'encodeURIComponent(queue) === name ?', replace: 'true ?', killedBy: checkpoints, named: 'no server has named' },
-  { title: 'a tree that is ahead of the checkpoints is taken as it is', file: of('checkpointer'), find: 'Math.min(last?.size ?? 0, head + 1)', replace: 'head + 1', killedBy: altered, named: 'ahead of the checkpoints' },
 ]

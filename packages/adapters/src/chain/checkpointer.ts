@@ -128,9 +128,8 @@ export class Checkpointer {
   private async begin(head: number): Promise<Reading> {
     const { log, stream } = this.options
     const [last, place] = [await this.files.last(), await this.files.place()]
-    // The tree is written after its checkpoint. Without one of its size or a later one, nothing would compare it with what was signed.
-    const most = Math.min(last?.size ?? 0, head + 1)
-    if (place !== undefined && place.tree.size > 0 && place.tree.size <= most) {
+    // It is not ahead of the checkpoints: that would have been an obstacle. So what was signed is compared with it.
+    if (place !== undefined && place.tree.size > 0 && place.tree.size <= head + 1) {
       for await (const [event] of log.read(stream, { from: place.tree.size - 1, limit: 1 })) {
         if (event !== undefined && leafOfRecorded(event) === place.leaf) return new Reading(stream, place, last)
       }
