@@ -7,7 +7,7 @@
  *
  * Each batch is bounded. While others append, it rests after a batch (`rest-after.ts`).
  */
-import { closeSync, openSync, readSync, rmSync, statSync } from 'node:fs'
+import { rmSync, statSync } from 'node:fs'
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises'
 import { ProjectionFailed } from '@daybook/projections'
 import { queueOf, streamOf, streamPrefix } from '../engine/index.js'
@@ -264,14 +264,14 @@ class Feeder {
     if (failure !== undefined) throw failure
   }
 
-  /** Somebody may have deleted the file, or replaced it, or emptied it to have room on the disk. SQLite notices none of this. */
+  /**
+   * Somebody may have deleted the file, or replaced it, or emptied it to have room on the disk. SQLite notices none of this. The file is not opened
+   * here: when a process closes any descriptor of it, POSIX drops the locks that SQLite has on it.
+   */
   private checkFile(): void {
     const { file } = this.options
     const found = statSync(file, { throwIfNoEntry: false })
-    if (found?.ino === this.inode && found.size > 0) {
-      if (isSqlite(file)) return
-      throw new Error(`the file of read models ${file} was overwritten: delete it, and it is built anew from the log`)
-    }
+    if (found?.ino === this.inode && found.size > 0) return
     // What is in the WAL belongs to what was in the file.
     if (found?.size === 0) for (const end of ['', '-wal', '-shm']) rmSync(file + end, { force: true })
     throw new Error('the file of read models was deleted, emptied or exchanged: it is built anew from the log')
@@ -310,16 +310,3 @@ class Feeder {
 }
 
 const restFor = (ms: number): Promise<unknown> => (ms > 0 ? delay(ms) : nextTurn())
-
-const sqliteHeader = 'SQLite format 3\0'
-/** Whether the file still begins as SQLite's files do. SQLite itself would not notice other bytes before it has to read them again. */
-const isSqlite = (file: string): boolean => {
-  const bytes = Buffer.alloc(sqliteHeader.length)
-  const descriptor = openSync(file, 'r')
-  try {
-    readSync(descriptor, bytes, 0, bytes.length, 0)
-  } finally {
-    closeSync(descriptor)
-  }
-  return bytes.toString('latin1') === sqliteHeader
-}
