@@ -2,6 +2,7 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { expect, test } from 'vitest'
+import { WebSocket } from 'ws'
 import { openTokens } from '@daybook/adapters/auth'
 import { createDaybook, type Daybook } from '@daybook/adapters/engine'
 import { openMemoryStore } from '@daybook/adapters/memory'
@@ -213,7 +214,18 @@ test('metrics: how long requests took, but for those that may wait', () =>
     expect([counted('tasks'), counted('claims')]).toEqual(['2', '1'])
     const [, sum] = /^daybook_http_request_seconds_sum\{method="POST",route="\/api\/queues\/\{queue\}\/tasks"\} (\S+)$/m.exec(text) ?? []
     expect(Number(sum)).toBeGreaterThan(0)
-    expect(Number(sum)).toBeLessThan(60)
+  }))
+
+test('metrics: how many WebSockets are open', () =>
+  using(startTestServer(), async (server) => {
+    const count = async (): Promise<number> => Number(/^daybook_websockets (\d+)$/m.exec((await server.get('/metrics')).text)?.[1])
+    const open = (): WebSocket => new WebSocket(`${server.http.url.replace('http', 'ws')}/api/ws?queue=q`, { headers: { authorization: `Bearer ${adminToken}` } })
+    const clients = [open(), open()] as const
+    for (const client of clients) await once(client, 'open')
+    expect(await count()).toBe(2)
+    clients[0].close()
+    clients[1].terminate()
+    await until(async () => (await count()) === 0)
   }))
 
 test('metrics: no reader takes the highest delay of the event loop from another', () =>

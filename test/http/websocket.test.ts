@@ -48,17 +48,6 @@ const work = async (queue: string, id: string): Promise<void> => {
   await server.post(`/api/queues/${queue}/tasks/${id}/complete`, { agentId: 'ann', token: lease.token, result: { ...report, output: 'sent' } })
 }
 
-test('TQM-WS: the metrics say how many are open', async () => {
-  const count = async (): Promise<number> => Number(/^daybook_websockets (\d+)$/m.exec((await server.get('/metrics')).text)?.[1])
-  const before = await count()
-  const clients = [open(`/api/ws?queue=${fresh()}`), open(`/api/ws?queue=${fresh()}`)]
-  for (const client of clients) await client.opened()
-  expect(await count()).toBe(before + 2)
-  clients[0]?.socket.close()
-  clients[1]?.socket.terminate()
-  await until(async () => (await count()) === before)
-})
-
 describe('TQM-WS: the messages', () => {
   test('of a task: its place is looked up once for all clients', async () => {
     const queue = fresh()

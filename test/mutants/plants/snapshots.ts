@@ -149,7 +149,7 @@ export const snapshotPlants: ReadonlyArray<Plant> = [
   {
     title: "a snapshot's name is not synced",
     file: files('snapshots/unfinished-file.ts'),
-    find: 'await syncFolder(dirname(name))',
+    find: 'await syncPath(dirname(name))',
     replace: 'dirname(name)',
     killedBy: syncOrder,
   },

@@ -109,7 +109,7 @@ export const sqlitePlants: ReadonlyArray<Plant> = [
   {
     title: "SQLite: a new file's folder is not synced",
     file: at('create-file.ts'),
-    find: 'await syncFolder(dirname(file))',
+    find: 'await syncPath(dirname(file))',
     replace: 'dirname(file)',
     killedBy: syncOrder,
   },

@@ -13,7 +13,7 @@ import { checkpointFolderOf, readCheckpoints, signedQueues, type Verified, verif
 import { logFileName } from '../config/serve-options.js'
 import { queueOf, streamOf, streamPrefix } from '../engine/index.js'
 import { makeDurableFolder } from '../disk/make-folder.js'
-import { syncFolder } from '../disk/sync-folder.js'
+import { syncPath } from '../disk/sync-path.js'
 import { openOwnLog } from '../open-log.js'
 import { type LogAddress, StoreError } from '../store/index.js'
 import { resolvedFile } from '../store/resolved-file.js'
@@ -85,7 +85,7 @@ export const backUp = async ({ dataDir, log, to, progress = () => undefined, sig
     await syncAll(unfinished)
     check()
     await rename(unfinished, target)
-    await syncFolder(dirname(target))
+    await syncPath(dirname(target))
     return { folder: target, at, queues }
   } catch (error) {
     await rm(unfinished, { recursive: true, force: true })

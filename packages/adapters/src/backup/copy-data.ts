@@ -5,7 +5,7 @@ import { dirname, isAbsolute, join, relative, sep } from 'node:path'
 import Database from 'better-sqlite3'
 import { undefinedIfMissing } from '../disk/if-missing.js'
 import { readPart } from '../disk/read-part.js'
-import { syncFolder } from '../disk/sync-folder.js'
+import { syncPath } from '../disk/sync-path.js'
 
 const magic = 'SQLite format 3\0'
 
@@ -133,9 +133,9 @@ export const syncAll = async (folder: string): Promise<void> => {
   for (const entry of await readdir(folder, { withFileTypes: true })) {
     const path = join(folder, entry.name)
     if (entry.isDirectory()) await syncAll(path)
-    else await syncFolder(path)
+    else await syncPath(path)
   }
-  await syncFolder(folder)
+  await syncPath(folder)
 }
 
 /** Whether a path is the log, or a file that belongs to it by name. */

@@ -9,7 +9,7 @@ import { mkdir, open, readdir, readFile, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { plural } from '@daybook/core'
 import { ifMissing } from '../disk/if-missing.js'
-import { syncFolder } from '../disk/sync-folder.js'
+import { syncPath } from '../disk/sync-path.js'
 import { StoreError } from '../store/index.js'
 import { type Checkpoint, openNote, readCheckpoint, readVerifierKey, type Signer, splitNotes, verifierKey } from './note.js'
 import { Tree } from './tree.js'
@@ -216,7 +216,7 @@ export class CheckpointFiles {
     // The first one appears whole: a file without a checkpoint means that somebody removed them.
     if ((await textOf(checkpoints)) === undefined) {
       await replace(checkpoints, entryOf(note))
-      await syncFolder(this.folder)
+      await syncPath(this.folder)
     } else await appendNote(checkpoints, note)
     await replace(this.file('tree'), JSON.stringify({ size: tree.size, hashes: tree.subtrees.map((hash) => hash.toString('base64')), leaf, seal: seal ?? null }))
   }

@@ -58,7 +58,7 @@ const make = (file: string): string => {
   }
   try {
     linkSync(whole, file)
-    syncFolderOf(file)
+    syncPathOf(file)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
     // Another process made one at the same moment: that key is used.
@@ -70,7 +70,7 @@ const make = (file: string): string => {
 }
 
 /** So that a power cut does not take the key away again: a queue is signed by one key only. */
-const syncFolderOf = (file: string): void => {
+const syncPathOf = (file: string): void => {
   const folder = openSync(dirname(file), 'r')
   try {
     fsyncSync(folder)

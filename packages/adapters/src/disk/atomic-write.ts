@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { syncFolder } from './sync-folder.js'
+import { syncPath } from './sync-path.js'
 
 /** Synced after this many bytes: syncing a hundred megabytes at the end would delay the log's own syncs. */
 const unsyncedMax = 2 ** 20
@@ -10,7 +10,7 @@ const leftoverAgeMs = 3_600_000
 
 /**
  * Replaces a file atomically: readers see the old text or the new one, even after a power cut. If two writers replace it at the same time, the last
- * one wins. The folder entry is not synced here; see `syncFolder`.
+ * one wins. The folder entry is not synced here; see `syncPath`.
  */
 export const writeWhole = async (file: string, chunks: Iterable<string> | AsyncIterable<string>): Promise<void> => {
   // A unique name: with a fixed one, the second of two writers would write into the file that the first has renamed.
@@ -63,5 +63,5 @@ export const appendLines = async (file: string, header: string, lines: ReadonlyA
   } finally {
     await handle.close()
   }
-  await syncFolder(dirname(file))
+  await syncPath(dirname(file))
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Checkpoint, CheckpointStore } from '@daybook/projections'
 import { writeWhole } from '../disk/atomic-write.js'
 import { makeFolder } from '../disk/make-folder.js'
-import { syncFolder } from '../disk/sync-folder.js'
+import { syncPath } from '../disk/sync-path.js'
 
 /** The checkpoints of one queue, in its own folder, which is created with the first checkpoint. */
 export const fileCheckpoints = (folder: string): CheckpointStore => {
@@ -22,7 +22,7 @@ export const fileCheckpoints = (folder: string): CheckpointStore => {
     save: async (checkpoint) => {
       makeFolder(folder)
       await writeWhole(fileOf(checkpoint.projection), [JSON.stringify(checkpoint)])
-      await syncFolder(folder)
+      await syncPath(folder)
     },
   }
 }

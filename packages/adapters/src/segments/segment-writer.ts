@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { gzip as gzipCallback } from 'node:zlib'
 import { lastSealIn } from '../seals/index.js'
-import { syncFolder } from '../disk/sync-folder.js'
+import { syncPath } from '../disk/sync-path.js'
 import type { RecordedEvent } from '../store/index.js'
 import type { SegmentFile } from './segment-folder.js'
 import { type BlockPlace, eventLine, headerLine, indexLine, type SealPlace, segmentEnd, segmentName, sha256Of, formatVersion } from './segment-format.js'
@@ -98,8 +98,8 @@ export class SegmentWriter {
     await this.handle.close()
     const path = join(folder, segmentName(from, to))
     await rename(this.unfinished, path)
-    await syncFolder(folder)
-    await syncFolder(dirname(folder))
+    await syncPath(folder)
+    await syncPath(dirname(folder))
     return { path, from, to }
   }
 

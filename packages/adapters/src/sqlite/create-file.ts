@@ -3,7 +3,7 @@ import { link, readdir, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
 import { createSchema } from './schema.js'
-import { syncFolder } from '../disk/sync-folder.js'
+import { syncPath } from '../disk/sync-path.js'
 
 /** Of a store that is being created, until it has its own name. */
 const ending = '.new-'
@@ -48,5 +48,5 @@ export const createFile = async (file: string): Promise<void> => {
   } finally {
     for (const suffix of suffixes) await rm(unfinished + suffix, { force: true })
   }
-  await syncFolder(dirname(file))
+  await syncPath(dirname(file))
 }

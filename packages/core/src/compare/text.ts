@@ -1,8 +1,5 @@
-/** The text of a state, for people and for comparisons. Texts are equal if and only if the states are (see `contents.ts`). */
-import type { QueueState } from '../fold/queue-state.js'
-import { type Contents, contentsOf, sign } from './contents.js'
-
-export const textOf = (state: QueueState): string => textOfContents(contentsOf(state))
+/** The text of contents, for people and for comparisons. Texts are equal if and only if the contents are. */
+import { type Contents, sign } from './contents.js'
 
 export const textOfContents = (contents: Contents): string => {
   let text = ''
@@ -24,13 +21,4 @@ const names: ReadonlySet<unknown> = new Set([sign.task, sign.group, sign.share, 
 const partText = (part: unknown): string => {
   if (typeof part === 'symbol') return part.description ?? ''
   return Object.is(part, -0) ? '-0' : (JSON.stringify(part) ?? 'undefined')
-}
-
-/** The lines in which two texts of states differ, for people; empty if they are equal. */
-export const differenceOf = (left: string, right: string): string => {
-  const only = (sign: string, text: string, other: string): ReadonlyArray<string> => {
-    const known = new Set(other.split('\n'))
-    return text.split('\n').flatMap((line) => (known.has(line) ? [] : [`${sign} ${line.trim()}`]))
-  }
-  return left === right ? '' : [...only('-', left, right), ...only('+', right, left)].join('\n')
 }

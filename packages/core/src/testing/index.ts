@@ -5,7 +5,7 @@ export { blocksDuplicates, newTaskRecord, type TaskRecord, type TenantShare } fr
 export { Group } from '../records/group.js'
 export { FinishedByText, FinishedTasks, type Joins } from '../finished/finished-tasks.js'
 export { areSame, type Contents, contentsOf } from '../compare/contents.js'
-export { differenceOf, textOf, textOfContents } from '../compare/text.js'
+export { textOfContents } from '../compare/text.js'
 export { FinishedWalk, type KeptPage, type RowsPage } from '../finished/finished-walk.js'
 export { NumberRows } from '../finished/number-rows.js'
 export { RowIndex } from '../finished/row-index.js'

@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline'
 import { Command, InvalidArgumentError } from 'commander'
 import { plural, settingsDefault } from '@daybook/core/common'
 import { dataDirDefault } from '../../config/serve-options.js'
-import { syncFolder } from '../../disk/sync-folder.js'
+import { syncPath } from '../../disk/sync-path.js'
 import { addWhen, addWhere, audited, momentOf, type When, type Where } from '../audit/options.js'
 import { BrokenExport, ExportWriter, readExport } from '../audit/exported.js'
 import type { EventWriter, Manifest } from '../audit/manifest.js'
@@ -78,7 +78,7 @@ const newFile = async (out: string): Promise<Output> => {
         // Not every file system has links.
         return rename(unfinished, out)
       })
-      await syncFolder(dirname(out))
+      await syncPath(dirname(out))
     },
     close: async () => {
       await handle.close()

@@ -4,7 +4,7 @@ import { plural, type Status, statuses } from '@daybook/core/common'
 import type { DaybookClient, PastQueue, TaskView } from '../../client/index.js'
 import { writeWhole } from '../../disk/atomic-write.js'
 import { makeFolder } from '../../disk/make-folder.js'
-import { syncFolder } from '../../disk/sync-folder.js'
+import { syncPath } from '../../disk/sync-path.js'
 import { askedStatuses } from '../asked-statuses.js'
 import { addWhen, momentOf, type When } from '../audit/options.js'
 import { type Cli, examples } from '../cli.js'
@@ -132,6 +132,6 @@ const writeFiles = async (source: Source, out: string, count: () => void, progre
     tasks[name] = n
   }
   for (const [name, of] of files) await writeWhole(join(out, name), document(name, of))
-  await syncFolder(out)
+  await syncPath(out)
   return tasks
 }

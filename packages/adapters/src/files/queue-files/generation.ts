@@ -7,7 +7,7 @@ import { writeWhole } from '../../disk/atomic-write.js'
 import type { ContentMemory } from './content-memory.js'
 import { type FileList, FileLists } from './queue-file-set.js'
 import { recordText } from './queue-record.js'
-import { syncFolder } from '../../disk/sync-folder.js'
+import { syncPath } from '../../disk/sync-path.js'
 
 /** Number of tasks copied from the state in one turn. */
 const tasksPerTurn = 256
@@ -47,7 +47,7 @@ export const readMoment = async (engine: QueueEngine, othersTurn: () => Promise<
 export const writeFiles = async (dir: string, { revision, lists }: Moment, contents: ContentMemory, othersTurn: () => Promise<void>): Promise<void> => {
   contents.begin()
   for (const list of lists) await writeWhole(join(dir, list.name), fileText(list, revision, contents, othersTurn))
-  await syncFolder(dir)
+  await syncPath(dir)
 }
 
 const fileText = async function* ({ total, tasks }: FileList, revision: number, contents: ContentMemory, othersTurn: () => Promise<void>): AsyncGenerator<string> {

@@ -19,7 +19,7 @@ import type { KeptRows, RowsPlace, RowStore } from '@daybook/core'
 import { packNumbers, unpackNumbers } from './packed-numbers.js'
 import { isAlive } from '../../disk/process-alive.js'
 import { rowFileName, writerOf } from './snapshot-names.js'
-import { syncFolder } from '../../disk/sync-folder.js'
+import { syncPath } from '../../disk/sync-path.js'
 
 /** A file ends when its rows have this many bytes, or when its columns have filled their part. */
 const fileBytes = 2 ** 26
@@ -103,7 +103,7 @@ export const openRowFiles = (dir: string, { warn = () => undefined, ...limits }:
         throw error
       })
     }
-    if (isNew) await syncFolder(dir)
+    if (isNew) await syncPath(dir)
   }
 
   const remove: RowFiles['remove'] = async (unnamed) => {

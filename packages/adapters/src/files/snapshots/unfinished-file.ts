@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { appendFileSync, closeSync, fdatasyncSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { syncFolder } from '../../disk/sync-folder.js'
+import { syncPath } from '../../disk/sync-path.js'
 import { footerLine, type SnapshotFooter } from './snapshot-format.js'
 
 export class UnfinishedFile {
@@ -30,7 +30,7 @@ export class UnfinishedFile {
     fsyncSync(fd)
     this.close()
     renameSync(this.path, name)
-    await syncFolder(dirname(name))
+    await syncPath(dirname(name))
   }
 
   discard(): void {
