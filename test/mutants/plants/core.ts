@@ -14,7 +14,7 @@ export const corePlants: ReadonlyArray<Plant> = [
   {
     title: 'a JSON text is printed to its end, however long it may be',
     file: 'packages/core/src/text/json-text.ts',
-    find: '    text += i === 0 ? item : `,${item}`\n    if (text.length > wanted) throw new LongJson()\n',
+    find: '    text += i === 0 ? item : `,${item}`\n    if (text.length > printedMax) throw new LongJson()\n',
     replace: '    text += i === 0 ? item : `,${item}`\n',
     killedBy: ['test/core/plain.test.ts'],
     named: 'longer than wanted',
@@ -22,7 +22,7 @@ export const corePlants: ReadonlyArray<Plant> = [
   {
     title: 'an object with very many members is sorted before it is refused',
     file: 'packages/core/src/text/json-text.ts',
-    find: 'if (keys.length * memberMin > wanted) throw new LongJson()',
+    find: 'if (keys.length * memberMin > printedMax) throw new LongJson()',
     replace: 'if (keys.length < 0) throw new LongJson()',
     killedBy: ['test/core/plain.test.ts'],
     named: 'longer than wanted',

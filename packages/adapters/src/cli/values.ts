@@ -78,7 +78,7 @@ export const priority = (text: string): number | string => {
   throw new InvalidArgumentError(`a number from 1 to 10 is wanted, or ${names.join(', ')}${didYouMean(text, names, priorityWords)}`)
 }
 
-/** A time as ISO 8601, as one looks for it in the past. */
+/** A time in the past, as ISO 8601. */
 export const pastTime = (text: string): string => {
   const ms = readTime(text)
   if (ms === undefined) throw new InvalidArgumentError('a time like 2026-01-31T12:00:00Z is wanted, and a day that exists')

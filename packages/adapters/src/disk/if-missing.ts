@@ -4,7 +4,7 @@ export const ifMissing = (error: NodeJS.ErrnoException): ReadonlyArray<never> =>
   throw error
 }
 
-/** The same for one thing. */
+/** The same, with `undefined` instead of an empty list. */
 export const undefinedIfMissing = (error: NodeJS.ErrnoException): undefined => {
   if (error.code !== 'ENOENT') throw error
 }

@@ -61,7 +61,7 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** What the caller may do. */
     grant: Grant
-    /** When its headers had arrived, by `performance.now()`; 0 if nobody looked. */
+    /** When its headers had arrived, by `performance.now()`; 0 for a request that no route takes. */
     began: number
   }
   interface FastifyContextConfig {

@@ -33,7 +33,7 @@ export class CanonicalText {
  */
 export const canonicalJson = (value: unknown, path = 'payload', lengthMax = Number.POSITIVE_INFINITY): string => {
   if (value instanceof CanonicalText) return value.text
-  wanted = lengthMax
+  printedMax = lengthMax
   if (remembered > ordersInAllMax) {
     root = new Place()
     remembered = 0
@@ -72,7 +72,7 @@ const printItems = (items: ReadonlyArray<unknown>, place: Place, depth: number):
     const item = print(items[i], place, depth)
     if (item === undefined) return undefined
     text += i === 0 ? item : `,${item}`
-    if (text.length > wanted) throw new LongJson()
+    if (text.length > printedMax) throw new LongJson()
   }
   return `${text}]`
 }
@@ -89,14 +89,14 @@ const printMembers = (members: Record<string, unknown>, place: Place, depth: num
       const printed = order.withText(i, member)
       if (printed === undefined) return undefined
       text += printed
-      if (text.length > wanted) throw new LongJson()
+      if (text.length > printedMax) throw new LongJson()
       continue
     }
     if (member === undefined) return printMembers(defined(members), place, depth)
     const printed = print(member, order.placeOf(i), depth)
     if (printed === undefined) return undefined
     text += (heads[i] as string) + printed
-    if (text.length > wanted) throw new LongJson()
+    if (text.length > printedMax) throw new LongJson()
   }
   return `${text}}`
 }
@@ -131,7 +131,7 @@ class Place {
       if (order.isOfKeys(keys)) return order
     }
     // Members that are `undefined` count, too: nobody has as many.
-    if (keys.length * memberMin > wanted) throw new LongJson()
+    if (keys.length * memberMin > printedMax) throw new LongJson()
     const order = new KeyOrder(keys)
     if (order.isSmall) {
       remembered++
@@ -204,5 +204,5 @@ class KeyOrder {
 
 let root = new Place()
 let remembered = 0
-/** The length that the text may have which is being printed. */
-let wanted = Number.POSITIVE_INFINITY
+/** The largest length of the text that is being printed. */
+let printedMax = Number.POSITIVE_INFINITY

@@ -13,7 +13,7 @@ const memberMin = '"":1,'.length
  */
 export const isCrowded = (bytes: Buffer, bytesMax: number): boolean => {
   if (bytes.length <= bytesMax) return false
-  /** Of each list and object around the present place: the bytes that its parts take at least. */
+  /** For each open list or object, the outermost first: how many bytes its parts so far take at least, and how many one more takes. */
   const sizes: Array<number> = []
   const mins: Array<number> = []
   for (let at = 0; at < bytes.length; at++) {

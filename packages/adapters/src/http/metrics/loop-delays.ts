@@ -2,9 +2,10 @@
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks'
 import { Gauge, type Registry } from 'prom-client'
 
-/** A part that covers less is not shown, in milliseconds. */
+/** The least time that a shown part covers, in milliseconds. */
 const leastMs = 60_000
 
+/** The delays since a time, which is by `performance.now()`. */
 interface Part {
   readonly delays: IntervalHistogram
   since: number
